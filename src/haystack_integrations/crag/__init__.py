@@ -1,0 +1,14 @@
+"""
+Corrective RAG for Haystack 3: grade what was retrieved, and correct it before answering.
+
+components/   the parts: one file, one component, one name
+yaml/         the shipped pipelines: the YAML is the pipeline
+pipelines/    load a shipped pipeline on your store and models; index documents; stores
+vocabulary    the words: grade, verdict, action, mode
+grades        a document's grade, kept in `document.meta["crag"]`
+state         what one run knows; travels on sockets
+errors        the exception tree
+cli           the `crag` command
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,27 @@
+"""The components. YAML names a component by its own module, `...crag.components.crag_router.CragRouter`."""
+
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
+from haystack_integrations.crag.components.query_expander import QueryExpander
+from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
+from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
+from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+
+__all__ = [
+    "BatchRelevanceGrader",
+    "CragRouter",
+    "EvidenceJoiner",
+    "EvidencePromptBuilder",
+    "HeuristicGrader",
+    "QueryExpander",
+    "QuestionGuard",
+    "RecordBuilder",
+    "RulePrefilter",
+    "StaticDocumentEmbedder",
+    "StaticTextEmbedder",
+    "StripRefiner",
+]

@@ -1,0 +1,133 @@
+"""EvidenceJoiner: fusion that forgets nothing. Reciprocal rank fusion: Cormack, Clarke and Buettcher, SIGIR 2009."""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from haystack import Document, component
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of
+from haystack_integrations.crag.grades import annotate, crag_meta, unite
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import trace
+from haystack_integrations.crag.text import count_tokens
+
+
+@component
+class EvidenceJoiner:
+    """
+    Fuses the lists of several retrievers into one, and keeps what each of them said.
+
+    Every retriever has a socket of its own name, so a score can never be credited to another. A document found twice
+    (same id or same text) appears once. `meta["crag"]["retrievers"]` holds each retriever's own score and rank, since
+    a fused score says where a document stands, not how well it fits. Vectors are dropped: nothing downstream needs
+    them, and copying them between components costs more than grading.
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+
+    joiner = EvidenceJoiner(weights={"bm25": 1.0, "dense": 0.3}, similarity={"dense": "cosine"})
+    paris, rome = Document(content="Paris", score=7.1), Document(content="Rome", score=0.4)
+    documents = joiner.run(bm25=[paris], dense=[rome, Document(content="Paris", score=0.3)])["documents"]
+    assert [document.content for document in documents] == ["Paris", "Rome"]
+    assert documents[0].meta["crag"]["retrievers"]["dense"] == {"score": 0.3, "rank": 2, "similarity": 0.3}
+    ```
+    """
+
+    def __init__(
+        self,
+        weights: dict[str, float],
+        *,
+        fusion: Literal["rrf", "score"] = "rrf",
+        rrf_k: int = 10,
+        top_k: int = 10,
+        similarity: dict[str, Literal["cosine", "half_cosine"]] | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        """
+        Name the retrievers and their weights.
+
+        :param weights: Weight of each retriever, 0 or more, by the name of its socket; 0 leaves its list out. Another
+            strategy's weights may come with the state. With a weak dense model a weight of 0.1 to 0.3 beside BM25's 1
+            is neutral to good and equal weights do harm.
+        :param fusion: `rrf` sums weight / (rrf_k + rank); `score` sums weight x score, each list scaled to [0, 1].
+        :param rrf_k: The constant of reciprocal rank fusion, 1 or more.
+        :param top_k: Most documents to give on, kept ones of an earlier pass not counted.
+        :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
+            (1 + cosine) / 2, as Elasticsearch gives it. Rules and graders read the cosine.
+        :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays.
+        :raises ConfigurationError: For an unusable weight, name or number.
+        """
+        if not weights or any(not isinstance(w, int | float) or w < 0 for w in weights.values()):
+            msg = f"weights must name at least one retriever, each with a number >= 0, but got {weights!r}"
+            raise ConfigurationError(msg)
+        if fusion not in FUSIONS:
+            msg = f"fusion must be one of {list(FUSIONS)}, but got {fusion!r}"
+            raise ConfigurationError(msg)
+        if top_k < 1 or rrf_k < 1 or (max_tokens is not None and max_tokens < 1):
+            msg = f"top_k, rrf_k and max_tokens must be > 0, but got {top_k}, {rrf_k} and {max_tokens}"
+            raise ConfigurationError(msg)
+        unknown = set(similarity or {}) - set(weights)
+        if unknown:
+            msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"
+            raise ConfigurationError(msg)
+        self.weights, self.fusion, self.rrf_k, self.top_k = weights, fusion, rrf_k, top_k
+        self.similarity, self.max_tokens = similarity, max_tokens
+        for name in weights:
+            component.set_input_type(self, name, list[Document])
+        component.set_input_type(self, "state", CragState | None, None)
+
+    @component.output_types(documents=list[Document])
+    def run(self, **lists: Any) -> dict[str, Any]:
+        """
+        Fuse.
+
+        :param lists: One list of documents by the name of each retriever, in its rank order; and optionally `state`,
+            whose strategy's weights replace the joiner's own and whose kept documents are carried on.
+        :returns: A dictionary with the following keys:
+            - `documents`: Fused documents, best first; equal ones in the order of the weights. `document.score` is
+              the fused score.
+        """
+        state: CragState | None = lists.pop("state", None)
+        weights = {**self.weights, **(state.weights if state is not None else {})}
+        with trace("crag.join", crag_strategy=state.strategy if state is not None else None) as span:
+            hits = fuse(lists, weights, self.fusion, self.rrf_k)
+            documents = [self._document(hit) for hit in hits[: self.top_k]]
+            documents = self._within_budget(documents)
+            if state is not None:
+                documents = _carry(documents, state)
+            span.set_tag("crag.documents.out", len(documents))
+        return {"documents": documents}
+
+    def _document(self, hit: Hit) -> Document:
+        """Write what the retrievers said into a document."""
+        kinds = self.similarity or {}
+        said = {**crag_meta(hit.document).get("retrievers", {})}
+        for name, (rank, score) in hit.found.items():
+            cosine = similarity_of(score, kinds.get(name))
+            said[name] = {"score": score, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
+        origin = crag_meta(hit.document).get("origin", "index")
+        document = replace(hit.document, embedding=None, sparse_embedding=None, score=hit.score)
+        return annotate(document, retrievers=said, origin=origin)
+
+    def _within_budget(self, documents: list[Document]) -> list[Document]:
+        """Cut the list where the token budget ends."""
+        if self.max_tokens is None:
+            return documents
+        spent = 0
+        kept: list[Document] = []
+        for document in documents:
+            spent += count_tokens(document.content or "")
+            if kept and spent > self.max_tokens:
+                break
+            kept.append(document)
+        return kept
+
+
+def _carry(documents: list[Document], state: CragState) -> list[Document]:
+    """Add what a refinement keeps, with its grades; a document with the text of a kept one does not come back."""
+    kept_texts = {content_key(document) for document in state.kept}
+    kept_ids = {document.id for document in state.kept}
+    new = [d for d in documents if d.id not in kept_ids and content_key(d) not in kept_texts]
+    return unite(state.kept, new)

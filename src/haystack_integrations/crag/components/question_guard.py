@@ -1,0 +1,89 @@
+"""QuestionGuard: the door of a pipeline. Checks the question, starts the clock, opens the budget."""
+
+from typing import Any
+
+from haystack import component
+
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+from haystack_integrations.crag.policy import check_mode
+from haystack_integrations.crag.state import Budget, CragState
+
+
+@component
+class QuestionGuard:
+    """
+    Starts a run: refuses a question that no retriever should see, and makes the state that travels with the run.
+
+    An empty question makes Elasticsearch raise, a question of 39 kB can end the server; both stop here with a clear
+    error. The question itself is passed on unchanged.
+
+    ```python
+    from haystack_integrations.crag.components.question_guard import QuestionGuard
+
+    result = QuestionGuard(budget={"seconds": 30}).run(query="Who wrote Emma?")
+    assert result["query"] == "Who wrote Emma?"
+    assert result["state"].budget.seconds == 30
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        max_characters: int = 4096,
+        budget: dict[str, Any] | None = None,
+        strategy: dict[str, Any] | None = None,
+    ) -> None:
+        """
+        Set the limits of every run.
+
+        :param max_characters: Longest question accepted, in characters.
+        :param budget: Limits of a run: `llm_calls`, `tokens`, `seconds`; a missing one is no limit.
+        :param strategy: The first retrieval strategy, `{"name", "weights"}`; None leaves the joiner's own weights.
+        :raises ConfigurationError: For an unusable limit or strategy.
+        """
+        if isinstance(max_characters, bool) or not isinstance(max_characters, int) or max_characters < 1:
+            msg = f"max_characters must be a whole number > 0, but got {max_characters!r}"
+            raise ConfigurationError(msg)
+        self.max_characters = max_characters
+        self.budget = budget
+        self.strategy = strategy
+        Budget.of(budget)
+        _first(strategy)
+
+    @component.output_types(query=str, state=CragState)
+    def run(self, query: str, mode: str | None = None, budget: dict[str, Any] | None = None) -> dict[str, Any]:
+        """
+        Check the question and start the run.
+
+        :param query: The user's question.
+        :param mode: `enforce`, `observe` or `off` for this run; None leaves the router's own.
+        :param budget: Limits of this run, in place of those of the same name set at construction.
+        :returns: A dictionary with the following keys:
+            - `query`: The question, unchanged.
+            - `state`: The state of the run, its clock started.
+        :raises QuestionError: For an empty or too long question.
+        :raises ConfigurationError: For an unknown mode or limit.
+        """
+        if not isinstance(query, str) or not query.strip():
+            msg = "the question is empty; ask one with at least one word"
+            raise QuestionError(msg)
+        if len(query) > self.max_characters:
+            msg = (
+                f"the question has {len(query):,} characters, but at most {self.max_characters:,} are accepted; "
+                "shorten it, or raise max_characters of QuestionGuard"
+            )
+            raise QuestionError(msg)
+        limits = Budget.of({**(self.budget or {}), **(budget or {})})
+        asked = None if mode is None else check_mode(mode)
+        state = CragState.start(query, budget=limits, mode=asked, **_first(self.strategy))
+        return {"query": query, "state": state}
+
+
+def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:
+    """Check a strategy and give it in the state's words."""
+    if strategy is None:
+        return {}
+    if set(strategy) != {"name", "weights"} or not isinstance(strategy["weights"], dict):
+        msg = f"a strategy needs a name and weights by retriever, but got {strategy!r}"
+        raise ConfigurationError(msg)
+    return {"strategy": str(strategy["name"]), "weights": dict(strategy["weights"])}

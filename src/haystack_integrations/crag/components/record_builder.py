@@ -1,0 +1,54 @@
+"""RecordBuilder: the last word of a run: its evidence and its `crag` record."""
+
+from typing import Any
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.records import run_record
+from haystack_integrations.crag.state import CragState
+
+
+@component
+class RecordBuilder:
+    """
+    Writes the `crag` record: verdict, score, corrections, cost and the trail of all decisions, as plain JSON.
+
+    A REST caller and a Python caller get the same record. It waits for the answer, so that its cost is counted.
+
+    ```python
+    from haystack_integrations.crag.components.crag_router import CragRouter
+    from haystack_integrations.crag.components.record_builder import RecordBuilder
+
+    outcome = CragRouter(on_incorrect="abstain").run(query="Who wrote Emma?", documents=[])["outcome"]
+    result = RecordBuilder().run(outcome=outcome)
+    assert result["crag"]["verdict"] == "incorrect"
+    assert result["crag"]["coverage"]["documents_in"] == 0
+    ```
+    """
+
+    @component.output_types(crag=dict[str, Any], documents=list[Document])
+    def run(
+        self,
+        outcome: CragState,
+        replies: list[ChatMessage] | None = None,
+        documents: list[Document] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Write the record.
+
+        :param outcome: The router's final state.
+        :param replies: The model's answer, for the tokens it cost; without one the run answered nothing.
+        :param documents: The evidence as it was handed on, when something refined it after the router.
+        :returns: A dictionary with the following keys:
+            - `crag`: The record; see the README for its entries.
+            - `documents`: The evidence the run ended with; empty when the router abstained.
+        """
+        usages = [reply.meta.get("usage") or {} for reply in replies or ()]
+        tokens = {
+            "in": sum(int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0) for usage in usages),
+            "out": sum(int(usage.get("completion_tokens") or usage.get("output_tokens") or 0) for usage in usages),
+        }
+        answered = outcome.action == "generate" and bool(replies)
+        evidence = list(outcome.evidence) if documents is None else documents
+        return {"crag": run_record(outcome, tokens, answer_calls=int(answered)), "documents": evidence}

@@ -1,0 +1,127 @@
+"""RulePrefilter: cheap rules that spare the grader when the answer to «is this relevant?» is already known."""
+
+from typing import Any, Final, Literal, get_args
+
+from haystack import Document, component, logging
+from haystack.utils.filters import document_matches_filter
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade, crag_meta, question_id, with_grade
+from haystack_integrations.crag.settings import number
+from haystack_integrations.crag.telemetry import set_tags, trace
+
+logger = logging.getLogger(__name__)
+
+Rule = Literal["read_file", "few_context", "high_vector_score"]
+RULES: Final[tuple[str, ...]] = get_args(Rule)
+MAX_ITEMS_SETTING: Final = "KB_AGENT_AUTO_APPROVE_MAX_ITEMS"
+VECTOR_SCORE_SETTING: Final = "KB_AGENT_VECTOR_SCORE_THRESHOLD"
+
+
+@component
+class RulePrefilter:
+    """
+    Approves a retrieval by rule, or hands it to the grader; never both, and never an empty one.
+
+    Rules, tried in the order given: `read_file` when an agent's tool calls of this round were all `read_file`;
+    `few_context` for 1 to `max_items` documents; `high_vector_score` when every document comes from a vector search
+    and its *similarity* reaches `vector_score`. A fused score is a rank score and never meets that threshold: the rule
+    reads the cosine that EvidenceJoiner kept, or the item scores in the tool history. Source: design 000.
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
+
+    prefilter = RulePrefilter(rules=["few_context"], max_items=2)
+    result = prefilter.run(query="Who wrote Emma?", documents=[Document(content="Emma is by Jane Austen.")])
+    assert result["rule_name"] == "few_context"
+    assert result["approved"][0].meta["crag"]["score"] == 1.0
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        rules: list[Rule] | None = None,
+        max_items: int | None = None,
+        vector_score: float | None = None,
+        metadata_rules: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        """
+        Choose the rules.
+
+        :param rules: Names in the order they are tried; None for all three, an empty list for none.
+        :param max_items: Most documents for `few_context`, 0 or more; None reads `KB_AGENT_AUTO_APPROVE_MAX_ITEMS`
+            from the environment or `.env`, and is 2 when that is not set.
+        :param vector_score: Least cosine in [0, 1] for `high_vector_score`; None reads
+            `KB_AGENT_VECTOR_SCORE_THRESHOLD`, and is 0.8 when that is not set.
+        :param metadata_rules: Own rules by name, in Haystack's filter syntax, tried after the others: approved when
+            every document matches, for example `{"handbook": {"field": "meta.kind", "operator": "==", ...}}`.
+        :raises ConfigurationError: For an unknown rule or an unreadable setting.
+        """
+        unknown = [rule for rule in rules or () if rule not in RULES]
+        if unknown:
+            msg = f"unknown rules {unknown}; choose from {list(RULES)}, or state your own in metadata_rules"
+            raise ConfigurationError(msg)
+        self.rules = rules
+        self.max_items = max_items
+        self.vector_score = vector_score
+        self.metadata_rules = metadata_rules
+        self._rules = RULES if rules is None else tuple(rules)
+        self._max_items = number(MAX_ITEMS_SETTING, max_items, 2, int, 0, 10_000)
+        self._vector_score = number(VECTOR_SCORE_SETTING, vector_score, 0.8, float, 0.0, 1.0)
+
+    @component.output_types(approved=list[Document], documents=list[Document], rule_name=str)
+    def run(
+        self, query: str, documents: list[Document], tool_history: list[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
+        """
+        Approve by rule, or pass on.
+
+        :param query: The original question.
+        :param documents: What was retrieved.
+        :param tool_history: An agent's tool calls of this round, each `{"tool": name}`, and for `vector_search` also
+            `{"items": [{"id", "score"}, ...]}` with similarities in [0, 1].
+        :returns: A dictionary with the following keys:
+            - `approved`: All documents with score 1.0 and status `approved`, when a rule matched.
+            - `documents`: The documents as they came, when none did.
+            - `rule_name`: The rule that matched; empty when none did.
+        """
+        with trace("crag.prefilter") as span:
+            history = tool_history or []
+            rule = self._matching(documents, history) if documents else ""
+            set_tags(span, {"crag.documents.in": len(documents), "crag.fast_path_hit": bool(rule)})
+            if not rule:
+                return {"documents": documents, "rule_name": ""}
+            span.set_tag("crag.rule_name", rule)
+        logger.info("fast_path_hit: rule_name={rule_name}, documents={count}", rule_name=rule, count=len(documents))
+        grade = Grade(1.0, "approved", f"rule:{rule}", question_id(query))
+        return {"approved": [with_grade(document, grade) for document in documents], "rule_name": rule}
+
+    def _matching(self, documents: list[Document], history: list[dict[str, Any]]) -> str:
+        """Name the first rule that matches, or nothing."""
+        checks = {
+            "read_file": lambda: bool(history) and all(call.get("tool") == "read_file" for call in history),
+            "few_context": lambda: len(documents) <= self._max_items,
+            "high_vector_score": lambda: self._all_similar(documents, history),
+        }
+        for rule in self._rules:
+            if checks[rule]():
+                return rule
+        for name, conditions in (self.metadata_rules or {}).items():
+            if all(document_matches_filter(conditions, document) for document in documents):
+                return name
+        return ""
+
+    def _all_similar(self, documents: list[Document], history: list[dict[str, Any]]) -> bool:
+        """Tell whether every document was found by vector search with a similarity that suffices."""
+        items = [item for call in history if call.get("tool") == "vector_search" for item in call.get("items", ())]
+        scores = {item["id"]: item["score"] for item in items if "id" in item and "score" in item}
+        return all(_similarity(document, scores) >= self._vector_score for document in documents)
+
+
+def _similarity(document: Document, scores: dict[str, float]) -> float:
+    """Read a document's vector similarity; one that vector search did not find has none, and fails the rule."""
+    retrievers = crag_meta(document).get("retrievers", {}).values()
+    kept = [entry["similarity"] for entry in retrievers if entry.get("similarity") is not None]
+    return float(max([*kept, scores.get(document.id, -1.0)]))

@@ -1,0 +1,211 @@
+"""From grades to a verdict: pure functions, no sockets. Source: arXiv 2401.15884 section 4.3, and design 000."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pvariance
+from typing import Any, Final, Literal, get_args
+
+from haystack import Document
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade, grade_of
+from haystack_integrations.crag.vocabulary import Verdict
+
+Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
+
+
+def _rank_weighted(scores: Sequence[float]) -> float:
+    weights = [1 / (position + 1) for position in range(len(scores))]
+    return sum(weight * score for weight, score in zip(weights, scores, strict=True)) / sum(weights)
+
+
+AGGREGATES: Final[dict[str, Callable[[Sequence[float]], float]]] = {
+    "mean": fmean,
+    "rank_weighted": _rank_weighted,
+    "max": max,
+    "min": min,
+}
+
+_VARIANCE_OF_DOUBT: Final = 0.1
+_MIDDLE: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """
+    Where a score turns into a verdict; all in [0, 1].
+
+    :param upper: The aggregate from which a retrieval is correct.
+    :param lower: The aggregate from which it is ambiguous; below it is incorrect.
+    :param filter: A document below this score is dropped.
+    """
+
+    upper: float
+    lower: float
+    filter: float
+
+    def __post_init__(self) -> None:
+        """Refuse thresholds outside [0, 1] or in the wrong order."""
+        for name in ("upper", "lower", "filter"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+                msg = f"threshold {name!r} must be a number between 0 and 1, but got {value!r}"
+                raise ConfigurationError(msg)
+        if self.lower > self.upper:
+            msg = f"lower must not be above upper, but got lower={self.lower} and upper={self.upper}"
+            raise ConfigurationError(msg)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """
+    What the grades of one pass say.
+
+    :param verdict: The three-way verdict, or `ungraded`.
+    :param score: The aggregate in [0, 1], or None when there is nothing to aggregate.
+    :param rule: What decided, for example `upper_threshold` or `no_documents`.
+    :param kept: Documents that passed the filter, in their order.
+    :param discarded: The others, each `{"id", "score", "reason"}`.
+    :param counts: How many documents came in and what became of their grading.
+    """
+
+    verdict: Verdict
+    score: float | None
+    rule: str
+    kept: list[Document]
+    discarded: list[dict[str, Any]]
+    counts: dict[str, int]
+
+
+def check_aggregate(aggregate: str) -> None:
+    """
+    Refuse an unknown aggregate.
+
+    :param aggregate: A name.
+    :raises ConfigurationError: With the list of known ones.
+    """
+    if aggregate not in get_args(Aggregate):
+        msg = f"aggregate must be one of {list(get_args(Aggregate))}, but got {aggregate!r}"
+        raise ConfigurationError(msg)
+
+
+def unjudged(documents: Sequence[Document]) -> Judgement:
+    """
+    Judge nothing, for the mode `off`: every document is kept as it is.
+
+    :param documents: What was retrieved.
+    :returns: A judgement with the verdict `ungraded`.
+    """
+    counts = {"documents_in": len(documents), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
+    return Judgement("ungraded", None, "mode_off", list(documents), [], counts)
+
+
+def judge(
+    documents: Sequence[Document],
+    thresholds: Thresholds,
+    *,
+    question: str | None = None,
+    aggregate: str = "mean",
+    variance_rule: bool = False,
+    set_score: float | None = None,
+) -> Judgement:
+    """
+    Filter graded documents and judge the retrieval as a whole.
+
+    A document whose grading failed is kept and marked, but says nothing: it does not enter the aggregate, and when
+    fewer than half of the documents were judged the verdict is `ungraded`. A document without any grade is dropped.
+
+    :param documents: Graded documents in rank order.
+    :param thresholds: The thresholds.
+    :param question: `question_id`; grades for other questions do not count.
+    :param aggregate: How the kept scores become one.
+    :param variance_rule: Between the thresholds, look at the spread: a population variance above 0.1 is ambiguous,
+        otherwise an aggregate above 0.5 is correct.
+    :param set_score: The grader's own score of the whole set, for `aggregate="set"`.
+    :returns: The judgement.
+    :raises ConfigurationError: For `aggregate="set"` without a set score.
+    """
+    kept, discarded, scores, failed = [], [], [], 0
+    counts = {"documents_in": len(documents), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
+    for document in documents:
+        grade = grade_of(document, question)
+        if grade is None:
+            discarded.append({"id": document.id, "score": None, "reason": "not_graded"})
+            continue
+        counts[grade.status] += 1
+        if grade.status == "failed":
+            failed += 1
+            kept.append(document)
+        elif grade.score < thresholds.filter:
+            discarded.append({"id": document.id, "score": grade.score, "reason": "below_filter"})
+        else:
+            kept.append(document)
+            scores.append(grade.score)
+
+    judged = counts["graded"] + counts["cached"] + counts["approved"]
+    if not documents:
+        return Judgement("incorrect", None, "no_documents", [], [], counts)
+    if judged == 0 or judged < failed:
+        everything = [d for d in documents if grade_of(d, question) is not None] or list(documents)
+        kept_ids = {document.id for document in everything}
+        rest = [entry for entry in discarded if entry["id"] not in kept_ids]
+        return Judgement("ungraded", None, "grader_failed", everything, rest, counts)
+    if aggregate == "set":
+        if set_score is None:
+            msg = "aggregate 'set' needs the grader's set score, but got none; connect grader.set_score to the router"
+            raise ConfigurationError(msg)
+        score: float | None = set_score
+    else:
+        score = AGGREGATES[aggregate](scores) if scores else None
+    if score is None:
+        return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
+    verdict, rule = _verdict(score, scores, thresholds, variance_rule=variance_rule)
+    if counts["approved"] == len(documents):
+        rule = _approving_rule(documents, question)
+    return Judgement(verdict, score, rule, kept, discarded, counts)
+
+
+def _verdict(
+    score: float, scores: Sequence[float], thresholds: Thresholds, *, variance_rule: bool
+) -> tuple[Verdict, str]:
+    """Compare an aggregate with the thresholds; gives the verdict and the rule that decided."""
+    if score >= thresholds.upper:
+        return "correct", "upper_threshold"
+    if score < thresholds.lower:
+        return "incorrect", "lower_threshold"
+    if not variance_rule:
+        return "ambiguous", "between_thresholds"
+    if scores and pvariance(scores) > _VARIANCE_OF_DOUBT:
+        return "ambiguous", "variance"
+    return ("correct", "middle") if score > _MIDDLE else ("ambiguous", "middle")
+
+
+def _approving_rule(documents: Sequence[Document], question: str | None) -> str:
+    """Name the rule that approved the documents, for example `rule:few_context`."""
+    grades = [grade_of(document, question) for document in documents]
+    return next((grade.grader for grade in grades if grade is not None), "approved")
+
+
+def graded_entry(document: Document) -> dict[str, Any]:
+    """
+    Describe a kept document for the decision record, without its text.
+
+    :param document: A graded document.
+    :returns: `{"id", "score", "status", "grader", "reason"}`, and `source` where the document has one.
+    """
+    grade = grade_of(document) or Grade(0.0, "failed", "none", "", "not_graded")
+    entry: dict[str, Any] = {"id": document.id, "score": grade.score, "status": grade.status, "grader": grade.grader}
+    if grade.reason:
+        entry["reason"] = grade.reason
+    source = document.meta.get("source") or document.meta.get("url") or document.meta.get("file_path")
+    return {**entry, **({"source": str(source)} if source else {})}
+
+
+def best_first(documents: Sequence[Document]) -> list[Document]:
+    """
+    Order documents by grade, best first; equal grades keep their order, ungraded documents come last.
+
+    :param documents: Graded documents.
+    :returns: A new list.
+    """
+    return sorted(documents, key=lambda document: -(grade.score if (grade := grade_of(document)) else -1.0))

@@ -1,0 +1,95 @@
+"""Fusing ranked lists: pure functions behind EvidenceJoiner."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
+
+from haystack import Document
+
+
+@dataclass
+class Hit:
+    """
+    One document and what each retriever said of it.
+
+    :param document: The version that was met first.
+    :param score: The fused score, only good for ordering.
+    :param found: Rank (from 1) and own score by retriever.
+    """
+
+    document: Document
+    score: float = 0.0
+    found: dict[str, tuple[int, float | None]] = field(default_factory=dict)
+
+
+def content_key(document: Document) -> str:
+    """
+    Name a document's text, whatever its id: white space and case do not count.
+
+    :param document: Any document.
+    :returns: A digest; a document without content is named by its id.
+    """
+    if not document.content:
+        return document.id
+    return sha256(" ".join(document.content.split()).casefold().encode()).hexdigest()
+
+
+def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:
+    return [1.0 / (k + rank) for rank in range(1, len(documents) + 1)]
+
+
+def _scaled_scores(documents: Sequence[Document], _k: int) -> list[float]:
+    scores = [0.0 if document.score is None else document.score for document in documents]
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
+
+
+FUSIONS: Final[dict[str, Callable[[Sequence[Document], int], list[float]]]] = {
+    "rrf": _rank_scores,
+    "score": _scaled_scores,
+}
+
+
+def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], fusion: str, k: int) -> list[Hit]:
+    """
+    Fuse ranked lists.
+
+    :param lists: Documents in rank order, by retriever.
+    :param weights: Weight of each retriever; a list of weight 0 is left out.
+    :param fusion: A name in `FUSIONS`.
+    :param k: The constant of reciprocal rank fusion.
+    :returns: Each document once, best first; of equal ones the one met first, in the order of the weights.
+    """
+    by_id: dict[str, Hit] = {}
+    by_text: dict[str, Hit] = {}
+    for name, weight in weights.items():
+        documents = lists.get(name) or []
+        if not weight:
+            continue
+        for rank, (document, score) in enumerate(zip(documents, FUSIONS[fusion](documents, k), strict=True), 1):
+            text = content_key(document)
+            hit = by_id.get(document.id) or by_text.get(text)
+            if hit is None:
+                hit = Hit(document)
+                by_text[text] = hit
+            by_id[document.id] = hit
+            if name in hit.found:
+                continue
+            hit.score += weight * score
+            hit.found[name] = (rank, document.score)
+    unique = {id(hit): hit for hit in by_id.values()}
+    return sorted(unique.values(), key=lambda hit: -hit.score)
+
+
+def similarity_of(score: float | None, kind: str | None) -> float | None:
+    """
+    Read the cosine out of a vector retriever's score.
+
+    :param score: The retriever's own score.
+    :param kind: `cosine`, `half_cosine`, or None for a score that is no similarity.
+    :returns: The cosine in [-1, 1], or None.
+    """
+    if score is None or kind is None:
+        return None
+    return round(2 * score - 1 if kind == "half_cosine" else score, 6)

@@ -1,0 +1,122 @@
+"""Grades of documents: one number in [0, 1] for one document against the original question, kept in its metadata."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any
+from unicodedata import normalize
+
+from haystack import Document
+
+from haystack_integrations.crag.vocabulary import FAILED_SCORE, META_KEY, GradeStatus
+
+
+def question_id(question: str) -> str:
+    """
+    Name a question without showing it: 16 hex digits, equal for equal questions.
+
+    :param question: The user's original question.
+    :returns: The identifier that ties a grade to the question it was given for.
+    """
+    return sha256(normalize("NFC", question.strip()).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Grade:
+    """
+    The judgement of one document against one question.
+
+    :param score: In [0, 1]; 0.5 where the judgement failed.
+    :param status: Where the score comes from; see `GradeStatus`.
+    :param grader: Who spoke, for example `BatchRelevanceGrader` or `rule:few_context`.
+    :param question: `question_id` of the question it was judged against.
+    :param reason: Why, in the grader's words; or the kind of failure.
+    """
+
+    score: float
+    status: GradeStatus
+    grader: str
+    question: str
+    reason: str | None = None
+
+    @classmethod
+    def failed(cls, grader: str, question: str, reason: str) -> "Grade":
+        """
+        Make the grade of a document that could not be judged.
+
+        :param grader: Who tried.
+        :param question: `question_id` of the question.
+        :param reason: The kind of failure, for example `timeout`.
+        :returns: A grade of 0.5 with status `failed`.
+        """
+        return cls(FAILED_SCORE, "failed", grader, question, reason)
+
+
+def crag_meta(document: Document) -> dict[str, Any]:
+    """
+    Read what this package knows about a document.
+
+    :param document: Any document.
+    :returns: A copy of `meta["crag"]`, empty when there is none.
+    """
+    value = document.meta.get(META_KEY)
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def annotate(document: Document, **values: Any) -> Document:
+    """
+    Write into `meta["crag"]` of a copy; the given document stays as it is.
+
+    :param document: Any document.
+    :param values: The entries to set.
+    :returns: A document with the same id and content.
+    """
+    return replace(document, meta={**document.meta, META_KEY: {**crag_meta(document), **values}})
+
+
+def with_grade(document: Document, grade: Grade) -> Document:
+    """
+    Attach a grade to a copy of a document.
+
+    :param document: The document that was judged.
+    :param grade: Its grade.
+    :returns: A document with the grade in `meta["crag"]`; `document.score` stays the retriever's.
+    """
+    return annotate(document, **asdict(grade))
+
+
+def grade_of(document: Document, question: str | None = None) -> Grade | None:
+    """
+    Read the grade of a document.
+
+    :param document: Any document.
+    :param question: `question_id`; a grade given for another question does not count. None accepts any.
+    :returns: The grade, or None when the document has none (for this question).
+    """
+    meta = crag_meta(document)
+    if "score" not in meta or "status" not in meta:
+        return None
+    if question is not None and meta.get("question") != question:
+        return None
+    return Grade(
+        score=float(meta["score"]),
+        status=meta["status"],
+        grader=str(meta.get("grader", "")),
+        question=str(meta.get("question", "")),
+        reason=meta.get("reason"),
+    )
+
+
+def unite(first: Iterable[Document], *others: Iterable[Document]) -> list[Document]:
+    """
+    Join lists of documents, each id once, in the order of first appearance.
+
+    :param first: The list whose version of a document wins.
+    :param others: Further lists.
+    :returns: One list without repeated ids.
+    """
+    by_id = {document.id: document for document in first}
+    for documents in others:
+        for document in documents:
+            by_id.setdefault(document.id, document)
+    return list(by_id.values())

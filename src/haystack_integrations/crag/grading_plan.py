@@ -1,0 +1,184 @@
+"""
+How a batch is graded, without any input or output: windows, one re-ask for what is missing, bisection, limits.
+
+`plan_window` is a generator: it yields the documents to ask about and is sent what came back. The component drives it
+with `run` or awaits with `run_async`, so the policy stands in one place.
+"""
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from haystack import Document
+
+from haystack_integrations.crag.grading_reply import Entry, Reply
+from haystack_integrations.crag.text import count_tokens
+
+CUT_MARK = " […cut]"
+
+_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length"})
+"""Problems that the same prompt would only repeat: the documents are split, never asked about again as they are."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """
+    One document in a prompt.
+
+    :param key: Random for each item of each call, so no text can name a neighbour and no short reply can shift scores.
+    :param text: The document's text, cut where the limit is.
+    :param title: Its title, or empty.
+    :param origin: `index` or `web`.
+    :param document_id: The document's own id; never shown to the model.
+    """
+
+    key: str
+    text: str
+    title: str
+    origin: str
+    document_id: str
+
+
+@dataclass
+class Tally:
+    """What a grading spent and met, summed over its windows."""
+
+    llm_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    reasks: int = 0
+    bisections: int = 0
+    repaired: bool = False
+    positional: bool = False
+    unknown_keys: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    def note(self, reply: Reply) -> None:
+        """Take over what a reply was like."""
+        self.repaired |= reply.repaired
+        self.positional |= reply.positional
+        self.unknown_keys += reply.unknown
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from one call: a reply, or the kind of failure that kept one from coming."""
+
+    reply: Reply
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """
+    What one window may spend.
+
+    :param calls: Most calls.
+    :param ends: `time.monotonic()` after which no call is begun.
+    :param granted: Asks the run's budget for one more call.
+    """
+
+    calls: int
+    ends: float
+    granted: Callable[[], bool]
+
+
+def make_item(document: Document, max_characters: int) -> Item:
+    """
+    Prepare a document for a prompt.
+
+    :param document: The document.
+    :param max_characters: Longest text; a longer one is cut and says so.
+    :returns: The item, with a new random key.
+    """
+    text = (document.content or "").strip()
+    if len(text) > max_characters:
+        text = text[:max_characters].rstrip() + CUT_MARK
+    meta = document.meta
+    crag = meta.get("crag")
+    origin = str(crag.get("origin", "index")) if isinstance(crag, dict) else "index"
+    return Item(secrets.token_hex(3), text, str(meta.get("title") or ""), origin, document.id)
+
+
+def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> list[list[Item]]:
+    """
+    Cut a batch where the prompt budget ends.
+
+    :param items: All items in rank order.
+    :param max_prompt_tokens: Most tokens (estimated) of one prompt.
+    :param overhead: Tokens of the prompt without documents.
+    :returns: Windows in order; one item that is too long alone makes a window of its own.
+    """
+    cut: list[list[Item]] = []
+    room = 0
+    for item in items:
+        cost = count_tokens(item.text) + count_tokens(item.title) + 16
+        if not cut or cost > room:
+            cut.append([])
+            room = max_prompt_tokens - overhead
+        cut[-1].append(item)
+        room -= cost
+    return cut
+
+
+def plan_window(
+    items: Sequence[Item], limits: Limits, tally: Tally
+) -> Generator[tuple[list[Item], str | None], Answer, dict[str, Entry | str]]:
+    """
+    Grade one window.
+
+    :param items: The documents to judge.
+    :param limits: What may be spent.
+    :param tally: Where to count re-asks, bisections and reasons.
+    :returns: By key an entry, or the reason why there is none. Yields the items to ask about next, with the problem
+        of the last reply when it is a re-ask.
+    """
+    result: dict[str, Entry | str] = {}
+    queue: deque[tuple[list[Item], str | None]] = deque([(list(items), None)])
+    calls = 0
+    while queue:
+        asked, problem = queue.popleft()
+        stop = _stopped(calls, limits)
+        if stop is not None:
+            result.update({item.key: problem or stop for item in asked})
+            tally.reasons.append(stop)
+            continue
+        calls += 1
+        answer = yield asked, problem
+        tally.note(answer.reply)
+        result.update(answer.reply.entries)
+        missing = [item for item in asked if item.key not in answer.reply.entries]
+        found = answer.failure or answer.reply.problem or "missing"
+        if missing:
+            again = _next(missing, found, reasked=problem is not None, failed=answer.failure is not None)
+            tally.reasks += len(again) == 1
+            tally.bisections += len(again) > 1
+            if not again:
+                result.update({item.key: found for item in missing})
+                tally.reasons.append(found)
+            queue.extendleft(reversed(again))
+    return result
+
+
+def _stopped(calls: int, limits: Limits) -> str | None:
+    if calls >= limits.calls:
+        return "max_llm_calls"
+    if time.monotonic() >= limits.ends:
+        return "deadline"
+    return None if limits.granted() else "budget"
+
+
+def _next(missing: list[Item], problem: str, *, reasked: bool, failed: bool) -> list[tuple[list[Item], str | None]]:
+    """Decide what to ask next about documents without a score; nothing means that they have failed."""
+    halves = [missing[: len(missing) // 2], missing[len(missing) // 2 :]]
+    if problem in _DETERMINISTIC:
+        return [(half, None) for half in halves] if len(missing) > 1 else []
+    if failed:
+        # The generator's own client has retried already: one retry owner.
+        return []
+    if not reasked:
+        return [(missing, problem)]
+    # Keeping the problem marks the halves as asked about again: they are split further, not re-asked.
+    return [(half, problem) for half in halves] if len(missing) > 1 else []

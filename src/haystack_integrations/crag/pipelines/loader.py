@@ -1,0 +1,211 @@
+"""Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from haystack import Pipeline, SuperComponent
+from haystack.core.errors import DeserializationError, PipelineError
+from haystack.core.serialization import import_class_by_name
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.stores import StoreProfile, prepare, profile_of, profiles, store_spec
+
+_CHAT_GENERATOR = "chat_generator"
+
+
+def _shipped() -> dict[str, Traversable]:
+    folder = files("haystack_integrations.crag") / "yaml"
+    return {entry.name.removesuffix(".yml"): entry for entry in folder.iterdir() if entry.name.endswith(".yml")}
+
+
+def names() -> list[str]:
+    """
+    List the shipped pipelines.
+
+    ```python
+    from haystack_integrations.crag.pipelines import names
+
+    assert "corrective_rag" in names()
+    ```
+
+    :returns: Their names in alphabetical order; each is also the stem of its YAML file and its Hayhooks endpoint.
+    """
+    return sorted(_shipped())
+
+
+def source(name: str | Path) -> str:
+    """
+    Read a pipeline's YAML.
+
+    :param name: A shipped pipeline's name, or the path of a YAML file of your own.
+    :returns: The text with its comments.
+    :raises ConfigurationError: When there is no such pipeline; the message lists the shipped ones.
+    """
+    if isinstance(name, Path) or str(name).endswith((".yml", ".yaml")):
+        path = Path(name)
+        if not path.is_file():
+            msg = f"no pipeline file at {str(path)!r}; pass an existing .yml file or one of {names()}"
+            raise ConfigurationError(msg)
+        return path.read_text("utf-8")
+    if name not in names():
+        msg = f"no shipped pipeline named {name!r}; choose one of {names()}"
+        raise ConfigurationError(msg)
+    return _shipped()[name].read_text("utf-8")
+
+
+def read(name: str | Path) -> dict[str, Any]:
+    """
+    Read a pipeline's YAML as a mapping.
+
+    :param name: As for `source`.
+    :returns: `components`, `connections`, `inputs`, `outputs`, and what else the file holds.
+    :raises ConfigurationError: When there is no such pipeline, or the file is no pipeline.
+    """
+    try:
+        spec = yaml.safe_load(source(name))
+    except yaml.YAMLError as error:
+        msg = f"{str(name)!r} is no readable YAML: {str(error).splitlines()[0]}; check its indentation and quotes"
+        raise ConfigurationError(msg) from None
+    if not isinstance(spec, dict) or not {"components", "connections", "inputs", "outputs"} <= set(spec):
+        msg = f"{str(name)!r} is no pipeline: it needs components, connections, inputs and outputs at its top level"
+        raise ConfigurationError(msg)
+    return spec
+
+
+def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: dict[str, Any]) -> dict[str, Any]:
+    """
+    Write a pipeline for another kind of store: same connections, other retrievers.
+
+    :param spec: A pipeline as `read` gives it.
+    :param profile: The kind of store.
+    :param document_store: The store as YAML holds it, `{"type", "init_parameters"}`.
+    :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
+    """
+    changed = deepcopy(dict(spec))
+    for name, part in changed["components"].items():
+        overlay = profile.components.get(name, {})
+        part["type"] = overlay.get("type", part["type"])
+        parameters = part.setdefault("init_parameters", {})
+        parameters.update(overlay.get("init_parameters", {}))
+        if "document_store" in parameters:
+            parameters["document_store"] = deepcopy(document_store)
+    return changed
+
+
+def export(name: str | Path, store: str = "in_memory", url: str | None = None, index: str = "crag") -> str:
+    """
+    Give the YAML of a pipeline, ready to be loaded or deployed elsewhere.
+
+    :param name: As for `source`.
+    :param store: The store it shall run on; `in_memory` gives the file as it is shipped, with its comments.
+    :param url: Address of the store's server.
+    :param index: Name of the index.
+    :returns: YAML text.
+    :raises ConfigurationError: For an unknown pipeline or store, or a missing URL.
+    """
+    if store == "in_memory" and url is None and index == "crag":
+        return source(name)
+    document_store = store_spec(store, url, index)
+    spec = on_store(read(name), profiles()[store], document_store)
+    head = f"# {name} on {store}, written by `crag pipelines export`; the shipped file explains every part.\n"
+    return head + yaml.safe_dump(spec, sort_keys=False, allow_unicode=True, width=120)
+
+
+def load(
+    name: str | Path, *, store: Any = None, grader: Any = None, generator: Any = None, **components: Any
+) -> SuperComponent:
+    """
+    Load a shipped pipeline on your store and your models.
+
+    The YAML is the pipeline: its `inputs` and `outputs` are the arguments and result keys of what is returned, its
+    `optional_inputs` may be passed too.
+
+    ```python
+    from haystack.components.generators.chat import MockChatGenerator
+    from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+    from haystack_integrations.crag.pipelines import load
+
+    rag = load("corrective_rag", grader=HeuristicGrader(), generator=MockChatGenerator("An answer."))
+    result = rag.run(query="Is there anything in the empty store?")
+    assert result["crag"]["verdict"] == "incorrect"
+    assert result["documents"] == []
+    ```
+
+    :param name: A shipped pipeline's name, or the path of a YAML file of your own.
+    :param store: A Haystack document store. In-memory and Elasticsearch stores are known; for any other pass its two
+        retrievers as `bm25=` and `dense=`. None keeps the YAML's in-memory store.
+    :param grader: A grader component, or a chat generator for the YAML's own grader.
+    :param generator: A chat generator for the answer; it also serves every other part that asks a chat model, unless
+        you pass that part yourself.
+    :param components: Any other component of the pipeline, by its name in the YAML.
+    :returns: A SuperComponent: run it, put it into another pipeline, or hand it to an Agent as a tool.
+    :raises ConfigurationError: For an unknown pipeline or component name; the message lists the valid ones.
+    :raises StoreError: When the store's server cannot be reached; its index is made here, before the first query.
+    """
+    spec = read(name)
+    parts = {"grader": grader, "generator": generator, **components}
+    parts = {key: value for key, value in parts.items() if value is not None}
+    unknown = sorted(set(parts) - set(spec["components"]) - {"generator"})
+    if unknown:
+        msg = f"the pipeline {str(name)!r} has no component {unknown}; choose from {sorted(spec['components'])}"
+        raise ConfigurationError(msg)
+    chat = {key: value for key, value in parts.items() if key in ("grader", "generator")}
+    models = {key: value for key, value in chat.items() if _is_chat_model(value)}
+    live = {key: value for key, value in parts.items() if key in spec["components"] and key not in models}
+    if "generator" in models and "generator" in spec["components"]:
+        live["generator"] = models["generator"]
+    if store is not None:
+        spec, placed = _place_on(spec, store, given=set(live))
+        live = {**placed, **live}
+    try:
+        pipeline = Pipeline.from_dict(spec, components=live)
+    except (DeserializationError, PipelineError) as error:
+        msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
+        raise ConfigurationError(msg) from error
+    _share_model(pipeline, models, given=set(live))
+    inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
+    inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
+    return SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
+
+
+def _place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Exchange the store: gives the pipeline's mapping for it, and the live components that hold the store."""
+    profile = profile_of(store)
+    roles = {name for known in profiles().values() for name in known.components}
+    if profile is not None:
+        prepare(store)
+        spec = on_store(spec, profile, {})
+    placed = {}
+    for name, part in spec["components"].items():
+        parameters = part.get("init_parameters", {})
+        if "document_store" not in parameters or name in given:
+            continue
+        if profile is None and name in roles:
+            msg = (
+                f"a store of type {type(store).__name__} is not among {list(profiles())}; "
+                f"pass its two retrievers: load(..., bm25=..., dense=...)"
+            )
+            raise ConfigurationError(msg)
+        placed[name] = import_class_by_name(part["type"])(**{**parameters, "document_store": store})
+    return spec, placed
+
+
+def _is_chat_model(part: Any) -> bool:
+    """Tell a chat generator from a component: it takes messages and no documents."""
+    sockets = getattr(part, "__haystack_input__", None)
+    names_ = set(getattr(sockets, "_sockets_dict", {}))
+    return "messages" in names_ and "documents" not in names_
+
+
+def _share_model(pipeline: Pipeline, models: Mapping[str, Any], given: set[str]) -> None:
+    """Give the chat model to every part that asks one and was not passed as a live component."""
+    for name in pipeline.graph.nodes:
+        part: Any = pipeline.get_component(name)
+        model = models.get(name, models.get("generator"))
+        if model is not None and name not in given and hasattr(part, _CHAT_GENERATOR):
+            setattr(part, _CHAT_GENERATOR, model)

@@ -1,0 +1,185 @@
+"""Document stores: what a shipped pipeline needs on each, read from `stores/*.yml`, and an index that is safe."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+import yaml
+from haystack.utils import Secret
+
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
+
+if TYPE_CHECKING:
+    from elasticsearch import Elasticsearch
+
+_STORE_PARAMETERS = frozenset(
+    "api_key api_key_id custom_mapping embedding_similarity_function hosts index ingest_pipeline "
+    "sparse_vector_field".split()
+)
+
+
+@dataclass(frozen=True)
+class StoreProfile:
+    """
+    What a kind of document store needs.
+
+    :param name: `elasticsearch` or `in_memory`.
+    :param store: Full class path of the store.
+    :param components: Laid over the pipeline's components of the same name.
+    :param document_store: Parameters of a store that this package opens itself.
+    :param index: Settings and mappings of the index, empty where there is none.
+    """
+
+    name: str
+    store: str
+    components: dict[str, dict[str, Any]]
+    document_store: dict[str, Any] = field(default_factory=dict)
+    index: dict[str, Any] = field(default_factory=dict)
+
+
+@cache
+def profiles() -> dict[str, StoreProfile]:
+    """
+    Read the shipped store profiles.
+
+    :returns: The profiles by name.
+    """
+    folder = files("haystack_integrations.crag") / "stores"
+    found = {entry.name.removesuffix(".yml"): entry for entry in folder.iterdir() if entry.name.endswith(".yml")}
+    return {name: StoreProfile(name=name, **yaml.safe_load(found[name].read_text("utf-8"))) for name in sorted(found)}
+
+
+def profile_of(store: object) -> StoreProfile | None:
+    """
+    Find the profile of a live store.
+
+    :param store: A Haystack document store.
+    :returns: Its profile, or None for a store of another kind.
+    """
+    ancestors = {f"{cls.__module__}.{cls.__name__}" for cls in type(store).__mro__}
+    return next((profile for profile in profiles().values() if profile.store in ancestors), None)
+
+
+def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[str, Any]:
+    """
+    Describe a store as YAML holds it.
+
+    :param name: A store profile, `elasticsearch` or `in_memory`.
+    :param url: Where the server is; needed for a store that has one.
+    :param index: Name of the index.
+    :returns: `{"type", "init_parameters"}`.
+    :raises ConfigurationError: For an unknown name or a missing URL.
+    """
+    if name not in profiles():
+        msg = f"no store profile named {name!r}; choose one of {list(profiles())}"
+        raise ConfigurationError(msg)
+    profile = profiles()[name]
+    parameters = {**profile.document_store, "index": index}
+    if profile.index:
+        if not url:
+            msg = f"the store {name!r} needs the address of its server, but got none; pass --url http://HOST:PORT"
+            raise ConfigurationError(msg)
+        parameters.update(hosts=url, custom_mapping=profile.index["mappings"])
+    return {"type": profile.store, "init_parameters": parameters}
+
+
+def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:
+    """
+    Open a store with this package's settings; a server is not contacted yet.
+
+    :param name: A store profile, `elasticsearch` or `in_memory`.
+    :param url: Where the server is.
+    :param index: Name of the index.
+    :returns: The document store.
+    :raises ConfigurationError: For an unknown name or a missing URL.
+    """
+    from haystack.core.serialization import import_class_by_name
+
+    spec = store_spec(name, url, index)
+    return import_class_by_name(spec["type"])(**spec["init_parameters"])
+
+
+def display_url(url: object) -> str:
+    """
+    Show an address without its user and password.
+
+    :param url: A URL, or a list of them as the Elasticsearch client accepts.
+    :returns: The address for messages.
+    """
+    if isinstance(url, list):
+        return ", ".join(display_url(one) for one in url)
+    parts = urlsplit(str(url))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+@contextmanager
+def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]":
+    """
+    Open a client with a store's own address and credentials, beside the store's, and close it afterwards.
+
+    The store makes its index with its own mapping at first contact, so what must come before goes through this.
+
+    :param store: An ElasticsearchDocumentStore.
+    :param options: Client options that differ from the store's.
+    :returns: The client.
+    :raises StoreError: When the server cannot be reached or refuses.
+    """
+    import elasticsearch
+
+    parameters = dict(store.to_dict()["init_parameters"])
+    hosts = parameters["hosts"]
+    secrets = [_resolve(parameters[name]) for name in ("api_key_id", "api_key")]
+    api_key = (secrets[0], secrets[1]) if secrets[0] and secrets[1] else secrets[1]
+    client_options = {key: value for key, value in parameters.items() if key not in _STORE_PARAMETERS}
+    client = elasticsearch.Elasticsearch(hosts, api_key=api_key, **{**client_options, **options})
+    try:
+        yield client
+    except elasticsearch.ApiError as error:
+        msg = (
+            f"Elasticsearch at {display_url(hosts)} refused: {error.status_code} {error.error}; "
+            f"check the index {parameters['index']!r} and the rights of the key, or run `crag doctor`"
+        )
+        raise StoreError(msg) from None
+    except elasticsearch.TransportError as error:
+        msg = (
+            f"no answer from Elasticsearch at {display_url(hosts)} ({type(error).__name__}); "
+            "start the server, or pass the address of one that runs"
+        )
+        raise StoreError(msg) from None
+    finally:
+        client.close()
+
+
+def _resolve(secret: Any) -> str | None:
+    """Read a serialised `Secret`, or None."""
+    return Secret.from_dict(secret).resolve_value() if isinstance(secret, dict) else None
+
+
+def prepare(store: Any) -> bool:
+    """
+    Make the index of a store before anyone queries it, with our mapping; an existing index is left as it is.
+
+    Ten first queries at once, a store object spoilt by a failed first contact, vectors in every reply: all come from
+    leaving this to the first query.
+
+    :param store: Any document store; one that has no index needs nothing.
+    :returns: True when the index was made now.
+    :raises StoreError: When the server cannot be reached.
+    """
+    profile = profile_of(store)
+    if profile is None or not profile.index:
+        return False
+    index = store.to_dict()["init_parameters"]["index"]
+    with elasticsearch_client(store) as client:
+        if client.indices.exists(index=index):
+            return False
+        answer = client.options(ignore_status=400).indices.create(index=index, **profile.index)
+        kind = answer.get("error", {}).get("type") if isinstance(answer.get("error"), dict) else None
+        if kind not in (None, "resource_already_exists_exception"):
+            msg = f"Elasticsearch refused to make the index {index!r}: {kind}; choose another name or check the server"
+            raise StoreError(msg)
+        return kind is None

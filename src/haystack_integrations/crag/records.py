@@ -1,0 +1,183 @@
+"""What is written down: the decision of one pass, its span tags, and the `crag` record of a run. Plain JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from haystack_integrations.crag.decisions import Judgement, Thresholds, graded_entry
+from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.policy import Choice
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, Mode
+
+FIRST_STRATEGY: Final = "first"
+_MOST_SCORES_ON_A_SPAN: Final = 50
+
+_CORRECTIONS: Final = {
+    "refine": ("refine",),
+    "re_retrieve": ("expand",),
+    "web": ("web_search",),
+    "web_and_refine": ("refine", "web_search"),
+}
+_STRATEGIES: Final = {"refine": "refine", "re_retrieve": "expand", "web": "web", "web_and_refine": "web_and_refine"}
+
+
+def decision_record(
+    state: CragState,
+    judgement: Judgement,
+    choice: Choice,
+    thresholds: Thresholds,
+    max_iterations: int,
+    mode: Mode,
+    report: Mapping[str, Any],
+) -> dict[str, Any]:
+    """
+    Write down one decision.
+
+    :param state: What the run knew, with this pass's grading already counted.
+    :param judgement: What the grades say.
+    :param choice: What was chosen.
+    :param thresholds: The thresholds that held.
+    :param max_iterations: Most passes.
+    :param mode: The mode of this run.
+    :param report: The grader's own report, for its `reasons` and `signals`.
+    :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
+    """
+    tried = state.queries[-1]
+    kept = [graded_entry(document) for document in judgement.kept]
+    reasons = [str(reason) for reason in report.get("reasons", ())]
+    reasons += [f"limit:{choice.limit}"] if choice.limit else []
+    return {
+        "iteration": state.iteration + 1,
+        "max_iterations": max_iterations,
+        "strategy": tried["strategy"] or FIRST_STRATEGY,
+        "query": tried["query"],
+        "verdict": judgement.verdict,
+        "score": None if judgement.score is None else round(judgement.score, 4),
+        "rule": choice.rule,
+        "judged_by": judgement.rule,
+        "action": choice.action,
+        "mode": mode,
+        "limit": choice.limit,
+        "thresholds": asdict(thresholds),
+        "signals": report.get("signals"),
+        "kept": kept,
+        "discarded": judgement.discarded,
+        "corrections": _corrections(kept, judgement.discarded, choice),
+        "coverage": {
+            **judgement.counts,
+            "web": "ok" if any(crag_meta(d).get("origin") == "web" for d in judgement.kept) else "off",
+            "iterations": state.iteration + 1,
+            "llm_calls": state.usage.llm_calls,
+            "tokens": state.usage.tokens_in + state.usage.tokens_out,
+            "deadline_hit": choice.limit == "deadline",
+            "reasons": reasons,
+        },
+    }
+
+
+def _corrections(kept: Sequence[Mapping[str, Any]], dropped: Sequence[Mapping[str, Any]], choice: Choice) -> list[Any]:
+    """List what was done to the retrieval, in the form of design 002."""
+    done: list[dict[str, Any]] = [{"type": "keep", "id": entry["id"], "reason": entry["status"]} for entry in kept]
+    done += [{"type": "discard", "id": entry["id"], "reason": entry["reason"]} for entry in dropped]
+    return done + [{"type": kind, "action": choice.action} for kind in _CORRECTIONS.get(choice.action, ())]
+
+
+def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give a decision as span attributes: numbers and names, no text of question or documents.
+
+    :param decision: What `decision_record` gave.
+    :returns: Attributes by name; see the README's table of spans.
+    """
+    kept, discarded = decision["kept"], decision["discarded"]
+    scored = [entry for entry in (*kept, *discarded) if entry["score"] is not None][:_MOST_SCORES_ON_A_SPAN]
+    reasons = decision["coverage"]["reasons"]
+    return {
+        "openinference.span.kind": "CHAIN",
+        "crag.decision": decision["verdict"],
+        "crag.decision.rule": decision["rule"],
+        "crag.action": decision["action"],
+        "crag.mode": decision["mode"],
+        "crag.score": decision["score"],
+        "crag.threshold.upper": decision["thresholds"]["upper"],
+        "crag.threshold.lower": decision["thresholds"]["lower"],
+        "crag.threshold.filter": decision["thresholds"]["filter"],
+        "crag.iteration": decision["iteration"],
+        "crag.iteration.max": decision["max_iterations"],
+        "crag.retrieval.strategy": decision["strategy"],
+        "crag.correction.strategy": _STRATEGIES.get(decision["action"], "none"),
+        "crag.documents.in": decision["coverage"]["documents_in"],
+        "crag.documents.kept": len(kept),
+        "crag.documents.discarded": len(discarded),
+        "crag.document.ids": [entry["id"] for entry in scored],
+        "crag.scores": [round(entry["score"], 4) for entry in scored],
+        "crag.discarded.ids": [entry["id"] for entry in discarded][:_MOST_SCORES_ON_A_SPAN],
+        "crag.discarded.reasons": [entry["reason"] for entry in discarded][:_MOST_SCORES_ON_A_SPAN],
+        "crag.degraded": bool(reasons),
+        "crag.degraded.reasons": reasons or None,
+    }
+
+
+def run_record(state: CragState, tokens: Mapping[str, int], answer_calls: int = 0) -> dict[str, Any]:
+    """
+    Write down a whole run: the `crag` record that every query pipeline returns.
+
+    :param state: The final state.
+    :param tokens: What the answer cost, `{"in", "out"}`.
+    :param answer_calls: Calls to a chat model for the answer.
+    :returns: The record, plain JSON.
+    """
+    last, first = state.trail[-1], state.trail[0]
+    actions = [decision["action"] for decision in state.trail if decision["action"] in LOOP_ACTIONS]
+    applied = actions if last["mode"] == "enforce" else []
+    calls = state.usage.llm_calls + answer_calls
+    totals = {"in": state.usage.tokens_in + tokens["in"], "out": state.usage.tokens_out + tokens["out"]}
+    return {
+        **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
+        "corrections": [entry for decision in state.trail for entry in decision["corrections"]],
+        "strategy": _strategy(applied),
+        "corrected": bool(applied),
+        "iterations": state.iteration,
+        "retrieval": [decision["strategy"] for decision in state.trail],
+        "queries": [decision["query"] for decision in state.trail],
+        "documents_before": first["coverage"]["documents_in"],
+        "documents_after": len(state.evidence),
+        "kept": [graded_entry(document) for document in state.evidence],
+        "discarded": _never_used(state),
+        "tokens": totals,
+        "llm_calls": calls,
+        "milliseconds": round(1000 * state.seconds(), 1),
+        "web_used": any(crag_meta(document).get("origin") == "web" for document in state.evidence),
+        "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
+        "coverage": {**_coverage(state), "llm_calls": calls, "tokens": totals["in"] + totals["out"]},
+        "trail": list(state.trail),
+    }
+
+
+def _strategy(actions: Sequence[str]) -> str:
+    """Name the corrections of a run in one word: web and refinement together count as `web_and_refine`."""
+    names = {_STRATEGIES[action] for action in actions}
+    if "web_and_refine" in names or {"web", "refine"} <= names:
+        return "web_and_refine"
+    return next((name for name in ("web", "refine", "expand") if name in names), "none")
+
+
+def _never_used(state: CragState) -> list[dict[str, Any]]:
+    """List the documents that were dropped in some pass and are not among the evidence, the last reason counts."""
+    used = {document.id for document in state.evidence}
+    dropped = {entry["id"]: entry for decision in state.trail for entry in decision["discarded"]}
+    return [entry for id_, entry in dropped.items() if id_ not in used]
+
+
+def _coverage(state: CragState) -> dict[str, Any]:
+    """Sum the coverage of all passes; what is cumulative in each pass is taken from the last."""
+    passes = [decision["coverage"] for decision in state.trail]
+    summed = {key: sum(one[key] for one in passes) for key in ("documents_in", "graded", "cached", "failed")}
+    return {
+        **passes[-1],
+        **summed,
+        "approved": sum(one["approved"] for one in passes),
+        "deadline_hit": any(one["deadline_hit"] for one in passes),
+        "reasons": list(dict.fromkeys(reason for one in passes for reason in one["reasons"])),
+    }

@@ -1,0 +1,102 @@
+"""One decision, from graded documents to the next state: judge, choose, write down. CragRouter gives it sockets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from haystack import Document
+
+from haystack_integrations.crag.decisions import Aggregate, Judgement, Thresholds, judge, unjudged
+from haystack_integrations.crag.grades import grade_of, question_id, unite
+from haystack_integrations.crag.policy import Choice, Policy, check_mode
+from haystack_integrations.crag.records import decision_record, route_tags
+from haystack_integrations.crag.state import CragState, Usage
+from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.vocabulary import Mode
+
+
+@dataclass(frozen=True)
+class Routing:
+    """
+    A router's checked settings, and the decision they lead to.
+
+    :param thresholds: Where a score turns into a verdict.
+    :param policy: Where a verdict turns into an action.
+    :param aggregate: How scores become one.
+    :param variance_rule: Whether the spread of the scores counts between the thresholds.
+    :param mode: The mode of a run that asks for none.
+    """
+
+    thresholds: Thresholds
+    policy: Policy
+    aggregate: Aggregate
+    variance_rule: bool
+    mode: Mode
+
+    def decide(
+        self,
+        query: str,
+        documents: Sequence[Document],
+        state: CragState | None,
+        report: Mapping[str, Any],
+        mode: str | None,
+    ) -> tuple[Choice, dict[str, Any], CragState]:
+        """
+        Decide about one pass.
+
+        :param query: The original question.
+        :param documents: Graded documents in rank order.
+        :param state: What the run knows so far.
+        :param report: What the grader says of its work.
+        :param mode: The mode asked for, or None.
+        :returns: What is done, the decision record, and the state after it.
+        """
+        known = (state or CragState.start(query)).spend(_usage(report))
+        question = question_id(query)
+        mode_now = check_mode(mode or known.mode or self.mode)
+        everything = unite(documents, known.kept)
+        with trace("crag.route") as span:
+            judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, report)
+            pool = self.policy.pool(everything, known, question)
+            new = any(document.id not in known.seen for document in documents)
+            choice = self.policy.choose(judgement, known, pool, new=new)
+            decision = decision_record(
+                known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
+            )
+            set_tags(span, route_tags(decision))
+        done = choice if mode_now == "enforce" else Choice("generate", f"mode_{mode_now}", None, list(documents))
+        after = replace(
+            known,
+            question=question,
+            mode=mode_now,
+            iteration=known.iteration + 1,
+            action=done.action,
+            kept=tuple(judgement.kept) if done.action in ("refine", "web_and_refine") else (),
+            best=tuple(pool),
+            seen=tuple(dict.fromkeys((*known.seen, *(document.id for document in documents)))),
+            grades={**known.grades, **_grades(everything, question)},
+            evidence=tuple(done.evidence),
+            trail=(*known.trail, decision),
+        )
+        return done, decision, after
+
+    def _judge(self, documents: Sequence[Document], question: str, report: Mapping[str, Any]) -> Judgement:
+        return judge(
+            documents,
+            self.thresholds,
+            question=question,
+            aggregate=self.aggregate,
+            variance_rule=self.variance_rule,
+            set_score=report.get("set_score"),
+        )
+
+
+def _usage(report: Mapping[str, Any]) -> Usage:
+    """Read what the grader says it spent."""
+    return Usage(**{name: int(report.get(name, 0)) for name in asdict(Usage())})
+
+
+def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:
+    """Collect the grades of this pass by document id; a failed one may be tried again."""
+    grades = {document.id: grade_of(document, question) for document in documents}
+    return {id_: asdict(grade) for id_, grade in grades.items() if grade is not None and grade.status != "failed"}

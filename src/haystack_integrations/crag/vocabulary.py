@@ -1,0 +1,29 @@
+"""The words that components, YAML, traces and documents share. One meaning each; see the README's glossary."""
+
+from typing import Final, Literal, get_args
+
+META_KEY: Final = "crag"
+"""Everything this package knows about a document lives in `document.meta["crag"]`, so it survives YAML and REST."""
+
+GradeStatus = Literal["graded", "cached", "approved", "failed"]
+"""`graded` by a grader, `cached` from a cache, `approved` by a rule, `failed`: no usable judgement (score 0.5)."""
+
+GraderStatus = Literal["ok", "partial", "failed", "skipped"]
+"""What became of one grading: all judged, some judged, none judged, not asked (mode `off` or no documents)."""
+
+Verdict = Literal["correct", "ambiguous", "incorrect", "ungraded"]
+"""The judgement on a whole retrieval (arXiv 2401.15884, section 4.3), plus `ungraded` for a failed judgement."""
+
+Action = Literal["generate", "refine", "re_retrieve", "web", "web_and_refine", "abstain"]
+"""What is done about a verdict."""
+
+Mode = Literal["enforce", "observe", "off"]
+"""`enforce` acts on decisions; `observe` decides and traces, but passes evidence on unchanged; `off` does neither."""
+
+ACTIONS: Final[tuple[str, ...]] = get_args(Action)
+MODES: Final[tuple[str, ...]] = get_args(Mode)
+LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine"})
+WEB_ACTIONS: Final = frozenset({"web", "web_and_refine"})
+
+FAILED_SCORE: Final = 0.5
+"""The score of a document without a usable judgement: neither evidence for it nor against it."""
