@@ -125,7 +125,10 @@ def judge(
     :returns: The judgement.
     :raises ConfigurationError: For `aggregate="set"` without a set score.
     """
-    kept, discarded, scores, failed = [], [], [], 0
+    kept: list[Document] = []
+    discarded: list[dict[str, Any]] = []
+    scores: list[float] = []
+    failed = 0
     counts = {"documents_in": len(documents), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
     for document in documents:
         grade = grade_of(document, question)
