@@ -81,7 +81,7 @@ class RulePrefilter:
         :param query: The original question.
         :param documents: What was retrieved.
         :param tool_history: An agent's tool calls of this round, each `{"tool": name}`, and for `vector_search` also
-            `{"items": [{"id", "score"}, ...]}` with similarities in [0, 1].
+            `items`, each `{"id", "score"}`, or `scores` in the order of the documents; similarities in [0, 1].
         :returns: A dictionary with the following keys:
             - `approved`: All documents with score 1.0 and status `approved`, when a rule matched.
             - `documents`: The documents as they came, when none did.
@@ -115,9 +115,25 @@ class RulePrefilter:
 
     def _all_similar(self, documents: list[Document], history: list[dict[str, Any]]) -> bool:
         """Tell whether every document was found by vector search with a similarity that suffices."""
-        items = [item for call in history if call.get("tool") == "vector_search" for item in call.get("items", ())]
-        scores = {item["id"]: item["score"] for item in items if "id" in item and "score" in item}
-        return all(_similarity(document, scores) >= self._vector_score for document in documents)
+        by_id, in_order = _history_scores(history)
+        if in_order is not None and len(in_order) >= len(documents):
+            return all(score >= self._vector_score for score in in_order)
+        return all(_similarity(document, by_id) >= self._vector_score for document in documents)
+
+
+def _history_scores(history: list[dict[str, Any]]) -> tuple[dict[str, float], list[float] | None]:
+    """Read vector search's item scores: by id, and in order when the round held no other tool call."""
+    by_id: dict[str, float] = {}
+    in_order: list[float] = []
+    for call in history:
+        if call.get("tool") != "vector_search":
+            continue
+        items = call.get("items", ())
+        by_id.update({item["id"]: item["score"] for item in items if "id" in item and "score" in item})
+        in_order += [item["score"] for item in items if "id" not in item and "score" in item]
+        in_order += list(call.get("scores", ()))
+    only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
+    return by_id, in_order if only_searches and in_order else None
 
 
 def _similarity(document: Document, scores: dict[str, float]) -> float:

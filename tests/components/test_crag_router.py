@@ -1,0 +1,272 @@
+"""CragRouter: verdicts, ladders, limits, modes; and properties that hold for any grades."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from haystack import Document
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.state import Budget, CragState
+from haystack_integrations.crag.vocabulary import ACTIONS
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import graded
+
+QUESTION = "How long is the warranty?"
+
+def docs(*scores: float, status: str = "graded", tag: str = "") -> list[Document]:
+    """One document for each score."""
+    return [graded(f"{tag}passage {i}", s, QUESTION, status) for i, s in enumerate(scores)]
+
+
+def route(documents: list[Document], state: CragState | None = None, **settings: Any) -> dict[str, Any]:
+    """Run a router once."""
+    return CragRouter(**settings).run(query=QUESTION, documents=documents, state=state)
+
+
+@pytest.mark.parametrize(
+    ("scores", "verdict", "branch"),
+    [
+        ((0.7, 0.7), "correct", "generate"),
+        ((0.69, 0.7), "ambiguous", "refine"),
+        ((0.3,), "ambiguous", "refine"),
+        ((0.29, 0.1), "incorrect", "re_retrieve"),
+        ((0.9, 0.1), "correct", "generate"),
+        ((), "incorrect", "re_retrieve"),
+    ],
+)
+def test_the_mean_of_the_kept_decides(scores: tuple[float, ...], verdict: str, branch: str) -> None:
+    """Filter 0.3, upper 0.7, lower 0.3: the documents below the filter do not pull the mean down."""
+    result = route(docs(*scores))
+    assert result["decision"]["verdict"] == verdict
+    assert branch in result
+    assert {key for key in result if key in ACTIONS} == {branch}
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "score"),
+    [("mean", 0.6), ("max", 0.9), ("min", 0.3), ("rank_weighted", (0.3 + 0.9 / 2 + 0.6 / 3) / (1 + 1 / 2 + 1 / 3))],
+)
+def test_aggregates(aggregate: str, score: float) -> None:
+    """Each aggregate over 0.3, 0.9, 0.6 in this order."""
+    decision = route(docs(0.3, 0.9, 0.6), aggregate=aggregate)["decision"]
+    assert decision["score"] == pytest.approx(score, abs=1e-4)
+
+
+def test_the_set_aggregate_is_the_graders_own_score() -> None:
+    """It comes with the grader's report; without one the message says what to connect."""
+    router = CragRouter(aggregate="set")
+    result = router.run(query=QUESTION, documents=docs(0.4), report={"set_score": 0.8})
+    assert result["decision"]["score"] == 0.8
+    with pytest.raises(ConfigurationError, match="set_score"):
+        router.run(query=QUESTION, documents=docs(0.4))
+
+
+def test_dropped_documents_are_on_record_with_score_and_reason() -> None:
+    """Nothing disappears silently."""
+    documents = [*docs(0.9, 0.1), Document(content="never graded")]
+    decision = route(documents)["decision"]
+    assert [entry["reason"] for entry in decision["discarded"]] == ["below_filter", "not_graded"]
+    assert {entry["id"] for entry in decision["kept"] + decision["discarded"]} == {d.id for d in documents}
+
+
+@pytest.mark.parametrize(
+    ("scores", "verdict"), [((0.3, 1.0, 0.3, 1.0), "ambiguous"), ((0.6, 0.6), "correct"), ((0.45, 0.45), "ambiguous")]
+)
+def test_the_variance_rule_decides_between_the_thresholds(scores: tuple[float, ...], verdict: str) -> None:
+    """Variance above 0.1 is doubt; otherwise above 0.5 is good enough."""
+    assert route(docs(*scores), variance_rule=True)["decision"]["verdict"] == verdict
+
+
+def test_failed_grades_do_not_enter_the_aggregate() -> None:
+    """Half of the documents judged is enough to decide; the failed ones stay, marked."""
+    documents = [*docs(0.9, 0.8), *docs(0.5, 0.5, status="failed", tag="failed ")]
+    result = route(documents)
+    assert result["decision"]["score"] == 0.85
+    assert len(result["generate"]) == 4
+    assert result["decision"]["coverage"]["failed"] == 2
+
+
+def test_fewer_than_half_judged_is_ungraded_and_keeps_everything() -> None:
+    """An outage is not irrelevance."""
+    documents = [*docs(0.1), *docs(0.5, 0.5, status="failed", tag="failed ")]
+    result = route(documents)
+    assert result["decision"]["verdict"] == "ungraded"
+    assert [document.id for document in result["generate"]] == [document.id for document in documents]
+
+
+@pytest.mark.parametrize("action", ["web", "web_and_refine"])
+def test_a_failed_grade_never_leads_to_a_web_search(action: str) -> None:
+    """Neither when all failed nor when the judged ones are all irrelevant; opting in is explicit."""
+    some_failed = [*docs(0.1, 0.2), *docs(0.5, status="failed", tag="failed ")]
+    all_failed = docs(0.5, 0.5, status="failed")
+    for documents in (some_failed, all_failed):
+        result = route(documents, on_incorrect=action, on_ambiguous=action)
+        assert not {"web", "web_and_refine"} & set(result)
+    assert "web" in route(all_failed, on_ungraded="web")
+
+
+def test_a_ladder_names_an_action_for_each_pass() -> None:
+    """The last rung stays."""
+    router = CragRouter(on_ambiguous=["refine", "re_retrieve", "web"], max_iterations=9)
+    state: CragState | None = None
+    taken = []
+    for number in range(4):
+        result = router.run(query=QUESTION, documents=docs(0.5, tag=f"{number} "), state=state)
+        taken.append(result["decision"]["action"])
+        state = result["state"]
+    assert taken == ["refine", "re_retrieve", "web", "web"]
+
+
+def test_refine_carries_the_kept_and_re_retrieve_drops_all() -> None:
+    """What `refine` keeps is part of the next judgement even when it is not retrieved again."""
+    first = route(docs(0.6, 0.1))
+    assert [grade_of(d).score for d in first["refine"].kept] == [0.6]  # type: ignore[union-attr]
+    second = route(docs(0.9, tag="new "), first["state"])
+    assert len(second["generate"]) == 2
+    assert route(docs(0.1))["re_retrieve"].kept == ()
+
+
+def test_the_last_pass_generates_from_the_best_evidence_of_any_pass() -> None:
+    """KB_AGENT_MAX_ITERATIONS: a good document of the first pass is not lost by a worse last one."""
+    router = CragRouter(max_iterations=2, on_ambiguous="re_retrieve")
+    first = router.run(query=QUESTION, documents=docs(0.6, 0.1))
+    second = router.run(query=QUESTION, documents=docs(0.2, 0.1, tag="worse "), state=first["state"])
+    assert [document.content for document in second["generate"]] == ["passage 0"]
+    assert second["decision"]["limit"] == "max_iterations"
+    assert second["outcome"].evidence[0].content == "passage 0"
+
+
+def test_the_last_pass_uses_even_low_scored_evidence_when_there_is_no_other() -> None:
+    """Design 000: whatever is available."""
+    result = route(docs(0.2, 0.1), max_iterations=1)
+    assert [grade_of(d).score for d in result["generate"]] == [0.2, 0.1]  # type: ignore[union-attr]
+
+
+def test_the_last_pass_abstains_when_the_policy_says_so() -> None:
+    """No document passed the filter in any pass: the router says that the documents do not answer."""
+    result = route(docs(0.2), max_iterations=1, on_limit="abstain", abstention="No idea.")
+    assert result["abstain"] == "No idea."
+    assert result["outcome"].evidence == ()
+
+
+def test_the_number_of_passes_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KB_AGENT_MAX_ITERATIONS, 3 when unset; an unreadable one is refused."""
+    assert route(docs(0.5))["decision"]["max_iterations"] == 3
+    monkeypatch.setenv("KB_AGENT_MAX_ITERATIONS", "1")
+    assert "generate" in route(docs(0.5))
+    monkeypatch.setenv("KB_AGENT_MAX_ITERATIONS", "many")
+    with pytest.raises(ConfigurationError, match="KB_AGENT_MAX_ITERATIONS"):
+        CragRouter()
+
+
+def test_a_correction_that_brings_nothing_new_ends_the_run() -> None:
+    """The same documents again are no reason for a third pass."""
+    router = CragRouter(max_iterations=5)
+    first = router.run(query=QUESTION, documents=docs(0.5))
+    second = router.run(query=QUESTION, documents=docs(0.5), state=first["state"])
+    assert second["decision"]["limit"] == "nothing_new"
+    assert "generate" in second
+
+
+@pytest.mark.parametrize(
+    ("budget", "spent", "limit"),
+    [
+        (Budget(llm_calls=2), {"llm_calls": 2}, "llm_calls"),
+        (Budget(tokens=100), {"tokens_in": 90, "tokens_out": 10}, "tokens"),
+        (Budget(seconds=1e-9), {}, "deadline"),
+    ],
+)
+def test_a_spent_budget_ends_the_run_with_what_there_is(budget: Budget, spent: dict[str, int], limit: str) -> None:
+    """No exception, and the record names the limit."""
+    state = CragState.start(QUESTION, budget=budget)
+    result = CragRouter().run(query=QUESTION, documents=docs(0.5), state=state, report=spent)
+    assert result["decision"]["limit"] == limit
+    assert result["generate"]
+    assert result["decision"]["coverage"]["deadline_hit"] == (limit == "deadline")
+
+
+def test_observe_decides_and_records_but_changes_nothing() -> None:
+    """How a team tries this in production without risk."""
+    documents = docs(0.1, 0.2)
+    result = route(documents, mode="observe")
+    assert result["decision"]["action"] == "re_retrieve"
+    assert [document.id for document in result["generate"]] == [document.id for document in documents]
+
+
+def test_off_passes_everything_on_and_a_run_can_ask_for_another_mode() -> None:
+    """The mode of the run wins over that of the construction."""
+    documents = docs(0.1)
+    off = route(documents, mode="off")
+    assert off["decision"]["rule"] == "mode_off"
+    assert off["generate"] == documents
+    state = replace(CragState.start(QUESTION), mode="enforce")
+    assert "re_retrieve" in route(documents, state, mode="off")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"upper": 1.1},
+        {"lower": 0.8},
+        {"filter_threshold": True},
+        {"aggregate": "median"},
+        {"on_ambiguous": "give_up"},
+        {"on_incorrect": []},
+        {"on_limit": "refine"},
+        {"mode": "watch"},
+        {"max_iterations": 0},
+        {"max_evidence": 0},
+    ],
+)
+def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any]) -> None:
+    """Got and wanted, in one line."""
+    with pytest.raises(ConfigurationError, match=r"but got|must not be above"):
+        CragRouter(**settings)
+
+
+def test_the_router_makes_its_own_state_when_none_comes() -> None:
+    """A pipeline without guard works; a router keeps nothing between runs."""
+    router = CragRouter(max_iterations=2)
+    assert [router.run(query=QUESTION, documents=docs(0.5))["decision"]["iteration"] for _ in range(3)] == [1, 1, 1]
+
+
+statuses = st.sampled_from(["graded", "cached", "approved", "failed"])
+batches = st.lists(st.lists(st.tuples(st.floats(0, 1), statuses), max_size=6), min_size=1, max_size=6)
+
+
+@given(batches=batches, aggregate=st.sampled_from(["mean", "max", "min", "rank_weighted"]), data=st.data())
+def test_any_run_ends_in_time_with_a_reason_and_loses_no_document(
+    batches: list[list[tuple[float, str]]], aggregate: Any, data: st.DataObject
+) -> None:
+    """For any grades and any policy: one branch a pass, at most max_iterations passes, every document on record."""
+    actions = st.sampled_from(sorted(ACTIONS))
+    router = CragRouter(
+        aggregate=aggregate,
+        on_ambiguous=data.draw(st.lists(actions, min_size=1, max_size=3)),
+        on_incorrect=data.draw(st.lists(actions, min_size=1, max_size=3)),
+        on_limit=data.draw(st.sampled_from(["generate", "abstain"])),
+        max_iterations=data.draw(st.integers(1, 4)),
+    )
+    state: CragState | None = None
+    for turn in range(5):
+        documents = [
+            graded(f"{turn} {i}", score, QUESTION, status)
+            for i, (score, status) in enumerate(batches[turn % len(batches)])
+        ]
+        result = router.run(query=QUESTION, documents=documents, state=state)
+        taken = [key for key in result if key in ACTIONS]
+        decision = result["decision"]
+        assert len(taken) == 1
+        recorded = {entry["id"] for entry in decision["kept"] + decision["discarded"]}
+        assert {document.id for document in documents} <= recorded
+        assert not {"web", "web_and_refine"} & set(taken) or decision["coverage"]["failed"] == 0
+        state = result["state"]
+        if "outcome" in result:
+            assert "generate" not in result or result["generate"]
+            break
+    else:
+        pytest.fail("the run did not end")
+    assert len(state.trail) <= decision["max_iterations"]

@@ -1,0 +1,132 @@
+"""EvidenceJoiner: fusion, duplicates, and what each retriever said."""
+
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.state import CragState
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import graded
+
+
+def doc(name: str, score: float | None = 1.0, **values: Any) -> Document:
+    """A document named by its id."""
+    return Document(id=name, content=values.pop("content", f"text of {name}"), score=score, **values)
+
+
+def ids(documents: list[Document]) -> list[str]:
+    """Their ids in order."""
+    return [document.id for document in documents]
+
+
+def test_reciprocal_rank_fusion_sums_weighted_ranks() -> None:
+    """weight / (k + rank) over all lists: two retrievers that agree overtake one."""
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": 0.1}, rrf_k=10)
+    documents = joiner.run(bm25=[doc("a"), doc("b")], dense=[doc("c"), doc("b")])["documents"]
+    assert ids(documents) == ["b", "a", "c"]
+    assert documents[0].score == pytest.approx(1 / 12 + 0.1 / 12)
+
+
+def test_score_fusion_scales_each_list() -> None:
+    """BM25's 20 and a cosine of 0.8 are made comparable within their lists."""
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0}, fusion="score")
+    documents = joiner.run(bm25=[doc("a", 20.0), doc("b", 10.0)], dense=[doc("b", 0.8), doc("a", 0.7)])["documents"]
+    assert [document.score for document in documents] == [1.0, 1.0]
+
+
+def test_each_retrievers_own_score_and_rank_are_kept() -> None:
+    """And the cosine is read out of Elasticsearch's (1 + cosine) / 2."""
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0}, similarity={"dense": "half_cosine"})
+    document = joiner.run(bm25=[doc("a", 7.5)], dense=[doc("x", 0.99), doc("a", 0.9)])["documents"][0]
+    assert document.meta["crag"]["retrievers"] == {
+        "bm25": {"score": 7.5, "rank": 1},
+        "dense": {"score": 0.9, "rank": 2, "similarity": 0.8},
+    }
+
+
+def test_the_same_text_under_another_id_is_one_document() -> None:
+    """White space and case make no other text."""
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0})
+    copy = doc("b", content="Text  of A")
+    documents = joiner.run(bm25=[doc("a", content="text of a")], dense=[copy])["documents"]
+    assert ids(documents) == ["a"]
+    assert set(documents[0].meta["crag"]["retrievers"]) == {"bm25", "dense"}
+
+
+def test_documents_without_content_are_not_merged_with_each_other() -> None:
+    """Two empty documents are two documents."""
+    joiner = EvidenceJoiner({"bm25": 1.0})
+    assert len(joiner.run(bm25=[doc("a", content=None), doc("b", content=None)])["documents"]) == 2
+
+
+def test_embeddings_are_dropped() -> None:
+    """Copying vectors between components costs more than grading."""
+    document = doc("a", embedding=[0.1] * 256)
+    assert EvidenceJoiner({"bm25": 1.0}).run(bm25=[document])["documents"][0].embedding is None
+    assert document.embedding is not None
+
+
+def test_the_strategy_in_the_state_replaces_the_weights() -> None:
+    """A weight of 0 leaves a list out: this is how another retrieval strategy is chosen."""
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": 0.1})
+    state = CragState.start("q", strategy="dense", weights={"bm25": 0.0, "dense": 1.0})
+    documents = joiner.run(bm25=[doc("a")], dense=[doc("b")], state=state)["documents"]
+    assert ids(documents) == ["b"]
+
+
+def test_what_a_refinement_kept_comes_first_with_its_grade() -> None:
+    """And a new copy of it does not replace the graded one."""
+    kept = graded("kept text", 0.8, "q")
+    state = CragState.start("q", kept=(kept,))
+    again = Document(content="Kept  text", meta={"copy": True})
+    documents = EvidenceJoiner({"bm25": 1.0}).run(bm25=[again, doc("new")], state=state)["documents"]
+    assert [document.content for document in documents] == ["kept text", "text of new"]
+    assert documents[0].meta["crag"]["score"] == 0.8
+
+
+def test_a_token_budget_cuts_the_list_but_never_the_first() -> None:
+    """One long document is better than none."""
+    joiner = EvidenceJoiner({"bm25": 1.0}, max_tokens=10)
+    long, short = doc("a", content="word " * 50), doc("b", content="word")
+    assert ids(joiner.run(bm25=[long, short])["documents"]) == ["a"]
+
+
+def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
+    """So no list can be credited to another retriever, and YAML says which is which."""
+    pipeline = Pipeline()
+    pipeline.add_component("fuse", EvidenceJoiner({"bm25": 1.0, "dense": 0.2}, rrf_k=3, top_k=4, max_tokens=99))
+    again = Pipeline.loads(pipeline.dumps())
+    assert set(again.inputs()["fuse"]) == {"bm25", "dense", "state"}
+    assert again.to_dict() == pipeline.to_dict()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"weights": {}},
+        {"weights": {"bm25": -1}},
+        {"weights": {"bm25": 1}, "fusion": "sum"},
+        {"weights": {"bm25": 1}, "top_k": 0},
+        {"weights": {"bm25": 1}, "similarity": {"dense": "cosine"}},
+    ],
+)
+def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
+    """Got and wanted, in one line."""
+    with pytest.raises(ConfigurationError):
+        EvidenceJoiner(**settings)
+
+
+names = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
+
+
+@given(first=names, second=names, weight=st.floats(0.01, 2))
+def test_fusion_loses_no_document_and_repeats_none(first: list[str], second: list[str], weight: float) -> None:
+    """For any two lists; and a document at the top of both is at the top."""
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": weight}, top_k=99)
+    fused = ids(joiner.run(bm25=[doc(n) for n in first], dense=[doc(n) for n in second])["documents"])
+    assert sorted(fused) == sorted({*first, *second})
+    if first and second and first[0] == second[0]:
+        assert fused[0] == first[0]

@@ -1,0 +1,142 @@
+"""RulePrefilter: which rule speaks when, and that no rule speaks by accident."""
+
+import logging
+
+import pytest
+from haystack import Document
+from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import annotate, grade_of, question_id
+
+QUESTION = "What is the refund period?"
+
+
+def found(similarity: float | None, retriever: str = "dense", score: float = 0.016) -> Document:
+    """A document as EvidenceJoiner gives it: a fused score, and the similarity kept apart."""
+    said = {"score": score, "rank": 1} | ({} if similarity is None else {"similarity": similarity})
+    return annotate(Document(content=f"{retriever} {similarity} {score}", score=score), retrievers={retriever: said})
+
+
+def test_read_file_rule_approves_when_all_tool_calls_read_files() -> None:
+    """Design 000: all tool calls of the round are `read_file`."""
+    history = [{"tool": "read_file"}, {"tool": "read_file"}]
+    documents = [Document(content=str(number)) for number in range(5)]
+    result = RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)
+    assert result["rule_name"] == "read_file"
+    assert "documents" not in result
+
+
+def test_read_file_rule_stays_silent_for_a_mixed_round() -> None:
+    """One other tool call is enough to let the grader judge."""
+    history = [{"tool": "read_file"}, {"tool": "vector_search", "scores": [0.2] * 5}]
+    documents = [Document(content=str(number)) for number in range(5)]
+    assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == ""
+
+
+@pytest.mark.parametrize(("count", "rule"), [(1, "few_context"), (2, "few_context"), (3, "")])
+def test_few_context_rule_counts_documents(count: int, rule: str) -> None:
+    """One and two documents are few, three are not."""
+    documents = [Document(content=str(number)) for number in range(count)]
+    assert RulePrefilter().run(query=QUESTION, documents=documents)["rule_name"] == rule
+
+
+def test_zero_documents_are_never_approved() -> None:
+    """No evidence is not good evidence, whatever the rules say."""
+    result = RulePrefilter().run(query=QUESTION, documents=[], tool_history=[{"tool": "read_file"}])
+    assert result == {"documents": [], "rule_name": ""}
+
+
+def test_high_vector_score_rule_reads_the_kept_similarity() -> None:
+    """Every document's cosine reaches 0.8."""
+    result = RulePrefilter().run(query=QUESTION, documents=[found(0.8), found(0.93), found(0.81)])
+    assert result["rule_name"] == "high_vector_score"
+
+
+def test_a_fused_score_never_meets_the_similarity_threshold() -> None:
+    """A high rank score of a document that vector search did not find approves nothing."""
+    documents = [found(0.95), found(0.9), found(None, "bm25", score=0.99)]
+    assert RulePrefilter().run(query=QUESTION, documents=documents)["rule_name"] == ""
+
+
+@pytest.mark.parametrize("kind", ["ids", "items", "scores"])
+@pytest.mark.parametrize(("low", "rule"), [(0.8, "high_vector_score"), (0.79, "")])
+def test_high_vector_score_rule_reads_the_tool_history(kind: str, low: float, rule: str) -> None:
+    """An agent's item scores count, with ids or in order."""
+    documents = [Document(content=str(number)) for number in range(3)]
+    scores = [0.9, low, 0.85]
+    calls = {
+        "ids": {"items": [{"id": d.id, "score": s} for d, s in zip(documents, scores, strict=True)]},
+        "items": {"items": [{"score": score} for score in scores]},
+        "scores": {"scores": scores},
+    }
+    history = [{"tool": "vector_search", **calls[kind]}]
+    assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == rule
+
+
+def test_documents_of_another_tool_are_not_approved_by_vector_scores() -> None:
+    """All items must originate from vector search."""
+    documents = [Document(content=str(number)) for number in range(3)]
+    history = [{"tool": "vector_search", "scores": [0.9, 0.9, 0.9]}, {"tool": "keyword_search"}]
+    assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == ""
+
+
+def test_approved_documents_have_full_marks_and_name_the_rule(caplog: pytest.LogCaptureFixture) -> None:
+    """Score 1.0, status `approved`, and a `fast_path_hit` log record."""
+    with caplog.at_level(logging.INFO, logger="haystack_integrations"):
+        result = RulePrefilter().run(query=QUESTION, documents=[Document(content="30 days")])
+    grade = grade_of(result["approved"][0], question_id(QUESTION))
+    assert grade is not None
+    assert (grade.score, grade.status, grade.grader) == (1.0, "approved", "rule:few_context")
+    assert "fast_path_hit" in caplog.text
+    assert "few_context" in caplog.text
+
+
+def test_rules_are_tried_in_the_order_given_and_can_be_switched_off() -> None:
+    """The first match speaks; an empty list means no rule at all."""
+    documents = [found(0.9)]
+    assert RulePrefilter(rules=["high_vector_score", "few_context"]).run(query=QUESTION, documents=documents)[
+        "rule_name"
+    ] == ("high_vector_score")
+    assert RulePrefilter(rules=[]).run(query=QUESTION, documents=documents)["rule_name"] == ""
+
+
+def test_a_metadata_rule_uses_haystacks_filter_syntax() -> None:
+    """A team's own rule approves when every document matches."""
+    rule = {"handbook": {"field": "meta.kind", "operator": "==", "value": "handbook"}}
+    prefilter = RulePrefilter(rules=[], metadata_rules=rule)
+    handbook, other = Document(content="a", meta={"kind": "handbook"}), Document(content="b", meta={"kind": "mail"})
+    assert prefilter.run(query=QUESTION, documents=[handbook])["rule_name"] == "handbook"
+    assert prefilter.run(query=QUESTION, documents=[handbook, other])["rule_name"] == ""
+
+
+def test_thresholds_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both settings of design 000."""
+    monkeypatch.setenv("KB_AGENT_AUTO_APPROVE_MAX_ITEMS", "3")
+    monkeypatch.setenv("KB_AGENT_VECTOR_SCORE_THRESHOLD", "0.5")
+    three = [Document(content=str(number)) for number in range(3)]
+    assert RulePrefilter().run(query=QUESTION, documents=three)["rule_name"] == "few_context"
+    four = [found(0.6), found(0.7), found(0.8), found(0.55)]
+    assert RulePrefilter().run(query=QUESTION, documents=four)["rule_name"] == "high_vector_score"
+
+
+def test_thresholds_come_from_a_dotenv_file(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `.env` in the working directory counts; the environment wins over it."""
+    (tmp_path / ".env").write_text("KB_AGENT_AUTO_APPROVE_MAX_ITEMS=4\n")  # type: ignore[operator]
+    four = [Document(content=str(number)) for number in range(4)]
+    assert RulePrefilter().run(query=QUESTION, documents=four)["rule_name"] == "few_context"
+    monkeypatch.setenv("KB_AGENT_AUTO_APPROVE_MAX_ITEMS", "1")
+    assert RulePrefilter().run(query=QUESTION, documents=four)["rule_name"] == ""
+
+
+@pytest.mark.parametrize("value", ["high", "1.5", "-1", "nan"])
+def test_an_unreadable_setting_is_refused_at_construction(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the setting, what was got and the default."""
+    monkeypatch.setenv("KB_AGENT_VECTOR_SCORE_THRESHOLD", value)
+    with pytest.raises(ConfigurationError, match=rf"KB_AGENT_VECTOR_SCORE_THRESHOLD.*{value}.*default 0.8"):
+        RulePrefilter()
+
+
+def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:
+    """Got, wanted, way out."""
+    with pytest.raises(ConfigurationError, match="unknown rules.*read_file"):
+        RulePrefilter(rules=["few"])  # type: ignore[list-item]

@@ -1,0 +1,56 @@
+"""Shared by all tests: no outside network, no settings of the machine, versions in the header."""
+
+import os
+import socket
+from collections.abc import Iterator
+from importlib.metadata import version
+from ipaddress import ip_address
+from typing import Any
+from uuid import uuid4
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import pytest
+
+pytest_plugins = ["service_fixtures"]
+
+_PACKAGES = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pydantic")
+
+
+def pytest_report_header() -> str:
+    """Name the versions that a failure depends on."""
+    return ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """No setting of the machine or of a `.env` above the repository reaches a test."""
+    for name in list(os.environ):
+        if name.startswith(("KB_AGENT_", "CRAG_LLM_", "OPENAI_", "ELASTIC_API_KEY")):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anything but this machine is a failed test, whatever client makes it."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            host = str(address[0])
+            if host != "localhost" and not ip_address(host.split("%")[0]).is_loopback:
+                msg = f"a test tried to reach {host}; only loopback is allowed"
+                raise AssertionError(msg)
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def in_memory_store() -> Iterator[Any]:
+    """An empty in-memory store of its own; the class shares data by index name within the process."""
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+    yield InMemoryDocumentStore(index=f"test_{uuid4().hex}", embedding_similarity_function="cosine")

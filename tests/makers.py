@@ -1,0 +1,51 @@
+"""Small makers that several tests share: graded documents, scripted graders, a filled store."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from haystack import Document
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
+from haystack_integrations.crag.grades import Grade, question_id, with_grade
+
+_KEY = re.compile(r'<doc-[0-9a-f]+ id="([0-9a-f]{6})"[^>]*>\n(.*?)\n</doc-', re.DOTALL)
+
+
+def graded(content: str, score: float, question: str, status: Any = "graded", **meta: Any) -> Document:
+    """A document with a grade for a question."""
+    return with_grade(Document(content=content, meta=meta), Grade(score, status, "test", question_id(question)))
+
+
+def asked(messages: Sequence[ChatMessage]) -> dict[str, str]:
+    """The documents of a grading prompt: text by key."""
+    return dict(_KEY.findall(messages[-1].text or ""))
+
+
+def scripted(text_or_function: Any, finish_reason: str = "stop") -> Any:
+    """A chat generator that answers by a function of the messages, or with one text."""
+
+    def respond(messages: list[ChatMessage]) -> ChatMessage:
+        text = text_or_function(messages) if callable(text_or_function) else text_or_function
+        meta = {"finish_reason": finish_reason, "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
+        return ChatMessage.from_assistant(text, meta=meta)
+
+    return MockChatGenerator(response_fn=respond)
+
+
+def grading_by(score: Callable[[str], float]) -> Any:
+    """A chat generator that grades each document by a function of its text."""
+
+    def reply(messages: Sequence[ChatMessage]) -> str:
+        entries = [{"id": key, "score": score(text)} for key, text in asked(messages).items()]
+        return json.dumps({"evaluations": entries})
+
+    return scripted(reply)
+
+
+def fill(store: Any, documents: Sequence[Document]) -> None:
+    """Embed documents and write them into a store."""
+    store.write_documents(StaticDocumentEmbedder().run(documents=list(documents))["documents"])

@@ -1,0 +1,57 @@
+"""Fixtures for tests that need a real service; `scripts/services.py` starts what is not running yet.
+
+A test that uses one of them, directly or through another fixture, is marked `integration`. Where the service cannot
+run, such a test is skipped with the command that would start it; in CI it fails, so that nothing goes untested unseen.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import pytest
+import services
+from elasticsearch import Elasticsearch
+
+SERVICE_FIXTURES = {"elasticsearch_url"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if SERVICE_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.integration)
+
+
+def started(name: str) -> services.Service:
+    """Return the service, or end the test that needs it: skipped, in CI failed."""
+    try:
+        return services.start(name)
+    except services.ServiceUnavailable as missing:
+        if os.environ.get("CI", "").lower() in {"", "0", "false"}:
+            pytest.skip(str(missing))
+        pytest.fail(str(missing), pytrace=False)
+
+
+@contextmanager
+def temporary_index(url: str) -> Iterator[str]:
+    """Give a fresh index name and afterwards delete every index whose name starts with it."""
+    name = f"crag-test-{uuid4().hex}"
+    try:
+        yield name
+    finally:
+        with Elasticsearch(url) as client:
+            for index in client.indices.get(index=f"{name}*", expand_wildcards="all"):
+                client.indices.delete(index=index)  # a server refuses to delete by wildcard
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_url() -> Iterator[str]:
+    with started("elasticsearch") as service:
+        yield service.url
+
+
+@pytest.fixture
+def elasticsearch_index(elasticsearch_url: str) -> Iterator[str]:
+    with temporary_index(elasticsearch_url) as name:
+        yield name

@@ -1,0 +1,139 @@
+"""Reading replies: no shift, no invention (promises P1 and P2), and whatever forms models send."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from haystack_integrations.crag.grading_reply import MAX_REPLY_BYTES, read_reply
+from hypothesis import given
+from hypothesis import strategies as st
+
+KEYS = ["a1b2c3", "d4e5f6", "0a9b8c"]
+SCORES = {"a1b2c3": 0.9, "d4e5f6": 0.2, "0a9b8c": 0.5}
+EVALUATIONS = [{"id": key, "score": score, "reason": f"because {key}"} for key, score in SCORES.items()]
+KEYED = json.dumps({"evaluations": EVALUATIONS})
+
+
+def scores(text: str | None, finish_reason: str | None = "stop", **options: Any) -> dict[str, float]:
+    """Scores by key."""
+    reply = read_reply(text, KEYS, finish_reason=finish_reason, **options)
+    return {key: entry.score for key, entry in reply.entries.items()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEYED,
+        json.dumps(EVALUATIONS),
+        json.dumps(SCORES),
+        json.dumps(list(reversed(EVALUATIONS))),
+        f"```json\n{KEYED}\n```",
+        f"Sure! Here you are:\n{KEYED}\nAnything else?",
+        f'<think>maybe {{"evaluations":[{{"id":"a1b2c3","score":0.1}}]}}</think>{KEYED}',
+        f"As [1] says, {KEYED}",
+        KEYED.replace("0.9", '"0.9"'),
+        json.dumps([0.9, 0.2, 0.5]),
+        json.dumps({"scores": [0.9, 0.2, 0.5]}),
+        KEYED.replace("}]}", "},]}"),
+    ],
+)
+def test_forms_that_models_send_are_understood(text: str) -> None:
+    """Keyed lists, mappings, fences, prose, thoughts, arrays of the right length, trailing commas."""
+    assert scores(text) == SCORES
+
+
+def test_a_declared_scale_divides_the_scores() -> None:
+    """0-10 becomes 0-1; 0-1 replies stay valid numbers of that scale."""
+    assert scores(json.dumps([9, 2, 5]), scale=10) == SCORES
+
+
+@pytest.mark.parametrize("text", [json.dumps([0.9, 0.2]), json.dumps([0.9, 0.2, 0.5, 0.1])])
+def test_an_array_of_another_length_credits_nobody(text: str) -> None:
+    """A short or long array cannot be told apart from a shifted one."""
+    reply = read_reply(text, KEYS, finish_reason="stop")
+    assert reply.entries == {}
+    assert reply.problem == "array_length"
+
+
+@pytest.mark.parametrize("value", ["true", '"90 %"', '"0,9"', "-0.1", "1.1", "95", "null", "NaN", "Infinity", "1e999", "[]"])
+def test_what_is_no_score_is_never_made_one(value: str) -> None:
+    """Not clipped, not guessed, not read as 1."""
+    text = f'{{"evaluations":[{{"id":"a1b2c3","score":{value}}},{{"id":"d4e5f6","score":0.2}}]}}'
+    assert "a1b2c3" not in scores(text)
+
+
+def test_contradicting_entries_for_one_document_count_as_missing() -> None:
+    """Nobody knows which one is meant."""
+    reply = read_reply(f"{KEYED} {json.dumps({'a1b2c3': 0.1})}", KEYS, finish_reason="stop")
+    assert "a1b2c3" not in reply.entries
+    assert reply.conflicting == {"a1b2c3"}
+
+
+def test_entries_for_unknown_documents_are_dropped_and_counted() -> None:
+    """Injected text cannot name a neighbour it does not know."""
+    text = json.dumps([*EVALUATIONS, {"id": "ffffff", "score": 1.0}])
+    reply = read_reply(text, KEYS, finish_reason="stop")
+    assert len(reply.entries) == 3
+    assert reply.unknown == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "problem"),
+    [
+        ("", "stop", "empty"),
+        (None, "stop", "empty"),
+        ("I cannot judge that.", "stop", "not_json"),
+        (KEYED, "content_filter", "content_filter"),
+        ("x" * (MAX_REPLY_BYTES + 1), "stop", "too_long"),
+        ("[" * 60_000, "stop", "not_json"),
+        ("[" * 100_000, "stop", "too_long"),
+        ("[]" * 30_000, "stop", "array_length"),
+    ],
+)
+def test_an_unusable_reply_names_its_problem(text: str | None, finish: str, problem: str) -> None:
+    """And gives no score at all."""
+    reply = read_reply(text, KEYS, finish_reason=finish)
+    assert reply.entries == {}
+    assert reply.problem == problem
+
+
+def test_every_prefix_of_a_cut_reply_keeps_closed_entries_and_invents_none() -> None:
+    """P2: cut output never makes a score; what was closed before the cut is kept."""
+    for text in (KEYED, json.dumps(EVALUATIONS), f"```json\n{json.dumps(EVALUATIONS, indent=1)}\n```"):
+        for end in range(len(text)):
+            found = scores(text[:end], "length")
+            closed = re.findall(r'\{[^{}]*"id": "(\w+)"[^{}]*\}', text[:end])
+            assert found == {key: SCORES[key] for key in closed}
+
+
+@pytest.mark.parametrize("finish", ["stop", None])
+def test_a_cut_reply_that_claims_to_be_complete_invents_nothing(finish: str | None) -> None:
+    """Proxies lie about the finish reason: a score that was cut in the middle is never completed."""
+    for end in range(len(KEYED)):
+        for key, score in scores(KEYED[:end], finish).items():
+            assert score == SCORES[key]
+
+
+keys = st.lists(st.text("0123456789abcdef", min_size=6, max_size=6), min_size=1, max_size=8, unique=True)
+
+
+@given(keys=keys, data=st.data())
+def test_a_document_gets_only_the_score_given_to_it(keys: list[str], data: st.DataObject) -> None:
+    """P1: short, long, permuted, duplicate and foreign entries never shift a score to a neighbour."""
+    truth = {key: data.draw(st.integers(0, 100)) / 100 for key in keys}
+    entries = [{"id": key, "score": truth[key]} for key in data.draw(st.permutations(keys))]
+    entries = entries[: data.draw(st.integers(0, len(entries)))]
+    entries += [dict(entry) for entry in entries[: data.draw(st.integers(0, 2))]]
+    entries += [{"id": f"zz{n}", "score": 1.0} for n in range(data.draw(st.integers(0, 2)))]
+    found = read_reply(json.dumps({"evaluations": entries}), keys, finish_reason="stop")
+    assert {key: entry.score for key, entry in found.entries.items()} == {
+        key: truth[key] for key in keys if any(entry["id"] == key for entry in entries)
+    }
+
+
+@given(text=st.text(max_size=300), finish=st.sampled_from(["stop", "length", None, "content_filter"]))
+def test_no_text_makes_the_reader_raise(text: str, finish: str | None) -> None:
+    """Whatever comes back, the reader answers."""
+    reply = read_reply(text, KEYS, finish_reason=finish)
+    assert set(reply.entries) <= set(KEYS)

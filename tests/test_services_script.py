@@ -1,0 +1,256 @@
+"""What `scripts/services.py` promises to `make test`, CI and a developer."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import service_fixtures
+import services
+import yaml
+from elasticsearch import Elasticsearch
+
+ROOT = Path(services.__file__).resolve().parents[1]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+
+
+def web_server(_: Path, ports: Mapping[str, int]) -> list[str]:
+    return [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(ports["TINY_URL"])]
+
+
+def broken_server(_: Path, ports: Mapping[str, int]) -> list[str]:
+    return [sys.executable, "-c", "print('the disk is on fire'); raise SystemExit(3)"]
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without any program, service or download; the folder is its temporary one."""
+    for name in ("cache", "bin", "tmp"):
+        (tmp_path / name).mkdir()
+    for variable in (variable for kind in services.KINDS.values() for variable in kind.ports):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("CRAG_SERVICES_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return tmp_path
+
+
+@pytest.fixture
+def tiny(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Register a service that needs nothing but Python."""
+    monkeypatch.setitem(services.KINDS, "tiny", services.Kind({"TINY_URL": 1}, "/", web_server))
+    monkeypatch.delenv("TINY_URL", raising=False)
+    return bare_machine
+
+
+def python(program: str) -> list[str]:
+    """Return the command that runs a program in which the service `tiny` is known."""
+    known = "import services, sys, time, test_services_script as t\n"
+    known += "services.KINDS['tiny'] = services.Kind({'TINY_URL': 1}, '/', t.web_server)\n"
+    return [
+        sys.executable,
+        "-c",
+        f"import sys\nsys.path[:0] = {[str(ROOT / 'scripts'), str(ROOT / 'tests')]}\n{known}{program}",
+    ]
+
+
+def install_docker(machine: Path, running: str = "") -> Path:
+    """Put a `docker` on PATH whose engine answers; it only notes what it is asked."""
+    log, program = machine / "docker.log", machine / "bin" / "docker"
+    program.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\ncase "$*" in *" ps "*) echo "{running}";; esac\n')
+    program.chmod(0o755)
+    return log
+
+
+def leftovers(machine: Path) -> list[Path]:
+    return [*(machine / "tmp").iterdir(), *(machine / "cache").iterdir()]
+
+
+class TestWhereAServiceComesFrom:
+    def test_a_url_in_the_environment_wins_and_nothing_is_started(
+        self, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Who runs a server already names it; start() neither checks nor ends it."""
+        monkeypatch.setenv("ELASTICSEARCH_URL", "http://search.example:9200")
+        with services.start("elasticsearch") as service:
+            assert service.url == "http://search.example:9200"
+            assert not service.started_here
+        assert leftovers(bare_machine) == []
+
+    def test_where_a_docker_engine_runs_compose_starts_the_service_and_stop_removes_it(
+        self, bare_machine: Path
+    ) -> None:
+        log = install_docker(bare_machine)
+        with services.start("jaeger") as service:
+            assert service.urls == {"JAEGER_URL": "http://127.0.0.1:16686", "JAEGER_OTLP_URL": "http://127.0.0.1:4318"}
+            assert service.started_here
+        asked = log.read_text().splitlines()
+        assert asked[0] == "info"
+        assert asked[-2].endswith("docker-compose.yml up -d --wait jaeger")
+        assert asked[-1].endswith("docker-compose.yml rm --stop --force --volumes jaeger")
+
+    def test_a_container_that_ran_before_is_used_and_left_running(self, bare_machine: Path) -> None:
+        log = install_docker(bare_machine, running="elasticsearch")
+        with services.start("elasticsearch") as service:
+            assert not service.started_here
+        assert " rm " not in log.read_text()
+
+    @pytest.mark.parametrize("name", ["elasticsearch", "jaeger"])
+    def test_a_service_that_nothing_provides_is_unavailable_and_the_message_names_the_command(
+        self, name: str, bare_machine: Path
+    ) -> None:
+        """The reader learns what is missing and what to type; nothing stays behind."""
+        with pytest.raises(services.ServiceUnavailable, match=f"`docker compose up -d --wait {name}`") as caught:
+            services.start(name)
+        assert "No such file or directory: 'docker'" in str(caught.value)
+        assert leftovers(bare_machine) == []
+
+    def test_a_test_without_its_service_is_skipped_for_a_developer_and_fails_in_ci(
+        self, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("CI", raising=False)
+        with pytest.raises(pytest.skip.Exception, match="docker compose up"):
+            service_fixtures.started("elasticsearch")
+        monkeypatch.setenv("CI", "true")
+        with pytest.raises(pytest.fail.Exception, match="docker compose up"):
+            service_fixtures.started("elasticsearch")
+
+
+class TestAServerOfOurOwn:
+    def test_it_answers_until_it_is_stopped_and_leaves_nothing_behind(self, tiny: Path) -> None:
+        with services.start("tiny") as service:
+            assert service.answers()
+            assert service.started_here
+            assert leftovers(tiny) != []
+        assert not service.answers()
+        assert leftovers(tiny) == []
+
+    def test_each_start_is_a_new_server_with_its_own_data(self, tiny: Path) -> None:
+        with services.start("tiny") as one, services.start("tiny") as other:
+            assert one.url != other.url
+            assert one.directory != other.directory
+
+    def test_one_that_does_not_start_is_an_error_that_shows_its_log(
+        self, tiny: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A broken server is not an absent one: the test that needs it must not be skipped."""
+        monkeypatch.setitem(services.KINDS, "tiny", services.Kind({"TINY_URL": 1}, "/", broken_server))
+        with pytest.raises(RuntimeError, match="exit status 3") as caught:
+            services.start("tiny")
+        assert not isinstance(caught.value, services.ServiceUnavailable)
+        assert str(caught.value).endswith("the disk is on fire")
+        assert leftovers(tiny) == []
+
+    def test_sigterm_to_the_process_that_started_it_ends_it(self, tiny: Path) -> None:
+        """A cancelled CI job or `kill` of pytest must not leave servers running."""
+        wait = "with services.start('tiny') as service:\n    print(service.url, flush=True)\n    time.sleep(60)"
+        with subprocess.Popen(python(wait), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            assert process.stdout is not None
+            service = services.Service("tiny", {"TINY_URL": process.stdout.readline().strip()})
+            assert service.answers()
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+        assert not service.answers()
+        assert leftovers(tiny) == []
+
+
+class TestCommandLine:
+    def run(self, *arguments: str) -> str:
+        command = python(f"sys.argv[1:] = {list(arguments)}\nservices.main()")
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def test_start_leaves_the_service_running_start_again_reuses_it_and_stop_ends_it(
+        self, tiny: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        line = self.run("start", "tiny")
+        assert line.startswith("export TINY_URL=http://127.0.0.1:")
+        assert self.run("start", "tiny") == line
+        with services.start("tiny") as service:
+            assert not service.started_here
+        assert service.answers()
+        assert service.url in self.run("status", "tiny")
+        monkeypatch.setenv("TINY_URL", service.url)  # as after `eval`
+        self.run("stop", "tiny")
+        assert not service.answers()
+        assert leftovers(tiny) == []
+        assert self.run("status", "tiny") == "tiny: not running\n"
+
+    def test_without_a_name_it_is_about_all_services(self, tiny: Path) -> None:
+        assert [line.split(":")[0] for line in self.run("status").splitlines()] == ["elasticsearch", "jaeger", "tiny"]
+
+    def test_an_unavailable_service_ends_it_with_the_reason_and_no_traceback(self, bare_machine: Path) -> None:
+        command = [sys.executable, str(ROOT / "scripts" / "services.py"), "start", "elasticsearch"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr.startswith("elasticsearch is not available: `docker compose up -d --wait elasticsearch`")
+        assert "Traceback" not in done.stderr
+
+
+class TestElasticsearch:
+    def test_it_answers_the_call_that_every_client_makes_first(self, elasticsearch_url: str) -> None:
+        with Elasticsearch(elasticsearch_url) as client:
+            assert client.info()["version"]["number"].startswith("8.")
+
+    def test_a_search_that_loses_shards_is_an_error_by_default(self, elasticsearch_url: str) -> None:
+        """Otherwise a lost shard would only make the list of documents shorter."""
+        with Elasticsearch(elasticsearch_url) as client:
+            settings = client.cluster.get_settings(include_defaults=True, flat_settings=True)
+        effective = {**settings["defaults"], **settings["persistent"], **settings["transient"]}
+        assert effective["search.default_allow_partial_results"] == "false"
+
+    def test_the_indexes_of_a_test_are_deleted_with_it_even_when_it_fails(self, elasticsearch_url: str) -> None:
+        def failing_test() -> None:
+            with service_fixtures.temporary_index(elasticsearch_url) as name:
+                names.append(name)
+                for index in (name, f"{name}-archive"):
+                    client.indices.create(index=index)
+                pytest.fail("on purpose")
+
+        names: list[str] = []
+        with Elasticsearch(elasticsearch_url) as client:
+            with pytest.raises(pytest.fail.Exception):
+                failing_test()
+            assert not client.indices.get(index=f"{names[0]}*")
+
+    def test_a_test_that_uses_it_through_another_fixture_is_an_integration_test(
+        self, elasticsearch_index: str, request: pytest.FixtureRequest
+    ) -> None:
+        assert request.node.get_closest_marker("integration")
+
+    def test_any_other_test_is_not(self, request: pytest.FixtureRequest) -> None:
+        assert not request.node.get_closest_marker("integration")
+
+    def test_one_version_is_named_everywhere(self) -> None:
+        """Elasticsearch refuses a plugin that was made for another version."""
+        descriptor = (ROOT / "scripts" / "elasticsearch" / "plugin-descriptor.properties").read_text()
+        assert f"elasticsearch.version={services.ELASTICSEARCH}\n" in descriptor
+        assert COMPOSE["services"]["elasticsearch"]["image"] == f"elasticsearch:{services.ELASTICSEARCH}"
+
+    def test_the_container_and_the_node_of_our_own_agree_on_partial_results(self) -> None:
+        node = yaml.safe_load((ROOT / "scripts" / "elasticsearch" / "elasticsearch.yml").read_text())
+        container = COMPOSE["services"]["elasticsearch"]["environment"]
+        assert node["search.default_allow_partial_results"] is False
+        assert container["search.default_allow_partial_results"] == "false"
+        assert node["network.host"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+class TestComposeFile:
+    def test_a_service_is_published_on_loopback_only(self, name: str) -> None:
+        """Security is off in these services."""
+        ports = COMPOSE["services"][name]["ports"]
+        assert ports
+        assert all(port.startswith("127.0.0.1:") for port in ports)
+
+    def test_a_service_has_a_health_check_so_that_wait_means_ready(self, name: str) -> None:
+        check = COMPOSE["services"][name]["healthcheck"]
+        assert check["test"][0] in {"CMD", "CMD-SHELL"}
+        assert check["retries"] > 1
+
+    def test_the_ports_are_those_that_the_script_hands_out(self, name: str) -> None:
+        ports = COMPOSE["services"][name]["ports"]
+        assert {f"127.0.0.1:{port}:{port}" for port in services.KINDS[name].ports.values()} <= set(ports)
