@@ -13,7 +13,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import pytest
 
-pytest_plugins = ["service_fixtures"]
+pytest_plugins = ["service_fixtures", "scripted_model"]
 
 _PACKAGES = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pydantic")
 

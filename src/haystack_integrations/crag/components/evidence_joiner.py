@@ -40,7 +40,7 @@ class EvidenceJoiner:
         weights: dict[str, float],
         *,
         fusion: Literal["rrf", "score"] = "rrf",
-        rrf_k: int = 10,
+        rrf_k: int = 60,
         top_k: int = 10,
         similarity: dict[str, Literal["cosine", "half_cosine"]] | None = None,
         max_tokens: int | None = None,
@@ -49,8 +49,8 @@ class EvidenceJoiner:
         Name the retrievers and their weights.
 
         :param weights: Weight of each retriever, 0 or more, by the name of its socket; 0 leaves its list out. Another
-            strategy's weights may come with the state. With a weak dense model a weight of 0.1 to 0.3 beside BM25's 1
-            is neutral to good and equal weights do harm.
+            strategy's weights may come with the state. Beside a retriever of weight 1, one below 1 / (rrf_k + 2)
+            fills up the list but cannot take its first place.
         :param fusion: `rrf` sums weight / (rrf_k + rank); `score` sums weight x score, each list scaled to [0, 1].
         :param rrf_k: The constant of reciprocal rank fusion, 1 or more.
         :param top_k: Most documents to give on, kept ones of an earlier pass not counted.

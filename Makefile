@@ -1,0 +1,50 @@
+# Two commands set everything up on a fresh machine with Python >= 3.11: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+export HAYSTACK_TELEMETRY_ENABLED := False
+
+.PHONY: help demo test unit lint types fmt services stop clean
+
+help: ## show the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(VENV)/.demo: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python >= 3.11 is needed, but this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.demo ## install, and see three questions judged and corrected (no key, no network, no GPU)
+	$(BIN)/crag demo
+
+test: $(VENV)/.dev ## install, start the real services, run all tests
+	$(BIN)/python -m pytest
+
+unit: $(VENV)/.dev ## the tests that need no service
+	$(BIN)/python -m pytest -m "not integration"
+
+lint: $(VENV)/.dev ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy --strict
+	$(BIN)/mypy -p haystack_integrations.crag
+	$(BIN)/mypy scripts tests/conftest.py tests/makers.py tests/service_fixtures.py
+
+fmt: $(VENV)/.dev ## format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+services: $(VENV)/.dev ## start Elasticsearch and leave it running
+	$(BIN)/python scripts/services.py start elasticsearch
+
+stop: ## stop what `make services` started
+	$(BIN)/python scripts/services.py stop
+
+clean: ## remove the environment and build results
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,166 @@
+"""
+Show it on real input: index two labelled corpora with `crag index`, ask questions, and say where it decided wrongly.
+
+    python benchmarks/real_questions.py DATASETS --url http://127.0.0.1:9200 [--sets covidqa scifact] [--questions 50]
+
+Indexes the corpora into one Elasticsearch index through the command line, then
+1. hit@1 and hit@10 of BM25, dense and the fused list over every labelled question of the open half;
+2. `corrective_retrieval` for the first questions of each set: verdicts against the labels of what was retrieved first;
+3. `agent_rag` for the same questions against a scripted OpenAI-compatible server on loopback that grades by the labels
+   (2 -> 0.9, 1 -> 0.5, 0 -> 0.1): verdicts, calls for each question, corrections.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import uuid
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from common import corpus, questions
+from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.utils import Secret
+from pytest_httpserver import HTTPServer
+
+from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.fusion import fuse
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.loader import _place_on, read
+from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from scripted_model import NAME, ScriptedModel, judging
+
+SCORES = {2: 0.9, 1: 0.5, 0: 0.1}
+
+
+class Labelled:
+    """One set: questions with grades for documents."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the open half."""
+        self.name = folder.name
+        self.corpus = folder / "corpus.jsonl"
+        self.texts = {document.id: document.content or "" for document in corpus(self.corpus)}
+        with self.corpus.open(encoding="utf-8") as lines:
+            self.article = {entry["id"]: entry.get("document") for entry in map(json.loads, lines)}
+        self.questions = [q for q in questions(folder / "dev" / "queries.jsonl") if q["gold"]]
+        rows = (line.split("\t") for line in (folder / "dev" / "qrels.tsv").read_text("utf-8").splitlines())
+        self.grades = {(row[0], row[1]): int(row[2]) for row in rows if row[-1].strip().isdigit()}
+
+    def grade(self, question: dict[str, Any], document_id: str) -> int:
+        """2 answers, 1 on topic, 0 neither; covidqa derives 1 from the article, as its README says."""
+        given = self.grades.get((question["id"], document_id))
+        if given is not None:
+            return given
+        article = question.get("document")
+        return int(article is not None and self.article.get(document_id) == article)
+
+    def label(self, question: dict[str, Any], ids: list[str]) -> str:
+        """The verdict that a list deserves."""
+        best = max((self.grade(question, id_) for id_ in ids), default=0)
+        return {2: "correct", 1: "ambiguous", 0: "incorrect"}[best]
+
+
+def hits(sets: list[Labelled], store: Any) -> None:
+    """hit@1 and hit@10 of each retriever and of their fusion."""
+    spec, parts = _place_on(read("corrective_rag"), store, given=set())
+    settings, embedder = spec["components"]["fuse"]["init_parameters"], StaticTextEmbedder()
+    print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
+    for labelled in sets:
+        found: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "fused": []}
+        for question in labelled.questions:
+            bm25 = parts["bm25"].run(query=question["question"])["documents"]
+            vector = embedder.run(text=question["question"])["embedding"]
+            dense = parts["dense"].run(query_embedding=vector)["documents"]
+            fused = fuse({"bm25": bm25, "dense": dense}, settings["weights"], "rrf", settings["rrf_k"])[:10]
+            for name, documents in (("bm25", bm25), ("dense", dense), ("fused", [hit.document for hit in fused])):
+                found[name].append([document.id for document in documents])
+        count = len(labelled.questions)
+        for name, lists in found.items():
+            at = {
+                k: sum(bool(set(ids[:k]) & set(q["gold"])) for ids, q in zip(lists, labelled.questions, strict=True))
+                for k in (1, 10)
+            }
+            print(f"{labelled.name:8} {name:6} n={count} hit@1 {at[1] / count:.3f}  hit@10 {at[10] / count:.3f}")
+
+
+def run(name: str, asked: list[tuple[Labelled, dict[str, Any]]], rag: Any, current: list[Any]) -> None:
+    """Run one pipeline over the questions and report."""
+    confusion: Counter[tuple[str, str]] = Counter()
+    actions: Counter[str] = Counter()
+    calls, wrong = [], []
+    for labelled, question in asked:
+        current[:] = [labelled, question]
+        record = rag.run(query=question["question"])["crag"]
+        first = record["trail"][0]
+        ids = [entry["id"] for entry in first["kept"] + first["discarded"]]
+        want = labelled.label(question, ids)
+        confusion[want, first["verdict"]] += 1
+        actions[f"{'>'.join(d['action'] for d in record['trail'])}"] += 1
+        calls.append(record["llm_calls"])
+        if want != first["verdict"]:
+            best = max(first["kept"] + first["discarded"], key=lambda e: e["score"] or 0.0, default=None)
+            wrong.append((labelled, question, want, first, best))
+    right = sum(count for (want, got), count in confusion.items() if want == got)
+    print(f"\n{name}: {len(asked)} questions, first verdict right {right}")
+    for (want, got), count in sorted(confusion.items()):
+        print(f"  label {want:9} -> verdict {got:9} {count}")
+    print(f"  passes: {dict(actions.most_common())}")
+    print(f"  LLM calls for each question: {dict(sorted(Counter(calls).items()))}")
+    for labelled, question, want, first, best in wrong[:10]:
+        text = labelled.texts[best["id"]][:110] if best else ""
+        grade = labelled.grade(question, best["id"]) if best else None
+        score = best["score"] if best else None
+        print(f"  wrong [{labelled.name}] {question['question'][:90]!r}: label {want}, verdict {first['verdict']};")
+        print(f"    top score {score} at a document of grade {grade}: {text!r}")
+
+
+def main() -> None:
+    """Index, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("datasets", type=Path)
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--sets", nargs="+", default=["covidqa", "scifact"])
+    parser.add_argument("--questions", type=int, default=50)
+    options = parser.parse_args()
+    sets = [Labelled(options.datasets / name) for name in options.sets]
+    index = f"real-{uuid.uuid4().hex[:8]}"
+    command = [sys.executable, "-m", "haystack_integrations.crag.cli", "index", *(str(one.corpus) for one in sets)]
+    command += ["--store", "elasticsearch", "--url", options.url, "--index", index, "--json"]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    print("crag index:", {key: report[key] for key in ("added", "documents_written", "seconds")})
+    store = open_store("elasticsearch", options.url, index)
+    try:
+        hits(sets, store)
+        rng = random.Random(11)
+        each = options.questions // len(sets)
+        asked = [(one, question) for one in sets for question in rng.sample(one.questions, each)]
+        current: list[Any] = []
+        run("corrective_retrieval", asked, load("corrective_retrieval", store=store), current)
+        with HTTPServer(host="127.0.0.1", port=0, threaded=True) as server:
+            model = ScriptedModel(server)
+
+            def score(text: str) -> float:
+                labelled, question = current
+                beginning = text.partition("[…cut]")[0].split("\n", 1)[-1] if text.startswith("Title: ") else text
+                beginning = beginning.partition("[…cut]")[0].strip()
+                ids = [id_ for id_, whole in labelled.texts.items() if whole.strip().startswith(beginning)]
+                return SCORES[max((labelled.grade(question, id_) for id_ in ids), default=0)]
+
+            model.reply = judging(score)
+            chat = OpenAIChatGenerator(
+                api_key=Secret.from_token("none"), api_base_url=model.url, model=NAME, timeout=20, max_retries=0
+            )
+            run("agent_rag", asked, load("agent_rag", store=store, generator=chat), current)
+    finally:
+        with elasticsearch_client(store) as client:
+            client.indices.delete(index=index)
+        store.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The `crag` command: parse, call, print. What it does is in the other modules; heavy imports come with the command."""
+
+import logging
+import os
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from haystack_integrations.crag import __version__
+from haystack_integrations.crag.cli_errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli_output import Json, complain, complain_about, progress_bar, show, show_json
+from haystack_integrations.crag.cli_pipelines import app as pipelines_app
+
+_CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
+_EPILOG: Final = f"[bold]Exit codes[/]\n{_CODES}"
+
+
+class Commands(TyperGroup):
+    """Turns every error into one message and an exit code; a traceback only with `--debug`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """
+        Run the command.
+
+        :param ctx: The context of the command line.
+        :returns: What the command returns.
+        """
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            complain("interrupted; what was finished stays, run the same command again to go on")
+            raise typer.Exit(130) from None
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if hasattr(error, "exit_code"):  # a wrong option: shown with the usage
+                raise
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            message, code = explain(error)
+            complain(message)
+            raise typer.Exit(code) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Corrective RAG for Haystack: grades what was retrieved, and corrects it before answering.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(pipelines_app, name="pipelines")
+
+Store = Annotated[str | None, typer.Option(help="Kind of store: [bold]elasticsearch[/].", show_default=False)]
+Url = Annotated[str | None, typer.Option(help="Address of its server, http://HOST:PORT.", show_default=False)]
+Index = Annotated[str, typer.Option(help="Name of the index.")]
+LlmUrl = Annotated[
+    str | None, typer.Option(help="OpenAI-compatible API. [dim]CRAG_LLM_BASE_URL[/]", show_default=False)
+]
+LlmModel = Annotated[str | None, typer.Option(help="Chat model there. [dim]CRAG_LLM_MODEL[/]", show_default=False)]
+LlmKey = Annotated[str | None, typer.Option(help="Its key; better set [dim]CRAG_LLM_API_KEY[/].", show_default=False)]
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"crag-haystack {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def setup(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and log messages.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Prepare the process for any command."""
+    del version
+    os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+    # What the libraries log, the commands say in their own words.
+    logging.basicConfig(level=logging.INFO if debug else logging.CRITICAL)
+
+
+@app.command()
+def demo(json: Json = False) -> None:
+    """Ask Python's own language reference three questions: no download, no key, no model."""
+    from haystack_integrations.crag.cli_demo import demo_view, run_demo
+
+    result = run_demo()
+    if json:
+        show_json(result.to_dict())
+    else:
+        show(*demo_view(result))
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from stdin.")],
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="More --docs.")] = None,
+    docs: Annotated[
+        list[Path] | None, typer.Option(help="File or folder to answer from: md, txt, html, pdf, docx, jsonl.")
+    ] = None,
+    store: Store = None,
+    url: Url = None,
+    index: Index = "crag",
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, "
+            "corrective_retrieval without.",
+            show_default=False,
+        ),
+    ] = None,
+    llm_base_url: LlmUrl = None,
+    llm_model: LlmModel = None,
+    llm_api_key: LlmKey = None,
+    mode: Annotated[str | None, typer.Option(help="enforce, observe or off.", show_default=False)] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, max=1000, help="Documents per retriever.")] = None,
+    json: Json = False,
+) -> None:
+    """Answer a question from files, or from an index made by `crag index`."""
+    from haystack_integrations.crag import cli_ask
+    from haystack_integrations.crag.cli_model import chat_model
+    from haystack_integrations.crag.cli_views import outcome_view
+
+    model = chat_model(llm_base_url, llm_model, llm_api_key)
+    request = cli_ask.Request(
+        question=sys.stdin.buffer.read().decode(errors="replace") if question == "-" else question,
+        pipeline=pipeline or (cli_ask.WITHOUT_MODEL if model is None else cli_ask.WITH_MODEL),
+        docs=[*(docs or ()), *(more or ())],
+        options={"mode": mode, "top_k": top_k},
+    )
+    outcome = cli_ask.answer(request, model, (store, url, index), complain_about)
+    show_json(outcome.to_dict()) if json else show(outcome_view(outcome))
+    raise typer.Exit(outcome.exit_code)
+
+
+@app.command()
+def index(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="md, txt, html, pdf, docx, jsonl, folders.")],
+    store: Store = None,
+    url: Url = None,
+    index: Index = "crag",
+    base: Annotated[Path | None, typer.Option(help="Folder to which the names of sources are relative.")] = None,
+    json: Json = False,
+) -> None:
+    """Bring an index up to date with files and folders; a second run writes nothing."""
+    from haystack_integrations.crag.cli_ask import elasticsearch_store
+    from haystack_integrations.crag.cli_views import report_table
+    from haystack_integrations.crag.pipelines.indexing import index as run_index
+
+    opened = elasticsearch_store(store, url, index)
+    with progress_bar("indexing") as progress:
+        report = run_index(paths, opened, base=base, progress=progress).to_dict()
+    complain_about(report["failures"])
+    show_json(report) if json else show(report_table(report))
+    raise typer.Exit(ExitCode.INPUTS_FAILED if report["failures"] else ExitCode.DONE)
+
+
+@app.command()
+def doctor(
+    store: Store = None,
+    url: Url = None,
+    index: Index = "crag",
+    llm_base_url: LlmUrl = None,
+    llm_model: LlmModel = None,
+    llm_api_key: LlmKey = None,
+    json: Json = False,
+) -> None:
+    """Say what is reachable, what is missing, and how to fix it."""
+    from haystack_integrations.crag.cli_ask import ELASTICSEARCH, elasticsearch_store
+    from haystack_integrations.crag.cli_doctor import checks
+    from haystack_integrations.crag.cli_model import chat_model
+    from haystack_integrations.crag.cli_views import checks_view
+
+    opened = elasticsearch_store(store or ELASTICSEARCH, url, index) if store or url else None
+    found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key)))
+    healthy = all(check.status != "error" for check in found)
+    if json:
+        show_json({"healthy": healthy, "checks": [check.to_dict() for check in found]})
+    else:
+        show(checks_view(found))
+    raise typer.Exit(ExitCode.DONE if healthy else ExitCode.FAILED)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the `crag` script."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # a terminal that cannot show a sign gets a question mark, not a traceback
+            reconfigure(errors="replace")
+    if not sys.warnoptions and "--debug" not in sys.argv:
+        warnings.simplefilter("ignore")  # of libraries, to their developers
+    app(prog_name="crag")

@@ -1,0 +1,220 @@
+"""What `crag ask` does between the options and the screen: choose the store, read files, run, collect the evidence."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from haystack_integrations.crag.cli_model import (
+    KEY_SETTING,
+    MODEL_SETTING,
+    OPENAI_KEY,
+    URL_SETTING,
+    ChatModel,
+    configured,
+    is_address,
+)
+from haystack_integrations.crag.cli_outcome import Outcome, run
+from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
+
+if TYPE_CHECKING:
+    from haystack import SuperComponent
+
+WITH_MODEL: Final = "corrective_rag"
+WITHOUT_MODEL: Final = "corrective_retrieval"
+ELASTICSEARCH: Final = "elasticsearch"
+
+_GRADING_SECONDS: Final = 20.0
+_ANSWER_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    A question and where it is to be answered from.
+
+    :param question: The question.
+    :param pipeline: A shipped pipeline, or the path of a YAML file.
+    :param docs: Files and directories; empty for an existing index.
+    :param options: Optional inputs of the pipeline, such as `mode` and `top_k`; None leaves one out.
+    """
+
+    question: str
+    pipeline: str
+    docs: Sequence[Path] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def answer(
+    request: Request,
+    model: ChatModel | None,
+    place: tuple[str | None, str | None, str],
+    tell: Callable[[list[dict[str, str]]], None],
+) -> Outcome:
+    """
+    Answer a question from files or from an index.
+
+    :param request: The question.
+    :param model: The chat model, or None.
+    :param place: Kind, address and index of a store; the kind is None when files are given.
+    :param tell: Called with the files that could not be read, as soon as that is known.
+    :returns: What came out.
+    :raises CragError: For whatever cannot work; nothing is changed in any store.
+    """
+    kind, url, index = place
+    if bool(request.docs) == bool(kind):
+        got = "both files and a store" if kind else "nothing to answer from"
+        msg = f"got {got}, wanted one of them; pass --docs PATH, or --store {ELASTICSEARCH} --url URL --index NAME"
+        raise ConfigurationError(msg)
+    options = {key: value for key, value in request.options.items() if value is not None}
+    check_request(request.pipeline, request.question, model, options)
+    store = elasticsearch_store(kind, url, index) if kind else memory_store()
+    if kind:
+        require_index(store)
+    pipeline = load_pipeline(request.pipeline, store, model)
+    failures = read_documents(request.docs, store, tell) if request.docs else []
+    return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
+
+
+def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
+    """
+    Open the store of a server; it is not contacted yet.
+
+    :param store: `elasticsearch`.
+    :param url: `http://HOST:PORT`.
+    :param index: Name of the index.
+    :returns: The store.
+    :raises ConfigurationError: For another kind of store, or a missing or unusable address.
+    """
+    from haystack_integrations.crag.pipelines.stores import display_url, open_store
+
+    if store != ELASTICSEARCH:
+        msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
+        raise ConfigurationError(msg)
+    if url and (not is_address(url) or urlsplit(url).port is None):
+        msg = f"got {display_url(url)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
+        raise ConfigurationError(msg)
+    return open_store(store, url, index)
+
+
+def memory_store() -> Any:
+    """
+    Open an in-memory store that nobody else shares: Haystack keeps one for each index name and process.
+
+    :returns: The store.
+    """
+    from haystack_integrations.crag.pipelines.stores import open_store
+
+    return open_store("in_memory", index=f"crag-{uuid4().hex}")
+
+
+def require_index(store: Any) -> None:
+    """
+    Refuse to ask an index that is not there or empty; unlike loading a pipeline, this makes none.
+
+    :param store: An ElasticsearchDocumentStore.
+    :raises StoreError: When the server cannot be reached, or has nothing to answer from.
+    """
+    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client
+
+    parameters = store.to_dict()["init_parameters"]
+    index, url = parameters["index"], display_url(parameters["hosts"])
+    with elasticsearch_client(store) as client:
+        exists = bool(client.indices.exists(index=index))
+        found = client.count(index=index)["count"] if exists else 0
+    if not found:
+        state = "is empty" if exists else "does not exist"
+        msg = (
+            f"the index {index!r} at {url} {state}, so there is nothing to answer from; "
+            f"fill it with `crag index PATH --store {ELASTICSEARCH} --url {url} --index {index}`"
+        )
+        raise StoreError(msg)
+
+
+def check_request(name: str, question: str, model: ChatModel | None, options: Mapping[str, Any]) -> None:
+    """
+    Refuse what cannot work before a file or a server is touched.
+
+    :param name: A shipped pipeline, or the path of a YAML file.
+    :param question: The question; checked by the pipeline's own guard.
+    :param model: The chat model, or None.
+    :param options: Optional inputs by name.
+    :raises ConfigurationError: When it is no pipeline for questions, takes no such option, or needs a model.
+    :raises QuestionError: When the question is empty or too long.
+    """
+    from haystack_integrations.crag.components.question_guard import QuestionGuard
+    from haystack_integrations.crag.pipelines.loader import names, read
+
+    spec = read(name)
+    if "query" not in spec["inputs"] or not {"documents", "crag"} <= set(spec["outputs"]):
+        msg = (
+            f"got the pipeline {name!r}, wanted one with the input `query` and the outputs `documents` and `crag`; "
+            f"choose for example {WITHOUT_MODEL}"
+        )
+        raise ConfigurationError(msg)
+    unknown = sorted(set(options) - set(spec["inputs"]) - set(spec.get("optional_inputs", ())))
+    if unknown:
+        msg = f"the pipeline {name!r} takes no {' and no '.join(unknown)}; leave it out, or choose another pipeline"
+        raise ConfigurationError(msg)
+    guards = [part for part in spec["components"].values() if str(part.get("type")).endswith(".QuestionGuard")]
+    guard: Any = QuestionGuard(**((guards[0].get("init_parameters") or {}) if guards else {}))
+    guard.run(query=question)
+    if model is None and name in names() and "generator" in spec["components"] and not _has_key():
+        msg = (
+            f"the pipeline {name!r} asks a chat model, but none is configured; set {URL_SETTING} and {MODEL_SETTING} "
+            f"(and {KEY_SETTING} where it needs one), or take --pipeline {WITHOUT_MODEL}"
+        )
+        raise ConfigurationError(msg)
+
+
+def _has_key() -> bool:
+    """Tell whether the model that stands in the YAML could be asked."""
+    return any(configured(name) for name in (KEY_SETTING, OPENAI_KEY))
+
+
+def load_pipeline(name: str, store: Any, model: ChatModel | None) -> "SuperComponent":
+    """
+    Load the pipeline that answers.
+
+    :param name: A shipped pipeline, or the path of a YAML file.
+    :param store: The store.
+    :param model: The chat model, or None.
+    :returns: The pipeline.
+    :raises ConfigurationError: When it cannot be loaded.
+    """
+    from haystack_integrations.crag.pipelines.loader import load, read
+
+    if model is None:
+        return load(name, store=store)
+    chat = {"generator": model.generator(_ANSWER_SECONDS)}
+    if "chat_generator" in (read(name)["components"].get("grader", {}).get("init_parameters") or {}):
+        chat["grader"] = model.generator(_GRADING_SECONDS)
+    return load(name, store=store, **chat)
+
+
+def read_documents(
+    paths: Sequence[Path], store: Any, tell: Callable[[list[dict[str, str]]], None]
+) -> list[dict[str, str]]:
+    """
+    Read files into an in-memory store, through the same pipeline as `crag index`.
+
+    :param paths: Files and directories.
+    :param store: The store.
+    :param tell: Called with what could not be read.
+    :returns: What could not be read, each `{"source", "reason"}`.
+    :raises SourceError: When nothing could be read at all.
+    """
+    from haystack_integrations.crag.pipelines.indexing import index
+    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, RECORDS
+
+    report = index(paths, store, base=Path.cwd()).to_dict()
+    tell(report["failures"])
+    if not store.count_documents():
+        got = f"{report['sources']} files, none of them readable," if report["sources"] else "no documents"
+        kinds = ", ".join((*MIME_TYPES, RECORDS))
+        msg = f"got {got} in {', '.join(map(str, paths))}, wanted {kinds} with text in it; pass other --docs"
+        raise SourceError(msg)
+    failures: list[dict[str, str]] = report["failures"]
+    return failures

@@ -1,0 +1,85 @@
+"""Pictures of a pipeline as text, made from its YAML: a Mermaid graph or a tree. Nothing is sent anywhere."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from rich.tree import Tree
+
+Form = Literal["mermaid", "tree"]
+
+_LOOP: Final = "↺"
+_IDENTIFIER: Final = re.compile(r"\W")
+# Words with a meaning of their own in Mermaid.
+_RESERVED: Final = frozenset({"end", "graph", "subgraph", "default", "style", "class", "click", "flowchart"})
+
+
+def mermaid(spec: Mapping[str, Any]) -> str:
+    """
+    Draw a pipeline as a Mermaid flowchart, which GitHub and most Markdown viewers show as a picture.
+
+    :param spec: A pipeline as `loader.read` gives it.
+    :returns: Mermaid text.
+    """
+    lines = ["flowchart TD"]
+    lines += [f"  in_{_id(name)}([{name}])" for name in spec["inputs"]]
+    lines += [f'  {_id(name)}["{name}<br/><i>{_kind(part)}</i>"]' for name, part in spec["components"].items()]
+    lines += [f"  out_{_id(name)}([{name}])" for name in spec["outputs"]]
+    lines += [f"  in_{_id(name)} --> {_id(target)}" for name in spec["inputs"] for target in _targets(spec, name)]
+    for sender, socket, receiver, _ in _edges(spec):
+        lines.append(f"  {_id(sender)} -- {socket} --> {_id(receiver)}")
+    for name, path in spec["outputs"].items():
+        lines.append(f"  {_id(path.partition('.')[0])} --> out_{_id(name)}")
+    return "\n".join(lines) + "\n"
+
+
+def tree(name: str, spec: Mapping[str, Any]) -> Tree:
+    """
+    Draw a pipeline as a tree from its first components on; what was shown before is only named, with a loop sign.
+
+    :param name: What to write at the root.
+    :param spec: A pipeline as `loader.read` gives it.
+    :returns: A tree for the terminal.
+    """
+    edges = _edges(spec)
+    fed = {receiver for _, _, receiver, _ in edges}
+    root = Tree(f"[bold]{name}[/]", guide_style="dim")
+    shown: set[str] = set()
+
+    def grow(parent: Tree, component: str, socket: str) -> None:
+        label = f"[dim]{socket} → [/]" if socket else ""
+        if component in shown:
+            parent.add(f"{label}[dim]{_LOOP} {component}[/]")
+            return
+        shown.add(component)
+        ends = [f"[green]{output}[/]" for output, path in spec["outputs"].items() if path.startswith(f"{component}.")]
+        kind = _kind(spec["components"][component])
+        branch = parent.add(f"{label}[cyan]{component}[/] [dim]{kind}[/]" + "".join(f" ⇒ {end}" for end in ends))
+        for sender, out, receiver, _ in edges:
+            if sender == component:
+                grow(branch, receiver, out)
+
+    for component in spec["components"]:
+        if component not in fed:
+            grow(root, component, "")
+    return root
+
+
+def _edges(spec: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Give the connections as (sender, its socket, receiver, its socket)."""
+    pairs = ((one["sender"].partition("."), one["receiver"].partition(".")) for one in spec["connections"])
+    return [(sender[0], sender[2], receiver[0], receiver[2]) for sender, receiver in pairs]
+
+
+def _targets(spec: Mapping[str, Any], name: str) -> list[str]:
+    paths = spec["inputs"][name]
+    return [path.partition(".")[0] for path in ([paths] if isinstance(paths, str) else paths)]
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    return str(part["type"]).rpartition(".")[2]
+
+
+def _id(name: str) -> str:
+    safe = _IDENTIFIER.sub("_", name)
+    return f"{safe}_" if safe in _RESERVED else safe

@@ -1,0 +1,122 @@
+"""Exit codes of `crag`, and one sentence for every error that a person at a terminal can meet."""
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Final
+from urllib.parse import urlsplit
+
+from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError
+
+
+class ExitCode(IntEnum):
+    """What a command's exit code says; `crag --help` shows the same table."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_ANSWERED = 3
+    INPUTS_FAILED = 4
+    UNREACHABLE = 5
+
+
+MEANINGS: Final = {
+    ExitCode.DONE: "answered, done, healthy",
+    ExitCode.FAILED: "unexpected error, or something that is needed is broken",
+    ExitCode.USAGE: "a wrong option, name, setting or question",
+    ExitCode.NOT_ANSWERED: "nothing in the documents answers the question",
+    ExitCode.INPUTS_FAILED: "some inputs could not be read; the others were",
+    ExitCode.UNREACHABLE: "the document store or the chat model cannot be used",
+}
+
+# Codes of the errors of this package; all that is not in it is about an argument, a name or a setting.
+_CODES: Final[dict[type[CragError], ExitCode]] = {
+    StoreError: ExitCode.UNREACHABLE,
+    GradingError: ExitCode.UNREACHABLE,
+    SourceError: ExitCode.INPUTS_FAILED,
+}
+
+_MODEL_HINTS: Final = {
+    400: "check that CRAG_LLM_MODEL names a chat model whose context is long enough",
+    401: "check CRAG_LLM_API_KEY",
+    403: "check CRAG_LLM_API_KEY and what it may use",
+    404: "check CRAG_LLM_BASE_URL (most end in /v1) and CRAG_LLM_MODEL",
+    429: "wait, or use another key in CRAG_LLM_API_KEY",
+}
+_STORE_HINTS: Final = {
+    401: "put user and password into --url, or a key into ELASTIC_API_KEY",
+    403: "use an account that may read the index (and write it, for `crag index`)",
+    404: "make the index with `crag index PATH --store elasticsearch --url URL --index NAME`",
+    429: "the server is busy: wait and try again",
+}
+_DOCTOR: Final = "run `crag doctor --store elasticsearch --url URL --index NAME` to see what is wrong"
+
+
+def explain(error: BaseException) -> tuple[str, ExitCode]:
+    """
+    Say in one sentence what happened and what to do, without a traceback.
+
+    Haystack wraps what a component raises, and clients wrap what a socket raises, so the whole chain is looked at:
+    an error of this package first, then what the store's or the model's client says.
+
+    :param error: Any exception.
+    :returns: The message, and the exit code.
+    """
+    chain = list(_chain(error))
+    for cause in reversed(chain):
+        if isinstance(cause, CragError):
+            codes = (code for kind, code in _CODES.items() if isinstance(cause, kind))
+            return str(cause), next(codes, ExitCode.USAGE)
+    for cause in reversed(chain):
+        package = type(cause).__module__.partition(".")[0]
+        if package in ("elasticsearch", "elastic_transport"):
+            return _store_message(cause), ExitCode.UNREACHABLE
+        if package == "openai":
+            return _model_message(cause), ExitCode.UNREACHABLE
+    failed = next((cause for cause in chain if getattr(cause, "component_name", None)), None)
+    kind: type | None = getattr(failed, "component_type", None)
+    if kind is not None and kind.__module__.startswith("haystack.components.generators"):
+        msg = "the chat model's reply is no chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
+        return msg, ExitCode.UNREACHABLE
+    cause = chain[-1]
+    where = f" in the component {getattr(failed, 'component_name', None)!r}" if failed is not None else ""
+    text = (str(cause).strip().splitlines() or ["no message"])[0]
+    return f"unexpected {type(cause).__name__}{where}: {text}; `crag --debug …` shows where", ExitCode.FAILED
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Give an exception and what caused it, outermost first."""
+    link: BaseException | None = error
+    seen: set[int] = set()
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__
+
+
+def _store_message(error: BaseException) -> str:
+    """Say what Elasticsearch, or the way to it, answered; never a part of a document."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        kind = getattr(error, "error", type(error).__name__)
+        return f"Elasticsearch refused: {status} {kind}; {_STORE_HINTS.get(status, _DOCTOR)}"
+    name = type(error).__name__
+    if "Timeout" in name:
+        return f"Elasticsearch did not answer in time ({name}); look at its load and disks, or {_DOCTOR}"
+    return f"no answer from Elasticsearch ({name}); start the server, or pass the --url of one that runs"
+
+
+def _model_message(error: BaseException) -> str:
+    """Say what the chat model's endpoint answered; never a part of a prompt or reply."""
+    name = type(error).__name__
+    request = getattr(error, "request", None)
+    address = urlsplit(str(request.url)) if request is not None else None
+    place = f" at {address.scheme}://{address.netloc.rpartition('@')[2]}" if address is not None else ""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        hint = _MODEL_HINTS.get(status, "look at the server's log, or set CRAG_LLM_BASE_URL to another one")
+        return f"the chat model{place} refused: {status} {name}; {hint}"
+    if "Timeout" in name:
+        return f"the chat model{place} did not answer in time; look at its load, or set another CRAG_LLM_MODEL"
+    if request is not None:
+        return f"no answer from the chat model{place} ({name}); start it, or correct CRAG_LLM_BASE_URL"
+    return f"the chat model cannot be used ({name}); check CRAG_LLM_BASE_URL, CRAG_LLM_MODEL and CRAG_LLM_API_KEY"

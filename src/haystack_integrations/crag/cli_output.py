@@ -1,0 +1,115 @@
+"""How `crag` writes: people read the terminal, programs read `--json`. No colours when piped, or with NO_COLOR."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, and nothing else.")]
+"""The option that every command has."""
+
+_PIPED_WIDTH: Final = 100
+_MOST_FAILURES: Final = 20
+
+
+def console(*, error: bool = False) -> Console:
+    """
+    Open the terminal; made anew for each use, so that redirected streams are respected.
+
+    :param error: Write to stderr.
+    :returns: The console.
+    """
+    stream = sys.stderr if error else sys.stdout
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPED_WIDTH
+    return Console(file=stream, width=width, highlight=False, emoji=False)
+
+
+def show(*parts: RenderableType) -> None:
+    """
+    Write to stdout.
+
+    :param parts: What to write, one below the other.
+    """
+    out = console()
+    for part in parts:
+        out.print(part, crop=False)  # what is marked as one line stays one, to be copied
+
+
+def plain(part: RenderableType) -> str:
+    """
+    Give as text what `show` would write, without colours.
+
+    :param part: What to write.
+    :returns: The text.
+    """
+    out = Console(file=StringIO(), width=_PIPED_WIDTH, no_color=True, highlight=False, emoji=False)
+    with out.capture() as captured:
+        out.print(part)
+    return captured.get()
+
+
+def show_json(value: Any) -> None:
+    """
+    Write one JSON value to stdout, and nothing else.
+
+    :param value: Plain values.
+    """
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def complain(message: str, kind: str = "error") -> None:
+    """
+    Write one message to stderr.
+
+    :param message: What was got, what was wanted, the way out.
+    :param kind: `error` or `warning`.
+    """
+    style = "bold red" if kind == "error" else "yellow"
+    console(error=True).print(Text.assemble((f"{kind}: ", style), message), soft_wrap=True)
+
+
+def complain_about(failures: Iterable[Mapping[str, str]]) -> None:
+    """
+    List on stderr what could not be read.
+
+    :param failures: Each `{"source", "reason"}`.
+    """
+    listed = list(failures)
+    for failure in listed[:_MOST_FAILURES]:
+        complain(f"{failure['source']}: {failure['reason']}", "not read")
+    if len(listed) > _MOST_FAILURES:
+        complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", "not read")
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]:
+    """
+    Show a progress bar on stderr, when that is a terminal.
+
+    :param title: What is being done.
+    :returns: A callback for `index`: number done, total or None, name of the last one.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    out = console(error=True)
+    columns = (
+        TextColumn(title),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[name]}"),
+    )
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task(title, total=None, name="")
+
+        def update(done: int, total: int | None, name: str) -> None:
+            bar.update(task, completed=done, total=total, name=name[-40:])
+
+        yield update

@@ -1,0 +1,113 @@
+"""`crag pipelines`: list, show, export and draw what this package ships, or a YAML file of your own."""
+
+from itertools import takewhile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.tree import Tree
+
+from haystack_integrations.crag.cli_drawing import Form, mermaid, tree
+from haystack_integrations.crag.cli_output import Json, console, plain, show, show_json
+from haystack_integrations.crag.errors import ConfigurationError
+
+app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A shipped pipeline, or a .yml file.", show_default=False)]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.", show_default=False)]
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the shipped pipelines."""
+    from haystack_integrations.crag.pipelines.loader import names
+
+    found = [_described(name) for name in names()]
+    if json:
+        show_json(found)
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for one in found:
+        table.add_row(f"[cyan]{one['name']}[/]", one["title"])
+    show(table)
+
+
+def _described(name: str) -> dict[str, Any]:
+    from haystack_integrations.crag.pipelines.loader import read, source
+
+    comment = takewhile(lambda line: line.startswith("#"), source(name).splitlines())
+    title = " ".join(line.removeprefix("#").strip() for line in comment).partition(". ")[0].removesuffix(".")
+    spec = read(name)
+    return {
+        "name": name,
+        "title": title,
+        "inputs": list(spec["inputs"]),
+        "optional_inputs": list(spec.get("optional_inputs", ())),
+        "outputs": list(spec["outputs"]),
+        "chat_model": "generator" in spec["components"],
+    }
+
+
+@app.command("show")
+def show_(name: Name, json: Json = False) -> None:
+    """Print a pipeline's YAML as it is shipped, with its comments."""
+    from haystack_integrations.crag.pipelines.loader import read, source
+
+    text = source(name)
+    if json:
+        show_json({"name": name, **read(name)})
+    elif console().is_terminal:
+        show(Syntax(text, "yaml", theme="ansi_dark", background_color="default", word_wrap=True))
+    else:
+        typer.echo(text, nl=False)
+
+
+@app.command()
+def export(
+    name: Name,
+    store: Annotated[
+        str, typer.Option(help="Kind of store it shall run on: in_memory or elasticsearch.")
+    ] = "in_memory",
+    url: Annotated[str | None, typer.Option(help="Address of its server.", show_default=False)] = None,
+    index: Annotated[str, typer.Option(help="Name of the index.")] = "crag",
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Write a pipeline's YAML for a store, to load or deploy elsewhere."""
+    from haystack_integrations.crag.pipelines.loader import export as exported
+
+    _deliver({"name": name, "store": store, "yaml": exported(name, store, url, index)}, "yaml", output, json=json)
+
+
+@app.command()
+def draw(
+    name: Name,
+    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = "mermaid",
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Draw a pipeline from its YAML."""
+    from haystack_integrations.crag.pipelines.loader import read
+
+    picture = tree(name, read(name)) if form == "tree" else mermaid(read(name))
+    if isinstance(picture, Tree) and output is None and not json:
+        show(picture)
+        return
+    drawing = picture if isinstance(picture, str) else plain(picture)
+    _deliver({"name": name, "format": form, "drawing": drawing}, "drawing", output, json=json)
+
+
+def _deliver(result: dict[str, Any], key: str, output: Path | None, *, json: bool) -> None:
+    """Write a text into a file, or to stdout, or as JSON."""
+    if output is not None:
+        try:
+            output.write_text(result[key], "utf-8")
+        except OSError as error:
+            msg = f"cannot write {str(output)!r} ({error.strerror}); choose a path that can be written"
+            raise ConfigurationError(msg) from None
+    if json:
+        show_json({**result, "file": None if output is None else str(output)})
+    elif output is None:
+        typer.echo(result[key], nl=False)

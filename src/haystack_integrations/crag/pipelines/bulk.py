@@ -1,0 +1,248 @@
+"""Write many documents, and tell which are already there: the same few methods for Elasticsearch and other stores."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from haystack import Document
+from haystack.document_stores.types import DuplicatePolicy
+
+from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened
+from haystack_integrations.crag.pipelines.sources import Known, Listing
+from haystack_integrations.crag.pipelines.stores import elasticsearch_client, profile_of
+
+if TYPE_CHECKING:
+    from elasticsearch import Elasticsearch
+
+# Two requests under way and one being made ready: more only wait in the server's queue, and take memory.
+_THREADS: Final = 2
+_WAITING: Final = 3
+_REQUEST_DOCUMENTS: Final = 512
+_REQUEST_BYTES: Final = 8_000_000
+_PAGE: Final = 10_000
+# So many paths fit into a query; with more of them all names are fetched and compared here.
+_MAX_PREFIXES: Final = 500
+_MAX_NAMES: Final = 10_000
+_RETRIES: Final = 4
+_TOO_LARGE: Final = 413
+_NOT_FOUND: Final = 404
+
+
+class Bulk(Protocol):
+    """Writes documents into a store, and knows which sources are in it."""
+
+    def known(self, scope: Listing) -> dict[str, list[Known]]:
+        """
+        Read what the store holds.
+
+        :param scope: The paths in question.
+        :returns: The versions of each source that belongs to them, by the source's name.
+        :raises StoreError: When a part of the store does not answer.
+        """
+
+    def owners(self, ids: list[str]) -> dict[str, str]:
+        """
+        Look up which documents are there, whoever wrote them.
+
+        :param ids: Their ids.
+        :returns: The name of the source by id for those that are there, empty for a document without a source.
+        """
+
+    def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
+        """
+        Write documents over those of the same id; waits while enough others are being written.
+
+        :param documents: The documents.
+        :returns: When done, the reason by id for those that the store refused; all others are written.
+        """
+
+    def delete(self, ids: list[str]) -> None:
+        """
+        Delete documents; one that is not there is no error.
+
+        :param ids: Their ids.
+        :raises StoreError: When the store keeps one of them.
+        """
+
+    def finish(self) -> None:
+        """Make everything visible to searches."""
+
+
+@contextmanager
+def open_bulk(store: Any) -> Iterator[Bulk]:
+    """
+    Choose the way to write into a store.
+
+    :param store: A document store; for Elasticsearch a connection of its own is opened, and closed afterwards.
+    :returns: The writer.
+    :raises StoreError: When the server cannot be reached or refuses.
+    """
+    profile = profile_of(store)
+    if profile is None or profile.name != "elasticsearch":
+        yield StoreBulk(store)
+        return
+    from elasticsearch.serializer import OrjsonSerializer
+
+    # Writing again by id changes nothing, so a request without an answer may be repeated.
+    options = {"request_timeout": 60, "max_retries": 3, "retry_on_timeout": True, "serializer": OrjsonSerializer()}
+    with elasticsearch_client(store, **options) as client:
+        bulk = ElasticsearchBulk(client, store)
+        try:
+            yield bulk
+        finally:
+            bulk.close()
+
+
+class StoreBulk:
+    """
+    Writes into any document store, in the calling thread; see `Bulk`.
+
+    :param store: The store. `known` reads all its documents, so a large one wants a writer of its own.
+    """
+
+    def __init__(self, store: Any) -> None:
+        """Wrap a store."""
+        self.store = store
+
+    def known(self, scope: Listing) -> dict[str, list[Known]]:
+        """Read what the store holds."""
+        return scope.known((document.id, document.meta) for document in self.store.filter_documents())
+
+    def owners(self, ids: list[str]) -> dict[str, str]:
+        """Look up which documents are there."""
+        there = self.store.filter_documents({"field": "id", "operator": "in", "value": ids})
+        return {document.id: str(document.meta.get("source", "")) for document in there}
+
+    def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
+        """Write documents; they are written when this returns."""
+        self.store.write_documents(documents, policy=DuplicatePolicy.OVERWRITE)
+        done: Future[dict[str, str]] = Future()
+        done.set_result({})
+        return done
+
+    def delete(self, ids: list[str]) -> None:
+        """Delete documents."""
+        self.store.delete_documents(ids)
+
+    def finish(self) -> None:
+        """Do nothing: such a store shows at once what was written."""
+
+
+class ElasticsearchBulk:
+    """
+    Writes into Elasticsearch: two threads, large requests, no refresh until the end; see `Bulk`.
+
+    :param client: A connected client, as `open_bulk` makes it.
+    :param store: The ElasticsearchDocumentStore whose index is written.
+    """
+
+    def __init__(self, client: "Elasticsearch", store: Any) -> None:
+        """Take the index, and what the store itself would add to a write."""
+        parameters = store.to_dict()["init_parameters"]
+        self.client, self.index = client, parameters["index"]
+        self._sparse_field: str | None = parameters.get("sparse_vector_field")
+        pipeline = parameters.get("ingest_pipeline")
+        self._options: dict[str, Any] = {} if pipeline is None else {"pipeline": pipeline}
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="crag-bulk")
+        self._room = BoundedSemaphore(_WAITING)
+        self._was_empty = False
+
+    def close(self) -> None:
+        """End the threads; what was not begun is dropped."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def known(self, scope: Listing) -> dict[str, list[Known]]:
+        """Read names, hashes and numbers only, a page of thousands per request."""
+        from elasticsearch.helpers import ScanError, scan
+
+        # What an interrupted run wrote may not be visible yet.
+        self.client.indices.refresh(index=self.index)
+        self._was_empty = self.client.count(index=self.index)["count"] == 0
+        body = {"query": self._query(scope), "_source": list(PROVENANCE)}
+        hits = scan(self.client, body, index=self.index, size=_PAGE, allow_partial_search_results=False)
+        try:
+            return scope.known((hit["_id"], hit["_source"]) for hit in hits)
+        except ScanError as error:
+            msg = f"a part of the index {self.index!r} does not answer; check the server's shards, nothing was indexed"
+            raise StoreError(msg) from error
+
+    def owners(self, ids: list[str]) -> dict[str, str]:
+        """Look up which documents are there; `known` has made visible what was written before."""
+        if self._was_empty:
+            return {}
+        answer = self.client.mget(index=self.index, ids=ids, source_includes=["source"], realtime=False)
+        there = [item for item in answer["docs"] if item.get("found")]
+        return {item["_id"]: str(item.get("_source", {}).get("source", "")) for item in there}
+
+    def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
+        """Write documents in one of the threads."""
+        self._room.acquire()
+        writing = self._threads.submit(self._write, documents)
+        writing.add_done_callback(lambda _: self._room.release())
+        return writing
+
+    def delete(self, ids: list[str]) -> None:
+        """Delete documents by id; `_delete_by_query` is a module that not every server has."""
+        kept = self._send(({"delete": {"_id": id_}}, None) for id_ in ids)
+        if kept:
+            msg = f"Elasticsearch did not delete {len(kept)} documents ({min(kept.values())}); run again to repeat it"
+            raise StoreError(msg)
+
+    def finish(self) -> None:
+        """Make everything visible to searches, once."""
+        self.client.indices.refresh(index=self.index)
+
+    def _query(self, scope: Listing) -> dict[str, Any]:
+        mapping = self.client.indices.get_mapping(index=self.index).body
+        kinds = {one["mappings"].get("properties", {}).get("source", {}).get("type") for one in mapping.values()}
+        few = len(scope.prefixes) <= _MAX_PREFIXES and len(scope.names) <= _MAX_NAMES
+        # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
+        if kinds != {"keyword"} or not few or "" in scope.prefixes:
+            return {"exists": {"field": "source_sha256"}}
+        prefixes = [{"prefix": {"source": prefix}} for prefix in scope.prefixes]
+        return {"bool": {"should": [*prefixes, {"terms": {"source": sorted(scope.names)}}]}}
+
+    def _write(self, documents: list[Document]) -> dict[str, str]:
+        from elasticsearch import SerializationError
+
+        serializer = self.client.transport.serializers.get_serializer("application/json")
+        refused = {}
+        actions = []
+        for document in documents:
+            try:
+                body = serializer.dumps(flattened(document, self._sparse_field))
+            except SerializationError:  # its text would hold the whole document
+                refused[document.id] = "its metadata cannot be written as JSON"
+            else:
+                actions.append(({"index": {"_id": document.id}}, body))
+        return refused | self._send(actions)
+
+    def _send(self, actions: Iterable[tuple[dict[str, Any], bytes | None]]) -> dict[str, str]:
+        from elasticsearch.helpers import streaming_bulk
+
+        answers = streaming_bulk(
+            self.client,
+            actions,  # type: ignore[arg-type]  # already in the form that the callback would make
+            expand_action_callback=lambda action: action,  # type: ignore[arg-type, return-value]
+            chunk_size=_REQUEST_DOCUMENTS,
+            max_chunk_bytes=_REQUEST_BYTES,
+            raise_on_error=False,
+            ignore_status=_TOO_LARGE,
+            max_retries=_RETRIES,
+            initial_backoff=0.5,
+            yield_ok=False,
+            index=self.index,
+            # The reason of an error quotes the document: it is not even fetched.
+            filter_path="items.*._id,items.*.status,items.*.error.type",
+            **self._options,
+        )
+        refused = {}
+        for _, answer in answers:
+            (item,) = answer.values()
+            if item["status"] != _NOT_FOUND or "error" in item:
+                error = item.get("error")
+                refused[item["_id"]] = str(error["type"] if isinstance(error, dict) else f"status {item['status']}")
+        return refused

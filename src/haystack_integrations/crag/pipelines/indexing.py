@@ -1,0 +1,250 @@
+"""Index files and records: only what changed is written, what vanished is removed, and a killed run is taken up."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+from haystack import Document
+
+from haystack_integrations.crag.pipelines.bulk import Bulk, open_bulk
+from haystack_integrations.crag.pipelines.contents import Failure, Source
+from haystack_integrations.crag.pipelines.conversion import Converter
+from haystack_integrations.crag.pipelines.sources import Known, Listing, find, read
+from haystack_integrations.crag.pipelines.stores import prepare
+
+Progress = Callable[[int, int | None, str], None]
+"""Called with the number of sources done, how many there are if known, and the name of the last one."""
+
+_BATCH: Final = 512  # documents that are embedded and written together
+_FILES: Final = 8  # files that are converted together: more gain nothing, and a bad one makes all be repeated
+_BYTES: Final = 16_000_000
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """
+    What a run of `index` did.
+
+    :param sources: Files and records that were found.
+    :param added: Sources that are new in the store.
+    :param updated: Sources that replaced an older version.
+    :param unchanged: Sources that the store held already.
+    :param removed: Sources that vanished, and whose documents were deleted.
+    :param skipped: Files in directories of a kind that is not indexed.
+    :param documents_written: Documents written.
+    :param documents_deleted: Documents deleted, of vanished sources and of older versions.
+    :param failures: Sources that could not be indexed, and why.
+    :param seconds: How long it took.
+    """
+
+    sources: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: int = 0
+    documents_written: int = 0
+    documents_deleted: int = 0
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Give the report as plain JSON.
+
+        :returns: The fields by name; each failure is `{"source", "reason"}`.
+        """
+        return {**asdict(self), "failures": [asdict(failure) for failure in self.failures]}
+
+
+def index(
+    paths: str | Path | Iterable[str | Path],
+    store: Any,
+    *,
+    base: str | Path | None = None,
+    embedder: Any = None,
+    pipeline: str | Path = "indexing",
+    progress: Progress | None = None,
+) -> IndexReport:
+    """
+    Bring a store up to date with files and directories.
+
+    A second run writes nothing. Of a changed file all new documents are written before the old ones are deleted. What
+    a killed run wrote completely is not written again. What vanished from the given paths is removed; what cannot be
+    read any more keeps its old version. Documents that this function did not write are left alone.
+
+    ```python
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+    from haystack_integrations.crag.pipelines.indexing import index
+
+    store = InMemoryDocumentStore()
+    with TemporaryDirectory() as folder:
+        Path(folder, "emma.md").write_text("Emma is a novel by Jane Austen.")
+        assert index(folder, store).added == 1
+        assert index(folder, store).unchanged == 1
+    ```
+
+    :param paths: Files and directories: Markdown, text, HTML, PDF, DOCX, and JSON Lines, whose records
+        `{"id", "text", "title"}` become one document each, with that id.
+    :param store: The document store.
+    :param base: Directory to which the names of sources are relative: the same on another machine. One for an index.
+    :param embedder: Document embedder instead of the pipeline's own. What is up to date is not embedded again: for
+        another embedder take another index.
+    :param pipeline: Another pipeline than the shipped one, with components `embedder` and `writer`.
+    :param progress: Called after each source.
+    :returns: What was done.
+    :raises SourceError: When a path does not exist.
+    :raises StoreError: When the store fails; run again to go on.
+    """
+    started = monotonic()
+    listing = find(paths, base)
+    converter = Converter(pipeline, embedder)
+    prepare(store)
+    with open_bulk(store) as bulk:
+        run = _Run(bulk, converter, listing, progress)
+        for found in read(listing):
+            run.take(found)
+        return replace(run.end(), skipped=listing.skipped, seconds=round(monotonic() - started, 3))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A source on its way into the store: its documents' ids, the versions that they replace, `added` or `updated`."""
+
+    name: str
+    ids: list[str]
+    old: list[Known]
+    event: str
+
+
+class _Run:
+    """Takes sources one by one; embeds and writes batches of them while those before are being confirmed."""
+
+    def __init__(self, bulk: Bulk, converter: Converter, listing: Listing, progress: Progress | None) -> None:
+        self._bulk, self._converter, self._progress = bulk, converter, progress
+        self._total = listing.count() if progress else None
+        self._known = bulk.known(listing)  # what is left in it at the end has vanished
+        self._count = Counter[str]()
+        self._failures: list[Failure] = []
+        self._names: dict[str, str] = {}  # of records, by id
+        self._records: list[tuple[Source, list[Known]]] = []
+        self._files: list[tuple[Source, list[Known]]] = []
+        self._ready: list[tuple[_Part, list[Document]]] = []
+        self._writing: deque[tuple[list[_Part], Future[dict[str, str]]]] = deque()
+
+    def take(self, found: Source | Failure) -> None:
+        """Decide what becomes of a source."""
+        if isinstance(found, Failure):
+            self._fail(found.source, found.reason)
+            return
+        if found.document is not None:
+            other = self._names.get(found.document.id)
+            if other is not None:
+                self._fail(found.name, f"its id is that of {other} already; give each record an id of its own")
+                return
+            self._names[found.document.id] = found.name
+        old = self._known.pop(found.name, [])
+        current = next((version for version in old if version.complete and version.sha256 == found.sha256), None)
+        if current is not None:
+            # A run that was killed before it deleted an older version left this to do.
+            self._delete([id_ for version in old if version is not current for id_ in version.ids])
+            self._settle(found.name, "unchanged")
+        elif found.document is not None:
+            self._records.append((found, old))
+            if len(self._records) == _BATCH:
+                self._embed()
+        else:
+            self._files.append((found, old))
+            if len(self._files) == _FILES or sum(len(file.data) for file, _ in self._files) > _BYTES:
+                self._convert()
+
+    def end(self) -> IndexReport:
+        """Write what is left, remove what vanished, show it all to searches, and tell what was done."""
+        self._embed()
+        self._convert()
+        self._write()
+        while self._writing:
+            self._confirm(*self._writing.popleft())
+        failed, stale = {failure.source for failure in self._failures}, list[str]()
+        for name, versions in self._known.items():
+            # Neither what is in an unreadable directory nor what a bad line may have been is known to be gone.
+            around = {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
+            if failed.isdisjoint(around):
+                self._count["removed"] += 1
+                # A record that moved to another file took its id along.
+                stale += (id_ for version in versions for id_ in version.ids if id_ not in self._names)
+        self._delete(stale)
+        self._bulk.finish()
+        return IndexReport(**self._count, failures=tuple(self._failures))
+
+    def _embed(self) -> None:
+        waiting, self._records = self._records, []
+        new = [source.document.id for source, old in waiting if source.document is not None and not old]
+        there = self._bulk.owners(new) if new else {}
+        free = []
+        for source, old in waiting:
+            name = there.get(source.document.id, source.name) if source.document is not None else source.name
+            # A record that moved to another file may be overwritten; what belongs to others may not.
+            if name == source.name or name in self._known:
+                free.append((source, old))
+            else:
+                whose = name or "something that was not indexed from a file"
+                self._fail(source.name, f"its id is in the store, of {whose}; give it another, or use another index")
+        self._queue(free, self._converter.records([source for source, _ in free]))
+
+    def _convert(self) -> None:
+        files, self._files = self._files, []
+        self._queue(files, self._converter.files([source for source, _ in files]))
+
+    def _queue(self, sources: list[tuple[Source, list[Known]]], results: list[list[Document] | Failure]) -> None:
+        for (source, old), result in zip(sources, results, strict=True):
+            if isinstance(result, Failure):
+                self._fail(result.source, result.reason)
+                continue
+            event = "updated" if any(version.sha256 != source.sha256 for version in old) else "added"
+            self._ready.append((_Part(source.name, [document.id for document in result], old, event), result))
+        if sum(len(documents) for _, documents in self._ready) >= _BATCH:
+            self._write()
+
+    def _write(self) -> None:
+        ready, self._ready = self._ready, []
+        if ready:
+            writing = self._bulk.write([document for _, documents in ready for document in documents])
+            self._writing.append(([part for part, _ in ready], writing))
+        while self._writing and self._writing[0][1].done():
+            self._confirm(*self._writing.popleft())
+
+    def _confirm(self, parts: list[_Part], writing: "Future[dict[str, str]]") -> None:
+        refused, stale = writing.result(), list[str]()
+        for part in parts:
+            bad = [id_ for id_ in part.ids if id_ in refused]
+            self._count["documents_written"] += len(part.ids) - len(bad)
+            if not bad:
+                stale += {id_ for version in part.old for id_ in version.ids}.difference(part.ids)
+                self._settle(part.name, part.event)
+                continue
+            if any(version.complete for version in part.old):  # it stays, so half of a new version must go
+                stale += set(part.ids).difference(bad)
+            why = f"{refused[bad[0]][:80]} for id {bad[0][:80]!r}, {len(bad)} of {len(part.ids)} documents"
+            self._fail(part.name, f"refused by the store ({why}); give a metadata field one type in all sources")
+        self._delete(stale)
+
+    def _delete(self, ids: list[str]) -> None:
+        if ids:
+            self._bulk.delete(ids)
+            self._count["documents_deleted"] += len(ids)
+
+    def _fail(self, name: str, reason: str) -> None:
+        self._failures.append(Failure(name, reason))
+        self._settle(name)
+
+    def _settle(self, name: str, *events: str) -> None:
+        self._count.update(("sources", *events))
+        if self._progress is not None:
+            self._progress(self._count["sources"], self._total, name)

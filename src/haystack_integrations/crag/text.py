@@ -1,0 +1,234 @@
+"""Words, content terms, token estimates and sentence spans: what graders and refiners read a text with. No download."""
+
+import re
+from collections.abc import Iterator
+from math import ceil
+from threading import local
+from typing import Final
+from unicodedata import normalize
+
+import Stemmer
+
+TOKENS_PER_WORD: Final = 1.3
+
+_REMEMBERED_WORDS: Final = 50_000
+_REACH: Final = 80
+
+STOP_WORDS: Final = frozenset(
+    "a about above after again against all also am an and any are aren't as at be because been before being below "
+    "between both but by can can't could couldn't did didn't do does doesn't doing don't down during each else few "
+    "for from further had hadn't has hasn't have haven't having he her here hers herself him himself his how however "
+    "i i'm if in into is isn't it it's its itself just let's may me might more most must my myself no nor not of off "
+    "on once one only or other ought our ours ourselves out over own s same shall she should shouldn't so some such t "
+    "than that that's the their theirs them themselves then there there's these they they're this those through to "
+    "too under until up upon very was wasn't we were weren't what what's when where which while who who's whom whose "
+    "why will with within without won't would wouldn't yet you your yours yourself yourselves".split()
+)
+"""English words that say nothing about a topic. `us` is missing on purpose: lower-cased, it is also a country."""
+
+# Scripts written without spaces: one token per character, as Elasticsearch's standard analyser does for ideographs.
+_CJK = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+# Vowel signs and accents that Python does not count as word characters, though words are made of them.
+_MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
+_WORD = re.compile(rf"[\w{_MARK}]+(?:['.,][\w{_MARK}]+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)+")
+_INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
+_APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
+_INNER = re.compile(r"[.,']")
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
+_LINE = re.compile(
+    r"(?P<blank>[^\S\n]*(?:\n|\Z))"
+    r"|(?P<rule>[^\S\n]*([-=*_~^+])(?:[^\S\n]*\3){2,}[^\S\n]*(?:\n|\Z))"
+    r"|(?P<alone>[^\S\n]*(?:\||\#{1,6}[^\S\n])[^\n]*\n?|[^\t\n]*\t[^\t\n]+\t[^\n]*\n?)"
+    r"|(?P<item>[^\S\n]*(?:[-*+\u2022\u2023\u25e6\u2013]|\d{1,3}[.)]|[a-z]\)|\(\w{1,3}\))[^\S\n]+[^\n]*\n?)"
+    r"|(?P<flow>[^\n]+\n?)"
+)
+_END = re.compile(
+    r"(?P<hard>[\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4]+[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
+    r"|(?<![.!?\u2026])(?P<soft>[.!?\u2026]++)['\"\u201d\u2019\u00bb)\]]*+(?:\[\d+\])*+(?=\s)"
+)
+_NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,])?")
+_LIST_NUMBER = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
+_DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
+
+_TITLES = frozenset(
+    "mr mrs ms dr prof rev hon gen col capt lt sgt maj gov sen rep pres st mt ft messrs mme mlle".split()
+)
+_NEVER_LAST = frozenset("e.g eg i.e ie cf vs viz approx ca resp fig figs eq eqs ref refs".split())
+_SELDOM_LAST = frozenset("al etc inc ltd co corp jr sr bros dept est univ ph.d vol ed eds a.m p.m".split())
+_BEFORE_NUMBERS = frozenset(
+    "no nos nr vol p pp ch sec art para tab jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+# After an abbreviation that can also end a sentence, only a word that seldom follows a name opens a new one.
+_OPENERS = frozenset(
+    "A After All Also Although Among An And Another Are As At Because Before Between Both But By Did Do Does During "
+    "Each For From He Her Here His How However I If In Is It Its Later Many Most My No Not Now On Once One Or Other "
+    "Our Several She Since So Some Such That The Their Then There Therefore These They This Those Thus To Today Under "
+    "Until Was We Were What When Where Which While Who Why With Yes Yet You".split()
+)
+
+_thread = local()
+
+
+def words(text: str) -> list[str]:
+    """
+    Split a text into lower-case words.
+
+    Ideographs and kana are single tokens; `1,200` is `1200`, `3.5` stays whole, `U.S.` is `us`, `snake_case` is two.
+
+    :param text: Any text, any language.
+    :returns: The words in order of appearance.
+    """
+    if not text.isascii():
+        text = _CJK.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
+    found = _WORD.findall(text.lower().replace("_", " "))
+    # Almost every word is done now; only those with a mark inside are looked at again.
+    if "".join(found).isalnum():
+        return found
+    return [part for word in found for part in ((word,) if word.isalnum() else _parts(word))]
+
+
+def _parts(word: str) -> list[str]:
+    if _THOUSANDS.fullmatch(word):
+        return [word.replace(",", "")]
+    if _INITIALS.fullmatch(word):
+        return [word.replace(".", "")]
+    if _DECIMAL.fullmatch(word) or _APOSTROPHE.fullmatch(word):
+        return [word]
+    return [part for part in _INNER.split(word) if part]
+
+
+class _Stems(dict[str, str]):
+    """Stem of each word met so far, empty for a stop word; a look-up is ten times cheaper than stemming again."""
+
+    def __init__(self) -> None:
+        self.stem = Stemmer.Stemmer("english").stemWord
+
+    def __missing__(self, word: str) -> str:
+        # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
+        if len(self) >= _REMEMBERED_WORDS:
+            self.clear()
+        self[word] = stem = "" if word in STOP_WORDS else self.stem(word)
+        return stem
+
+
+def terms(text: str) -> list[str]:
+    """
+    Reduce a text to its content: words without stop words, stemmed (English; other languages stay much as they are).
+
+    :param text: Any text.
+    :returns: The stems in order of appearance, repeated as often as they occur.
+    """
+    # A Stemmer must not be used by two threads at once, so each thread has its own.
+    if not hasattr(_thread, "stems"):
+        _thread.stems = _Stems()
+    return [stem for stem in map(_thread.stems.__getitem__, words(text)) if stem]
+
+
+def count_tokens(text: str) -> int:
+    """
+    Estimate what a language model will count: 1.3 tokens for a word between spaces, 1 for an ideograph.
+
+    :param text: Any text.
+    :returns: The estimate, rounded up; 0 only for blank text.
+    """
+    if text.isascii():
+        return ceil(len(text.split()) * TOKENS_PER_WORD)
+    ideographs = len(_CJK.findall(text))
+    return ceil(len(_CJK.sub(" ", text).split()) * TOKENS_PER_WORD) + ideographs
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """
+    Find the sentences of a text by rules; knows abbreviations, initials, lists, tables, headings, code and CJK.
+
+    List items, table rows, `#` headings and paragraphs stand apart; a fenced code block is one unit; hard-wrapped lines
+    are joined.
+
+    :param text: Any text.
+    :returns: Spans `(start, end)`: `text[start:end]` is a sentence without surrounding whitespace. They are in order,
+        do not overlap and leave out nothing but whitespace.
+    """
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        spans += _prose(text, position, fence.start())
+        spans.append(_trim(text, *fence.span()))
+        position = fence.end()
+    return spans + _prose(text, position, len(text))
+
+
+def _prose(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    return [span for block in _blocks(text, start, end) for span in _split(text, *block)]
+
+
+def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut at blank lines and around lines that stand for themselves; the lines of one block are one flow of text."""
+    first: int | None = None
+    for line in _LINE.finditer(text, start, end):
+        kind = line.lastgroup
+        if first is not None and kind in {"blank", "alone", "item"}:
+            yield first, line.start()
+            first = None
+        if kind == "alone":
+            yield line.span()
+        elif kind == "rule":
+            # A line of dashes ends the heading above it, or stands for itself.
+            yield (line.start() if first is None else first), line.end()
+            first = None
+        elif kind != "blank" and first is None:
+            first = line.start()
+    if first is not None:
+        yield first, end
+
+
+def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut one block at the ends of its sentences; a rest without any word stays with what precedes it."""
+    start, end = _trim(text, start, end)
+    is_lower = text[start:end].islower()
+    last_word = next((place for place in range(end - 1, start - 1, -1) if text[place].isalnum()), start)
+    last = start
+    for mark in _END.finditer(text, start, last_word):
+        if _is_end(text, last, mark, is_lower=is_lower):
+            yield _trim(text, last, mark.end())
+            last = mark.end()
+    if last < end:
+        yield _trim(text, last, end)
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+
+
+def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bool:
+    """Tell whether a mark ends the sentence that began at `start`, from the words on both sides of it."""
+    following = _NEXT.match(text, mark.end())
+    if mark["hard"] or following is None:
+        return True
+    word = following["word"]
+    if word.islower() and not is_lower:
+        return False
+    if mark["soft"] != ".":
+        return True
+    # Two words back are enough, and a bound keeps texts without any end of a sentence from costing quadratic time.
+    reach = max(start, mark.start() - _REACH)
+    before = text[reach : mark.start()].split()[-2:]
+    if not before or text[mark.start() - 1].isspace():
+        return True
+    token = before[-1].lstrip("([{\"'\u201c\u2018")
+    lowered = token.lower()
+    if lowered in _NEVER_LAST or (lowered in _TITLES and token[:1].isupper()):
+        return False
+    if lowered in _BEFORE_NUMBERS and word[0].isdigit():
+        return False
+    is_first = len(before) == 1 and reach == start
+    if is_first and _LIST_NUMBER.fullmatch(token):
+        return False
+    # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.
+    is_initial = len(token) == 1 and token.isupper() and (before[0][0].isupper() or before[0] in STOP_WORDS)
+    if is_initial or lowered in _SELDOM_LAST or _DOTTED.fullmatch(token):
+        return word in _OPENERS and following["stop"] is not None
+    return True

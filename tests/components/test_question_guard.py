@@ -1,0 +1,69 @@
+"""QuestionGuard: what may enter, and what a run starts with."""
+
+from typing import Any
+
+import pytest
+from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+
+
+def test_a_good_question_passes_unchanged_and_starts_a_state() -> None:
+    """With strategy, budget and the question as first search query."""
+    guard = QuestionGuard(strategy={"name": "bm25", "weights": {"bm25": 1.0}}, budget={"llm_calls": 3, "seconds": 9})
+    result = guard.run(query="  Who wrote Emma? ")
+    assert result["query"] == "  Who wrote Emma? "
+    state = result["state"]
+    assert (state.strategy, state.weights, state.iteration) == ("bm25", {"bm25": 1.0}, 0)
+    assert state.queries == ({"query": "  Who wrote Emma? ", "strategy": "bm25"},)
+    assert (state.budget.llm_calls, state.budget.seconds) == (3, 9)
+
+
+@pytest.mark.parametrize("question", ["", " \n\t", None])
+def test_an_empty_question_is_refused(question: Any) -> None:
+    """Elasticsearch would raise, a retriever would find anything."""
+    with pytest.raises(QuestionError, match="empty"):
+        QuestionGuard().run(query=question)
+
+
+def test_a_question_beyond_the_limit_is_refused_with_both_numbers() -> None:
+    """39 kB can end an Elasticsearch with stock settings; the message does not repeat the question."""
+    with pytest.raises(QuestionError, match=r"1,000,000 characters.*4,096") as caught:
+        QuestionGuard().run(query="x" * 1_000_000)
+    assert len(str(caught.value)) < 300
+    assert QuestionGuard(max_characters=5).run(query="12345")["query"] == "12345"
+
+
+def test_a_run_can_set_mode_and_limits_of_its_own() -> None:
+    """Named limits replace those of construction, the others stay."""
+    guard = QuestionGuard(budget={"llm_calls": 3, "seconds": 9})
+    state = guard.run(query="q", mode="observe", budget={"seconds": 1})["state"]
+    assert (state.mode, state.budget.llm_calls, state.budget.seconds) == ("observe", 3, 1)
+
+
+def test_two_runs_share_nothing() -> None:
+    """Each has its own clock."""
+    guard = QuestionGuard()
+    first, second = guard.run(query="q")["state"], guard.run(query="q")["state"]
+    assert first.started < second.started
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_characters": 0},
+        {"budget": {"euros": 3}},
+        {"budget": {"seconds": -1}},
+        {"budget": {"llm_calls": True}},
+        {"strategy": {"name": "x"}},
+    ],
+)
+def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any]) -> None:
+    """Got and wanted."""
+    with pytest.raises(ConfigurationError, match="but got|choose from"):
+        QuestionGuard(**settings)
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    """With the known ones."""
+    with pytest.raises(ConfigurationError, match="observe"):
+        QuestionGuard().run(query="q", mode="watch")

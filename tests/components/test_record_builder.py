@@ -1,0 +1,57 @@
+"""RecordBuilder: one record for the whole run."""
+
+from haystack.dataclasses import ChatMessage
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.state import CragState
+from makers import graded
+
+QUESTION = "Who wrote Emma?"
+
+
+def outcome(*passes: list[float]) -> CragState:
+    """The final state of a run whose passes brought documents with these scores."""
+    router, state = CragRouter(max_iterations=len(passes)), None
+    for number, scores in enumerate(passes):
+        documents = [graded(f"{number} {i}", score, QUESTION, source=f"{i}.md") for i, score in enumerate(scores)]
+        state = router.run(query=QUESTION, documents=documents, state=state, report={"llm_calls": 1, "tokens_in": 50})[
+            "state"
+        ]
+    assert state is not None
+    return state
+
+
+def test_tokens_and_calls_of_grading_and_answer_are_summed() -> None:
+    """Two gradings and one answer."""
+    usage = {"prompt_tokens": 200, "completion_tokens": 20}
+    reply = ChatMessage.from_assistant("Jane Austen.", meta={"usage": usage})
+    record = RecordBuilder().run(outcome=outcome([0.5], [0.9]), replies=[reply])["crag"]
+    assert record["llm_calls"] == 3
+    assert record["tokens"] == {"in": 300, "out": 20}
+    assert record["coverage"]["tokens"] == 320
+
+
+def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
+    """What came in first, what was answered from, what was done between."""
+    record = RecordBuilder().run(outcome=outcome([0.5, 0.1], [0.9]))["crag"]
+    assert record["strategy"] == "refine"
+    assert record["corrected"] is True
+    assert (record["documents_before"], record["documents_after"]) == (2, 2)
+    kinds = [entry["type"] for entry in record["corrections"]]
+    assert kinds == ["keep", "discard", "refine", "keep", "keep"]
+    assert [entry["source"] for entry in record["kept"]] == ["0.md", "0.md"]
+    assert [entry["reason"] for entry in record["discarded"]] == ["below_filter"]
+
+
+def test_a_run_without_correction_says_none() -> None:
+    """The fast path."""
+    record = RecordBuilder().run(outcome=outcome([0.9]))["crag"]
+    assert (record["strategy"], record["corrected"], record["iterations"]) == ("none", False, 1)
+    assert record["milliseconds"] >= 0
+
+
+def test_refined_evidence_replaces_the_routers() -> None:
+    """When something refined it on the way to the answer."""
+    refined = [graded("refined", 0.9, QUESTION)]
+    result = RecordBuilder().run(outcome=outcome([0.9]), documents=refined)
+    assert result["documents"] == refined

@@ -1,0 +1,515 @@
+"""Indexing files and records, in memory: what is written, replaced, removed and left alone."""
+
+import contextlib
+import io
+import json
+import logging
+import os
+import random
+from pathlib import Path
+from uuid import uuid4
+
+import docx
+import pytest
+from haystack import Document, component
+from haystack.components.embedders import MockDocumentEmbedder
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import DuplicatePolicy
+from pypdf import PdfReader, PdfWriter
+
+from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.pipelines.indexing import index
+
+EMMA = "Emma is a novel by Jane Austen. "
+
+
+def long_text(topic: str, paragraphs: int = 4) -> str:
+    """Several passages: the pipeline splits after 180 words."""
+    return "\n\n".join(f"Paragraph {number} is about {topic}. " * 25 for number in range(paragraphs))
+
+
+def jsonl(path: Path, *records: dict) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def record(key: object, text: str = EMMA, **fields: object) -> dict:
+    return {"id": str(key), "title": f"Title {key}", "text": text, **fields}
+
+
+def pdf(text: str = "") -> bytes:
+    """A PDF of one page, by hand."""
+    stream = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode()
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    data, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(bodies, 1):
+        offsets.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    start = len(data)
+    return data + b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        start,
+    )
+
+
+def encrypted_pdf(password: str) -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("Hidden words."))))
+    writer.encrypt(user_password=password, owner_password="owner", algorithm="RC4-128")
+    written = io.BytesIO()
+    writer.write(written)
+    return written.getvalue()
+
+
+def aes_pdf() -> bytes:
+    """A PDF as Acrobat encrypts it today; the keys fit no password."""
+    filter_ = b"<</CFM/AESV3/AuthEvent/DocOpen/Length 32>>"
+    encryption = (
+        b"<</Filter/Standard/V 5/R 6/Length 256/P -4/StmF/S/StrF/S/CF<</S%s>>/O<%s>/U<%s>/OE<%s>/UE<%s>/Perms<%s>>>"
+    )
+    values = encryption % (filter_, b"00" * 48, b"11" * 48, b"22" * 32, b"33" * 32, b"44" * 16)
+    return pdf("Hidden words.").replace(b"/Root 1 0 R", b"/Root 1 0 R /ID [<00><00>] /Encrypt %s" % values)
+
+
+def word(text: str) -> bytes:
+    document = docx.Document()
+    document.add_paragraph(text)
+    written = io.BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+def contents(store: InMemoryDocumentStore) -> dict[str, str]:
+    """The text of each source, put together from its chunks in order."""
+    chunks: dict[str, list[Document]] = {}
+    for document in store.filter_documents():
+        chunks.setdefault(document.meta["source"], []).append(document)
+    for parts in chunks.values():
+        parts.sort(key=lambda part: part.meta["chunk"])
+        assert [part.meta["chunk"] for part in parts] == list(range(parts[0].meta["chunks"]))
+        assert len({part.meta["source_sha256"] for part in parts}) == 1
+    return {name: "".join(part.content for part in parts) for name, parts in chunks.items()}
+
+
+def events(report: object) -> dict[str, int]:
+    """What a report counts, without what is zero."""
+    values = report.to_dict()
+    return {key: value for key, value in values.items() if value and key not in {"seconds", "failures"}}
+
+
+@pytest.fixture
+def store(in_memory_store: InMemoryDocumentStore) -> InMemoryDocumentStore:
+    return in_memory_store
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two files and three records."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "long.md").write_text(long_text("Emma"))
+    (docs / "short.txt").write_text("Persuasion is another novel.")
+    jsonl(docs / "c.jsonl", *(record(number) for number in range(3)))
+    return docs
+
+
+def test_every_kind_of_file_is_indexed_with_its_text(tmp_path, store):
+    """Markdown, text, HTML, PDF, DOCX and records, also with suffixes in capitals."""
+    page = f"<html><body><article><h1>Emma</h1><p>{EMMA * 5}</p></article></body></html>"
+    files = {"a.md": f"# Emma\n\n{EMMA}", "b.markdown": EMMA, "c.TXT": EMMA, "d.html": page, "e.htm": page}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "f.pdf").write_bytes(pdf(EMMA))
+    (tmp_path / "g.docx").write_bytes(word(EMMA))
+    (tmp_path / "h.pdf").write_bytes(encrypted_pdf(""))
+    jsonl(tmp_path / "i.jsonl", record(1))
+    report = index(tmp_path, store, base=tmp_path)
+    assert report.failures == ()
+    found = contents(store)
+    assert sorted(found) == [*files, "f.pdf", "g.docx", "h.pdf", "i.jsonl#1"]
+    assert "Hidden words" in found.pop("h.pdf")
+    assert all("Jane Austen" in text for text in found.values())
+
+
+def test_every_document_says_which_part_of_what_it_is_and_can_be_found(folder, store):
+    """Source, hash of the source, number of the chunk and of all chunks, and a vector."""
+    report = index(folder, store, base=folder)
+    assert events(report) == {"sources": 5, "added": 5, "documents_written": store.count_documents()}
+    documents = {document.id: document for document in store.filter_documents()}
+    chunks = [document for document in documents.values() if document.meta["source"] == "long.md"]
+    assert len(chunks) > 1
+    assert {chunk.meta["chunks"] for chunk in chunks} == {len(chunks)}
+    assert documents["2"].meta | {"source_sha256": ""} == {
+        "title": "Title 2",
+        "source": "c.jsonl#2",
+        "source_sha256": "",
+        "chunk": 0,
+        "chunks": 1,
+    }
+    assert all(len(document.embedding) == 256 for document in documents.values())
+    assert contents(store)["long.md"] == long_text("Emma")
+
+
+def test_a_second_run_writes_and_deletes_nothing(folder, store):
+    """Also under another kind of base directory path, as long as the names are the same."""
+    index(folder, store, base=folder)
+    before = {document.id: document for document in store.filter_documents()}
+    assert events(index(folder, store, base=str(folder))) == {"sources": 5, "unchanged": 5}
+    assert events(index([folder / "long.md", folder / "c.jsonl"], store, base=folder)) == {"sources": 4, "unchanged": 4}
+    assert {document.id: document for document in store.filter_documents()} == before
+
+
+def test_a_changed_file_is_replaced(folder, store):
+    """Its documents get other ids, and no old one is left."""
+    index(folder, store, base=folder)
+    old = {document.id for document in store.filter_documents() if document.meta["source"] == "long.md"}
+    (folder / "long.md").write_text(long_text("Persuasion", 7))
+    report = index(folder, store, base=folder)
+    new = {document.id for document in store.filter_documents() if document.meta["source"] == "long.md"}
+    assert contents(store)["long.md"] == long_text("Persuasion", 7)
+    assert old.isdisjoint(new)
+    assert events(report) == {
+        "sources": 5,
+        "updated": 1,
+        "unchanged": 4,
+        "documents_written": len(new),
+        "documents_deleted": len(old),
+    }
+
+
+def test_a_changed_record_is_overwritten_under_its_id(folder, store):
+    """One write: at no moment is the record missing or there twice."""
+    index(folder, store, base=folder)
+    jsonl(folder / "c.jsonl", record(0), record(1, "Changed."), record(2))
+    report = index(folder, store, base=folder)
+    assert events(report) == {"sources": 5, "updated": 1, "unchanged": 4, "documents_written": 1}
+    (document,) = store.filter_documents({"field": "id", "operator": "==", "value": "1"})
+    assert document.content == "Changed."
+
+
+class WatchedStore(InMemoryDocumentStore):
+    """Notes after each operation which complete versions of the source `long.md` are there."""
+
+    def __init__(self) -> None:
+        super().__init__(index=f"test_{uuid4().hex}")
+        self.seen: list[set[str]] = []
+
+    def write_documents(self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE) -> int:
+        written = 0
+        for document in documents:
+            written += super().write_documents([document], policy)
+            self._look()
+        return written
+
+    def delete_documents(self, document_ids: list[str]) -> None:
+        for document_id in document_ids:
+            super().delete_documents([document_id])
+            self._look()
+
+    def _look(self) -> None:
+        versions: dict[tuple[str, int], int] = {}
+        for document in self.filter_documents({"field": "meta.source", "operator": "==", "value": "long.md"}):
+            key = (document.meta["source_sha256"], document.meta["chunks"])
+            versions[key] = versions.get(key, 0) + 1
+        self.seen.append({sha256 for (sha256, chunks), there in versions.items() if there == chunks})
+
+
+def test_at_every_moment_a_complete_version_of_a_file_is_there(folder):
+    """The new one is written completely before the old one is touched."""
+    store = WatchedStore()
+    index(folder / "long.md", store, base=folder)
+    (folder / "long.md").write_text(long_text("Persuasion", 7))
+    store.seen.clear()
+    index(folder / "long.md", store, base=folder)
+    assert len(store.seen) > 8
+    assert all(store.seen)
+    assert {len(versions) for versions in store.seen} == {1, 2}
+    assert store.seen[0].isdisjoint(store.seen[-1])
+
+
+class UndeletingStore(InMemoryDocumentStore):
+    """Breaks when it is to delete."""
+
+    def delete_documents(self, document_ids: list[str]) -> None:
+        msg = f"no deletion of {len(document_ids)} documents"
+        raise OSError(msg)
+
+
+def test_a_crash_between_writing_the_new_and_deleting_the_old_version_heals(folder):
+    """The next run has nothing to write; it only deletes what the crash left."""
+    broken = UndeletingStore(index=f"test_{uuid4().hex}")
+    index(folder, broken, base=folder)
+    count = broken.count_documents()
+    (folder / "long.md").write_text(long_text("Persuasion"))
+    with pytest.raises(OSError, match="no deletion"):
+        index(folder, broken, base=folder)
+    assert broken.count_documents() > count
+    healed = InMemoryDocumentStore(index=broken.index)
+    report = index(folder, healed, base=folder)
+    assert (report.unchanged, report.documents_written) == (5, 0)
+    assert report.documents_deleted > 1
+    assert healed.count_documents() == count
+    assert contents(healed)["long.md"] == long_text("Persuasion")
+    assert events(index(folder, healed, base=folder)) == {"sources": 5, "unchanged": 5}
+
+
+def test_a_half_written_version_is_completed_and_the_old_one_then_goes(folder, store):
+    """What a run leaves that was killed while it wrote the new version of a file."""
+    index(folder, store, base=folder)
+    (folder / "long.md").write_text(long_text("Persuasion", 7))
+    other = InMemoryDocumentStore(index=f"test_{uuid4().hex}")
+    index(folder, other, base=folder)
+    new = [document for document in other.filter_documents() if document.meta["source"] == "long.md"]
+    store.write_documents(new[::2], policy=DuplicatePolicy.OVERWRITE)
+    report = index(folder, store, base=folder)
+    assert (report.updated, report.unchanged, report.documents_written) == (1, 4, len(new))
+    assert contents(store) == contents(other)
+
+
+def test_what_vanished_is_removed(folder, store):
+    """A file, a record of a file that is still there, and a whole JSON Lines file."""
+    jsonl(folder / "d.jsonl", record("d"))
+    index(folder, store, base=folder)
+    (folder / "short.txt").unlink()
+    (folder / "d.jsonl").unlink()
+    jsonl(folder / "c.jsonl", record(0), record(2))
+    report = index(folder, store, base=folder)
+    assert events(report) == {"sources": 3, "unchanged": 3, "removed": 3, "documents_deleted": 3}
+    assert sorted(contents(store)) == ["c.jsonl#0", "c.jsonl#2", "long.md"]
+
+
+def test_only_what_is_under_the_given_paths_is_removed(folder, store):
+    """Neither the neighbours of a path nor documents that something else wrote."""
+    store.write_documents([Document(content="mine", meta={"source": "docs/mine.md"})])
+    (folder.parent / "docs2").mkdir()
+    (folder.parent / "docs2" / "a.md").write_text("A neighbour.")
+    index([folder, folder.parent / "docs2"], store, base=folder.parent)
+    (folder / "short.txt").unlink()
+    (folder.parent / "docs2" / "a.md").unlink()
+    jsonl(folder / "c.jsonl", record(0))
+    report = index(folder / "c.jsonl", store, base=folder.parent)
+    assert (report.removed, report.unchanged) == (2, 1)
+    report = index(folder, store, base=folder.parent)
+    assert report.removed == 1
+    left = {document.meta["source"] for document in store.filter_documents()}
+    assert left == {"docs/mine.md", "docs/long.md", "docs/c.jsonl#0", "docs2/a.md"}
+
+
+def test_a_record_that_moved_to_another_file_is_kept(folder, store):
+    """It is overwritten under its id, and not deleted as a record of the file that is gone."""
+    index(folder, store, base=folder)
+    (folder / "c.jsonl").rename(folder / "renamed.jsonl")
+    report = index(folder, store, base=folder)
+    assert (report.added, report.removed, report.documents_deleted) == (3, 3, 0)
+    assert sorted(contents(store)) == ["long.md", *(f"renamed.jsonl#{number}" for number in range(3)), "short.txt"]
+    assert events(index(folder, store, base=folder)) == {"sources": 5, "unchanged": 5}
+
+
+def test_two_records_with_one_id_are_a_failure_and_the_first_is_kept(folder, store):
+    """In one file or in two: otherwise each run would overwrite the one with the other."""
+    jsonl(folder / "c.jsonl", record(0), record(0, "Another."))
+    jsonl(folder / "d.jsonl", record(0, "A third."))
+    for _ in range(2):
+        report = index(folder, store, base=folder)
+        assert [failure.source for failure in report.failures] == ["c.jsonl#0", "d.jsonl#0"]
+        assert "c.jsonl#0" in report.failures[1].reason
+        assert contents(store)["c.jsonl#0"] == EMMA
+
+
+def test_a_record_does_not_take_the_id_of_a_document_from_elsewhere(folder, store):
+    """Neither of a file that is not given now, nor of a document that something else wrote."""
+    store.write_documents([Document(id="mine", content="mine")])
+    index(folder, store, base=folder)
+    other = jsonl(folder.parent / "other.jsonl", record(0, "Other."), record("mine", "Other."), record("new", "New."))
+    report = index(other, store, base=folder.parent)
+    assert {failure.source: "docs" in failure.reason for failure in report.failures} == {
+        "other.jsonl#0": False,
+        "other.jsonl#mine": False,
+    }
+    assert "c.jsonl#0" in report.failures[0].reason
+    assert report.added == 1
+    by_id = {document.id: document.content for document in store.filter_documents()}
+    assert (by_id["0"], by_id["mine"], by_id["new"]) == (EMMA, "mine", "New.")
+
+
+BAD_FILES = {
+    "text.pdf": (b"I am plain text.", "begin like a PDF"),
+    "locked.pdf": (encrypted_pdf("secret"), "password"),
+    "aes.pdf": (aes_pdf(), "without a password"),
+    "damaged.pdf": (pdf("Damaged words.")[:150], "damaged"),
+    "pictures.pdf": (pdf(), "text recognition"),
+    "text.docx": (b"I am plain text.", "no zip archive"),
+    "locked.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
+    "binary.txt": (bytes(range(256)) * 4, "binary"),
+    "latin1.txt": ("Ein schöner Satz.".encode("latin-1"), "not UTF-8"),
+    "utf16.md": ("A sentence.".encode("utf-16"), "UTF-16"),
+    "empty.md": (b"", "empty"),
+    "blank.txt": (b" \n\n \t ", "empty"),
+    "picture.html": (b"\x89PNG\r\n\x1a\n" + bytes(100), "binary"),
+    "script.html": (b"<html><script>var x = 1</script></html>", "no text"),
+}
+
+
+def test_bad_files_do_not_stop_the_others(folder, store, caplog):
+    """Each is reported with a reason and a way out, and neither the report nor the log quotes a file."""
+    for name, (data, _) in BAD_FILES.items():
+        (folder / name).write_bytes(data)
+    os.symlink(folder / "nowhere", folder / "gone.md")
+    (folder / "c.jsonl").write_text('{"id": "0", "text": "one"}\n{"id": "1", "text": \n{"id": "2", "text": "two"}\n')
+    with caplog.at_level(logging.WARNING):
+        report = index(folder, store, base=folder)
+    reasons = {failure.source: failure.reason for failure in report.failures}
+    assert sorted(reasons) == sorted([*BAD_FILES, "gone.md", "c.jsonl"])
+    for name, (_, words) in BAD_FILES.items():
+        assert words in reasons[name], reasons[name]
+        assert ";" in reasons[name] or "," in reasons[name]
+    said = " ".join([*reasons.values(), caplog.text])
+    assert not [word for word in ("plain text.", "schöner", "sentence", "Damaged words", "var x") if word in said]
+    assert sorted(contents(store)) == ["c.jsonl#0", "c.jsonl#2", "long.md", "short.txt"]
+    assert report.sources == report.added + len(report.failures) == 4 + len(reasons)
+
+
+def test_a_file_that_became_unreadable_keeps_its_old_version(folder, store):
+    """So does what a bad line in a JSON Lines file may have been."""
+    index(folder, store, base=folder)
+    before = contents(store)
+    (folder / "long.md").write_bytes(b"\xff\xfe\x00")
+    (folder / "short.txt").unlink()
+    (folder / "short.txt").symlink_to(folder / "nowhere")
+    (folder / "c.jsonl").write_text(json.dumps(record(0)) + '\n{"id": "1", "te\n' + json.dumps(record(2)) + "\n")
+    report = index(folder, store, base=folder)
+    assert len(report.failures) == 3
+    assert (report.removed, report.documents_deleted) == (0, 0)
+    assert contents(store) == before
+
+
+@component
+class PickyEmbedder:
+    """Fails on a document with the word poison."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, list[Document]]:
+        if any("poison" in document.content for document in documents):
+            raise ArithmeticError
+        return {"documents": documents}
+
+
+def test_a_file_that_breaks_the_pipeline_does_not_take_others_along(folder, store, tmp_path):
+    """Here the embedder fails on one word; the files that were converted together are tried one by one."""
+    for number in range(12):
+        (folder / f"n{number:02}.md").write_text("poison" if number == 5 else f"Text {number}.")
+    report = index(folder, store, base=folder, embedder=PickyEmbedder())
+    (failure,) = report.failures
+    assert failure.source == "n05.md"
+    assert "'embedder'" in failure.reason and "ArithmeticError" in failure.reason
+    assert report.added == 5 + 11
+
+
+def test_an_embedder_can_be_used_again(folder, store):
+    """A component instance belongs to one pipeline only; the caller's embedder is borrowed."""
+    embedder = MockDocumentEmbedder()
+    assert index(folder, store, base=folder, embedder=embedder).added == 5
+    assert index(folder, store, base=folder, embedder=embedder).unchanged == 5
+    assert {len(document.embedding) for document in store.filter_documents()} != {256}
+
+
+def test_a_text_without_any_word_is_indexed_without_a_vector(folder, store):
+    """It has no direction; it can still be found by what it is."""
+    jsonl(folder / "c.jsonl", record("signs", "⁂ ☃"))
+    report = index(folder / "c.jsonl", store, base=folder)
+    assert report.failures == ()
+    assert [document.embedding for document in store.filter_documents()] == [None]
+
+
+def test_progress_is_told_after_each_source(folder, store):
+    """Number done, total and name; the total counts files and lines."""
+    (folder / "bad.pdf").write_bytes(b"no PDF")
+    told = []
+    index(folder, store, base=folder, progress=lambda done, total, source: told.append((done, total, source)))
+    assert [done for done, _, _ in told] == list(range(1, 7))
+    assert {total for _, total, _ in told} == {6}
+    assert {source for _, _, source in told} >= {"long.md", "bad.pdf", "c.jsonl#1"}
+
+
+def test_nothing_is_done_when_a_path_does_not_exist(folder, store):
+    """Not even for the paths that do."""
+    with pytest.raises(SourceError, match="nowhere"):
+        index([folder, folder / "nowhere"], store)
+    assert store.count_documents() == 0
+
+
+def test_a_report_is_plain_json(folder, store):
+    """As `crag index --json` prints it."""
+    (folder / "photo.png").write_bytes(b"x")
+    (folder / "bad.pdf").write_bytes(b"no PDF")
+    values = json.loads(json.dumps(index(folder, store, base=folder).to_dict()))
+    assert (values["added"], values["skipped"], values["sources"]) == (5, 1, 6)
+    assert [failure["source"] for failure in values["failures"]] == ["bad.pdf"]
+    assert values["seconds"] > 0
+
+
+class FragileStore(InMemoryDocumentStore):
+    """Breaks after a number of operations, half-way through what it was asked to do."""
+
+    left = -1
+
+    def _one(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise ConnectionError
+
+    def write_documents(self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE) -> int:
+        for document in documents:
+            self._one()
+            super().write_documents([document], policy)
+        return len(documents)
+
+    def delete_documents(self, document_ids: list[str]) -> None:
+        for document_id in document_ids:
+            self._one()
+            super().delete_documents([document_id])
+
+
+def change_something(folder: Path, rng: random.Random) -> None:
+    """Add, change, move or remove a file or records; ids stay unique in all files."""
+    name = f"{rng.choice('abc')}.{rng.choice(['md', 'txt', 'jsonl', 'jsonl'])}"
+    path = folder / rng.choice(["", "sub"]) / name
+    if rng.random() < 0.3:
+        path.unlink(missing_ok=True)
+    elif path.suffix == ".jsonl":
+        others = {line for other in folder.rglob("*.jsonl") if other != path for line in other.read_text().splitlines()}
+        taken = {json.loads(line)["id"] for line in others}
+        keys = [key for key in rng.sample("0123456789", rng.randint(0, 6)) if key not in taken]
+        jsonl(path, *(record(key, rng.choice(["One.", "Two."])) for key in keys))
+    else:
+        path.write_text(long_text(rng.choice(["Emma", "Persuasion"]), rng.randint(1, 4)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_after_any_changes_and_crashes_the_store_holds_what_a_fresh_one_would(tmp_path, seed):
+    """Files and records come, change, move and go; some runs break at a random operation."""
+    rng = random.Random(seed)
+    folder, embedder = tmp_path / "docs", MockDocumentEmbedder()
+    (folder / "sub").mkdir(parents=True)
+    store = FragileStore(index=f"test_{uuid4().hex}")
+    for _ in range(6):
+        for _ in range(rng.randint(1, 5)):
+            change_something(folder, rng)
+        store.left = rng.randint(1, 12)
+        with contextlib.suppress(ConnectionError):
+            index(folder, store, base=folder, embedder=embedder)
+    store.left = -1
+    assert index(folder, store, base=folder, embedder=embedder).failures == ()
+    fresh = InMemoryDocumentStore(index=f"test_{uuid4().hex}")
+    report = index(folder, fresh, base=folder, embedder=embedder)
+    by_id = [{document.id: document for document in one.filter_documents()} for one in (store, fresh)]
+    assert by_id[0] == by_id[1]
+    assert events(index(folder, store, base=folder, embedder=embedder)) == (
+        {"sources": report.sources, "unchanged": report.sources} if report.sources else {}
+    )

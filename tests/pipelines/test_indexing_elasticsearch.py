@@ -1,0 +1,352 @@
+"""Indexing into a real Elasticsearch: what a kill leaves, what the server refuses, and how documents come back."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elasticsearch import Elasticsearch
+from elasticsearch.helpers import scan
+from haystack import Document, component
+
+from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.pipelines import bulk
+from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.sources import Listing
+from haystack_integrations.crag.pipelines.stores import open_store, prepare
+
+ROOT = Path(__file__).parents[2]
+
+
+def record(key: object, text: str = "Emma is a novel by Jane Austen.", **fields: object) -> dict:
+    return {"id": str(key), "title": f"Title {key}", "text": text, **fields}
+
+
+def jsonl(path: Path, *records: dict) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def long_text(topic: str, paragraphs: int = 4) -> str:
+    return "\n\n".join(f"Paragraph {number} is about {topic}. " * 25 for number in range(paragraphs))
+
+
+@pytest.fixture
+def client(elasticsearch_url: str) -> Iterator[Elasticsearch]:
+    with Elasticsearch(elasticsearch_url) as connected:
+        yield connected
+
+
+@pytest.fixture
+def store(elasticsearch_url: str, elasticsearch_index: str) -> Iterator[Any]:
+    opened = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two files and three records."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "long.md").write_text(long_text("Emma"))
+    (docs / "short.txt").write_text("Persuasion is another novel.")
+    jsonl(docs / "c.jsonl", *(record(number) for number in range(3)))
+    return docs
+
+
+def hits(client: Elasticsearch, name: str) -> dict[str, dict]:
+    """All documents by id, with the version that counts how often each was written."""
+    client.indices.refresh(index=name)
+    return {hit["_id"]: hit for hit in scan(client, {"version": True, "query": {"match_all": {}}}, index=name)}
+
+
+def settled(client: Elasticsearch, name: str) -> dict[str, dict]:
+    """All documents, once the server is through with the requests of a process that is dead."""
+    found = hits(client, name)
+    while True:
+        time.sleep(0.5)
+        before, found = found, hits(client, name)
+        if before.keys() == found.keys():
+            return found
+
+
+def chunks(found: dict[str, dict]) -> dict[tuple[str, str], list[int]]:
+    """The chunk numbers of each version of each source."""
+    grouped: dict[tuple[str, str], list[int]] = {}
+    for hit in found.values():
+        fields = hit["_source"]
+        grouped.setdefault((fields["source"], fields["source_sha256"]), []).append(fields["chunk"])
+    return {key: sorted(numbers) for key, numbers in grouped.items()}
+
+
+def complete(found: dict[str, dict]) -> set[tuple[str, str]]:
+    """The versions of sources of which all chunks are there."""
+    counts = {
+        (hit["_source"]["source"], hit["_source"]["source_sha256"]): hit["_source"]["chunks"] for hit in found.values()
+    }
+    return {key for key, numbers in chunks(found).items() if numbers == list(range(counts[key]))}
+
+
+INDEXING = """
+import sys
+from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.stores import open_store
+
+url, name, folder = sys.argv[1:4]
+index(folder, open_store("elasticsearch", url, name), base=folder, progress=progress)
+"""
+
+
+def run_to_its_death(killing: str, *arguments: object) -> int:
+    """Index in a process of its own, which kills itself where `killing` says; gives its exit code."""
+    code = "progress = None\n" + textwrap.dedent(killing) + INDEXING
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HAYSTACK_TELEMETRY_ENABLED": "False"}
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], env=environment, check=False).returncode
+
+
+def events(report: object) -> dict[str, int]:
+    values = report.to_dict()
+    return {key: value for key, value in values.items() if value and key not in {"seconds", "failures"}}
+
+
+def test_the_index_is_made_with_our_mapping_and_documents_come_back_without_vectors(store, client, folder):
+    """Grades make no fields, and a search by meaning finds what was written."""
+    report = index(folder, store, base=folder)
+    assert (report.added, report.failures) == (5, ())
+    mapping = client.indices.get_mapping(index=store._index).body[store._index]["mappings"]
+    assert mapping["properties"]["crag"] == {"type": "object", "enabled": False}
+    assert mapping["properties"]["embedding"]["type"] == "dense_vector"
+    assert mapping["properties"]["source"]["type"] == "keyword"
+    assert not any("embedding" in hit["_source"] for hit in hits(client, store._index).values())
+    found = store._embedding_retrieval([0.1] * 256, top_k=5)
+    assert len(found) == 5
+    assert all(document.embedding is None for document in found)
+
+
+def test_documents_have_the_form_that_the_store_itself_writes(store, client, elasticsearch_url, elasticsearch_index):
+    """Whoever reads the index cannot tell which of the two wrote a document."""
+    documents = [
+        Document(id="a", content="text", meta={"title": "t", "n": 1, "nested": {"x": [1, 2]}, "none": None}),
+        Document(id="b", content=None, meta={"content": "a field of Haystack's name", "score": "high"}, score=0.5),
+        Document(id="c", content="text", embedding=[0.25] * 256),
+    ]
+    other = open_store("elasticsearch", elasticsearch_url, f"{elasticsearch_index}-other")
+    try:
+        other.write_documents(documents, refresh=True)
+        bulk_mapping = {"index": store._index, "mappings": store.to_dict()["init_parameters"]["custom_mapping"]}
+        client.indices.create(**bulk_mapping)
+        with bulk.open_bulk(store) as writer:
+            assert writer.write(documents).result() == {}
+            writer.finish()
+        assert {key: hit["_source"] for key, hit in hits(client, store._index).items()} == {
+            key: hit["_source"] for key, hit in hits(client, other._index).items()
+        }
+        assert store.filter_documents() == other.filter_documents()
+    finally:
+        other.close()
+
+
+def test_a_second_run_writes_and_deletes_nothing(store, client, folder):
+    """Not one document has a second version."""
+    index(folder, store, base=folder)
+    assert events(index(folder, store, base=folder)) == {"sources": 5, "unchanged": 5}
+    assert {hit["_version"] for hit in hits(client, store._index).values()} == {1}
+
+
+def test_what_changed_is_replaced_and_what_vanished_is_removed(store, client, folder):
+    """A file gets new documents, a record is overwritten under its id."""
+    index(folder, store, base=folder)
+    old = {key for key, hit in hits(client, store._index).items() if hit["_source"]["source"] == "long.md"}
+    (folder / "long.md").write_text(long_text("Persuasion", 7))
+    (folder / "short.txt").unlink()
+    jsonl(folder / "c.jsonl", record(0), record(1, "Changed."))
+    report = index(folder, store, base=folder)
+    assert (report.updated, report.unchanged, report.removed) == (2, 1, 2)
+    found = hits(client, store._index)
+    assert report.documents_deleted == len(old) + 2
+    assert old.isdisjoint(found)
+    assert found["1"]["_source"]["content"] == "Changed."
+    assert {hit["_source"]["source"] for hit in found.values()} == {"long.md", "c.jsonl#0", "c.jsonl#1"}
+    assert complete(found) == set(chunks(found))
+
+
+def test_a_killed_run_is_taken_up_where_it_was(store, client, elasticsearch_url, folder):
+    """Nothing is lost, nothing is there twice, and what was complete is not written again."""
+    jsonl(folder / "c.jsonl", *(record(number, f"Record {number} of many.") for number in range(4000)))
+    for number in range(30):
+        (folder / f"n{number:02}.md").write_text(long_text(f"number {number}"))
+    killing = """
+        import os, signal
+
+        def progress(done, total, source):
+            if done == 1200:
+                os.kill(os.getpid(), signal.SIGKILL)
+    """
+    assert run_to_its_death(killing, elasticsearch_url, store._index, folder) == -signal.SIGKILL
+    left = settled(client, store._index)
+    assert 1200 <= len(left) < 4000
+    report = index(folder, store, base=folder)
+    found = hits(client, store._index)
+    assert report.failures == ()
+    assert report.unchanged == len(complete(left))
+    assert report.unchanged + report.added == report.sources == 4032
+    assert complete(found) == set(chunks(found))
+    assert len(chunks(found)) == 4032
+    written = complete(left)
+    rewritten = {
+        key
+        for key, hit in left.items()
+        if (hit["_source"]["source"], hit["_source"]["source_sha256"]) in written and found[key]["_version"] > 1
+    }
+    assert rewritten == set()
+
+
+def test_a_kill_between_writing_the_new_and_deleting_the_old_version_heals(store, client, elasticsearch_url, folder):
+    """The next run has nothing to write; it only deletes the old version."""
+    index(folder, store, base=folder)
+    before = hits(client, store._index)
+    (folder / "long.md").write_text(long_text("Persuasion", 7))
+    killing = """
+        import os, signal
+        from haystack_integrations.crag.pipelines.bulk import ElasticsearchBulk
+
+        ElasticsearchBulk.delete = lambda self, ids: os.kill(os.getpid(), signal.SIGKILL)
+    """
+    assert run_to_its_death(killing, elasticsearch_url, store._index, folder) == -signal.SIGKILL
+    between = settled(client, store._index)
+    assert set(before) < set(between)
+    assert len([name for name, _ in complete(between) if name == "long.md"]) == 2
+    report = index(folder, store, base=folder)
+    assert events(report) == {
+        "sources": 5,
+        "unchanged": 5,
+        "documents_deleted": len([hit for hit in before.values() if hit["_source"]["source"] == "long.md"]),
+    }
+    after = hits(client, store._index)
+    assert complete(after) == set(chunks(after))
+    assert len(complete(after)) == 5
+
+
+def test_a_kill_while_a_new_version_is_written_leaves_the_old_one_complete(store, client, elasticsearch_url, folder):
+    """The next run completes the new one, and only then deletes the old one."""
+    index(folder, store, base=folder)
+    (folder / "long.md").write_text(long_text("Persuasion", 12))
+    killing = """
+        import itertools, os, signal
+        import elasticsearch
+        from haystack_integrations.crag.pipelines import bulk
+
+        bulk._REQUEST_DOCUMENTS = 2
+        write, count = elasticsearch.Elasticsearch.bulk, itertools.count(1)
+        def counted(self, *args, **kwargs):
+            if next(count) == 3:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return write(self, *args, **kwargs)
+        elasticsearch.Elasticsearch.bulk = counted
+    """
+    assert run_to_its_death(killing, elasticsearch_url, store._index, folder) == -signal.SIGKILL
+    between = settled(client, store._index)
+    assert len(complete(between)) == 5
+    assert len(chunks(between)) == 6
+    report = index(folder, store, base=folder)
+    assert (report.updated, report.unchanged) == (1, 4)
+    after = hits(client, store._index)
+    assert complete(after) == set(chunks(after))
+    assert len(complete(after)) == 5
+
+
+def test_a_refused_document_is_reported_by_id_and_error_type_and_the_others_are_written(store, client, folder):
+    """A field that is a number in one record and a word in another; the reason quotes neither."""
+    years = [record("a", year=1815), record("b", "secret text", year="secret word"), record("c", year=1817)]
+    index(jsonl(folder / "first.jsonl", years[0]), store, base=folder)
+    report = index(jsonl(folder / "first.jsonl", *years), store, base=folder)
+    (failure,) = report.failures
+    assert failure.source == "first.jsonl#b"
+    assert "document_parsing_exception" in failure.reason and "'b'" in failure.reason
+    assert "secret" not in failure.reason
+    assert (report.added, report.unchanged) == (1, 1)
+    assert sorted(hits(client, store._index)) == ["a", "c"]
+
+
+@component
+class WrongEmbedder:
+    """Gives passages about poison a vector of another length."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, list[Document]]:
+        sizes = [3 if "poison" in document.content else 4 for document in documents]
+        vectors = [[0.5] * size for size in sizes]
+        pairs = zip(documents, vectors, strict=True)
+        return {"documents": [Document.from_dict({**one.to_dict(), "embedding": vector}) for one, vector in pairs]}
+
+
+def test_when_a_part_of_a_new_version_is_refused_the_old_version_stays_alone(store, client, folder):
+    """Half of a new version beside the old one would be found too."""
+    index(folder, store, base=folder, embedder=WrongEmbedder())
+    before = hits(client, store._index)
+    (folder / "long.md").write_text(long_text("Emma") + "\n\n" + long_text("poison", 2))
+    report = index(folder, store, base=folder, embedder=WrongEmbedder())
+    (failure,) = report.failures
+    assert failure.source == "long.md"
+    assert "document_parsing_exception" in failure.reason and "poison" not in failure.reason
+    assert hits(client, store._index) == before
+
+
+def test_what_cannot_be_written_as_json_is_refused_alone(store):
+    """Metadata of a converter of one's own can hold anything."""
+    documents = [Document(id="good", content="text"), Document(id="bad", content="secret", meta={"kinds": {1, 2}})]
+    prepare(store)
+    with bulk.open_bulk(store) as writer:
+        assert writer.write(documents).result() == {"bad": "its metadata cannot be written as JSON"}
+        writer.finish()
+    assert [document.id for document in store.filter_documents()] == ["good"]
+
+
+def test_documents_from_elsewhere_are_left_alone(store, client, folder):
+    """Neither removed nor overwritten, also when a record has their id."""
+    store.write_documents([Document(id="mine", content="mine", meta={"source": "c.jsonl#9"})], refresh=True)
+    jsonl(folder / "c.jsonl", record(0), record("mine"))
+    report = index(folder, store, base=folder)
+    assert [failure.source for failure in report.failures] == ["c.jsonl#mine"]
+    assert report.removed == 0
+    assert hits(client, store._index)["mine"]["_source"]["content"] == "mine"
+
+
+def test_more_documents_than_a_search_returns_are_known(store, client, folder):
+    """Elasticsearch gives at most 10,000 per search, and says nothing about the rest."""
+    count = 10_500
+    jsonl(folder / "c.jsonl", *(record(number, "Short.") for number in range(count)))
+    report = index(folder / "c.jsonl", store, base=folder)
+    assert report.added == count
+    jsonl(folder / "c.jsonl", record(0, "Short."))
+    report = index(folder / "c.jsonl", store, base=folder)
+    assert (report.unchanged, report.removed) == (1, count - 1)
+    assert list(hits(client, store._index)) == ["0"]
+
+
+@pytest.mark.parametrize("kind", ["keyword", "text"])
+def test_the_sources_are_known_whatever_the_index_makes_of_their_names(store, client, folder, kind):
+    """An index that something else made may cut a name into words."""
+    client.indices.create(index=store._index, mappings={"properties": {"source": {"type": kind}}})
+    index(folder, store, base=folder.parent)
+    everything = Listing((), frozenset({"docs/short.txt"}), ("docs/c.jsonl#",), 0, ())
+    with bulk.open_bulk(store) as writer:
+        known = writer.known(everything)
+    assert sorted(known) == ["docs/c.jsonl#0", "docs/c.jsonl#1", "docs/c.jsonl#2", "docs/short.txt"]
+    assert all(version.complete for versions in known.values() for version in versions)
+    assert index(folder, store, base=folder.parent).unchanged == 5
+
+
+def test_a_server_that_does_not_answer_is_one_clear_error(folder):
+    """Before anything is converted."""
+    store = open_store("elasticsearch", "http://127.0.0.1:9", "crag")
+    with pytest.raises(StoreError, match=r"no answer from Elasticsearch at http://127.0.0.1:9"):
+        index(folder, store, base=folder)

@@ -1,0 +1,155 @@
+"""load(): parts by name, any store, clear errors, and a SuperComponent that goes wherever components go."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, SuperComponent
+from haystack.components.agents import Agent
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.tools import ComponentTool, PipelineTool
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+from haystack_integrations.crag.pipelines import export, load, names
+from makers import fill, grading_by, scripted
+
+QUESTION = "Where do penguins live?"
+TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is a hot drink."]
+
+
+@pytest.fixture
+def store(in_memory_store: Any) -> Any:
+    """Three short documents."""
+    fill(in_memory_store, [Document(content=text, meta={"source": f"{n}.md"}) for n, text in enumerate(TEXTS)])
+    return in_memory_store
+
+
+def test_an_unknown_pipeline_is_refused_with_the_list() -> None:
+    """Got, wanted."""
+    with pytest.raises(ConfigurationError, match=r"no shipped pipeline named 'crag'.*corrective_rag"):
+        load("crag")
+
+
+def test_an_unknown_component_is_refused_with_the_list() -> None:
+    """A typing error does not silently keep the default part."""
+    with pytest.raises(ConfigurationError, match=r"no component \['ruoter'\].*router"):
+        load("corrective_rag", ruoter=object())
+
+
+def test_inputs_and_outputs_are_those_of_the_yaml(store: Any) -> None:
+    """Python users meet the names that REST users meet."""
+    rag = load("corrective_rag", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("In Antarctica [1]."))
+    assert isinstance(rag, SuperComponent)
+    result = rag.run(query=QUESTION)
+    assert set(result) == {"answers", "documents", "crag"}
+    assert result["answers"][0].data == "In Antarctica [1]."
+    assert result["answers"][0].documents
+
+
+def test_a_grader_may_be_a_component_or_a_chat_model(store: Any) -> None:
+    """A chat model takes the place inside the YAML's own grader; a component replaces it."""
+    by_model = load("corrective_retrieval", store=store, grader=HeuristicGrader())
+    assert by_model.run(query=QUESTION)["crag"]["trail"][0]["kept"][0]["grader"].startswith("HeuristicGrader")
+    both = load("corrective_rag", store=store, generator=grading_by(lambda _: 0.9))
+    grader: Any = both.pipeline.get_component("grader")
+    generator: Any = both.pipeline.get_component("generator")
+    assert grader.chat_generator is generator
+
+
+def test_the_batch_grader_can_take_the_heuristics_place(store: Any) -> None:
+    """Graders have the same sockets."""
+    from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+
+    grader = BatchRelevanceGrader(grading_by(lambda text: 0.9 if "Penguins" in text else 0.1))
+    result = load("corrective_retrieval", store=store, grader=grader).run(query=QUESTION)
+    assert [document.content for document in result["documents"]] == [TEXTS[0]]
+
+
+def test_any_other_store_works_by_passing_its_two_retrievers(store: Any) -> None:
+    """And without them the message says how."""
+
+    class Exotic:
+        pass
+
+    retrievers = {"bm25": InMemoryBM25Retriever(store), "dense": InMemoryEmbeddingRetriever(store)}
+    result = load("corrective_retrieval", store=Exotic(), **retrievers).run(query=QUESTION)
+    assert result["crag"]["documents_before"] == 3
+    with pytest.raises(ConfigurationError, match=r"Exotic.*bm25=\.\.\., dense=\.\.\."):
+        load("corrective_retrieval", store=Exotic())
+
+
+def test_optional_inputs_narrow_the_search(store: Any) -> None:
+    """Filters, top_k and mode reach the parts inside, and are not needed."""
+    retrieval = load("corrective_retrieval", store=store)
+    only = {"field": "meta.source", "operator": "==", "value": "1.md"}
+    result = retrieval.run(query=QUESTION, filters=only, mode="observe")
+    assert [document.content for document in result["documents"]] == [TEXTS[1]]
+
+
+def test_it_is_a_node_in_another_pipeline(store: Any) -> None:
+    """One component among others, also after a YAML round trip."""
+    outer = Pipeline()
+    outer.add_component("retrieval", load("corrective_retrieval"))
+    assert "crag" in Pipeline.loads(outer.dumps()).run({"retrieval": {"query": QUESTION}})["retrieval"]
+
+
+@pytest.mark.parametrize("kind", ["component", "pipeline"])
+def test_it_is_a_tool_of_an_agent(store: Any, kind: str) -> None:
+    """Through Haystack's own ComponentTool and PipelineTool."""
+    retrieval = load("corrective_retrieval", store=store)
+    texts = {"name": "search_manual", "description": "Search the manual; gives judged evidence."}
+    shown: Any = {"documents": {"source": "documents", "handler": str}, "crag": {"source": "crag", "handler": str}}
+    if kind == "component":
+        tool: Any = ComponentTool(component=retrieval, **texts, outputs_to_string=shown)
+    else:
+        tool = PipelineTool(
+            pipeline=retrieval.pipeline,
+            input_mapping={"query": retrieval.input_mapping["query"]},
+            output_mapping={"record.documents": "documents", "record.crag": "crag"},
+            **texts,
+            outputs_to_string=shown,
+        )
+    calls: list[list[ChatMessage]] = []
+
+    class Model:
+        def run(self, messages: list[ChatMessage], tools: Any = None, **_: Any) -> dict[str, Any]:
+            calls.append(messages)
+            if len(calls) == 1:
+                call = ToolCall("search_manual", {"query": QUESTION})
+                return {"replies": [ChatMessage.from_assistant(tool_calls=[call])]}
+            return {"replies": [ChatMessage.from_assistant("Antarctica.")]}
+
+    answer = Agent(chat_generator=Model(), tools=[tool]).run(messages=[ChatMessage.from_user(QUESTION)])
+    seen = calls[1][-1].tool_call_results[0].result
+    assert "Penguins" in str(seen)
+    assert answer["last_message"].text == "Antarctica."
+
+
+def test_a_yaml_with_an_unknown_component_is_refused_by_name(tmp_path: Path) -> None:
+    """No traceback of an import, a sentence."""
+    text = export("corrective_retrieval").replace("crag_router.CragRouter", "crag_router.MagicRouter")
+    (tmp_path / "mine.yml").write_text(text)
+    with pytest.raises(ConfigurationError, match="MagicRouter"):
+        load(tmp_path / "mine.yml")
+
+
+@pytest.mark.parametrize("text", ["a: [", "just words", "components: {}"])
+def test_a_file_that_is_no_pipeline_is_refused(text: str, tmp_path: Path) -> None:
+    """With what a pipeline needs."""
+    (tmp_path / "mine.yml").write_text(text)
+    with pytest.raises(ConfigurationError):
+        load(tmp_path / "mine.yml")
+
+
+@pytest.mark.parametrize("question", ["", "   ", "why? " * 250_000])
+def test_a_question_that_no_retriever_should_see_is_refused(question: str, store: Any) -> None:
+    """Empty, or a megabyte."""
+    with pytest.raises(Exception, match="question") as caught:
+        load("corrective_retrieval", store=store).run(query=question)
+    assert isinstance(caught.value.__cause__, QuestionError)
+
+
+def test_every_shipped_name_is_listed() -> None:
+    """The slice that this release ships."""
+    assert set(names()) >= {"agent_rag", "baseline_rag", "corrective_rag", "corrective_retrieval", "indexing"}

@@ -1,0 +1,233 @@
+"""Finding what is to be indexed: files below paths, records of JSON Lines files, and everything that can be wrong."""
+
+import hashlib
+import json
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.pipelines import contents
+from haystack_integrations.crag.pipelines.contents import Failure, Source
+from haystack_integrations.crag.pipelines.sources import find, read
+
+
+def names(*paths, base=None):
+    return [found.name for found in read(find(paths, base)) if isinstance(found, Source)]
+
+
+def failures(*paths, base=None):
+    return [found for found in read(find(paths, base)) if isinstance(found, Failure)]
+
+
+def jsonl(path: Path, *records) -> Path:
+    lines = [record if isinstance(record, bytes) else json.dumps(record).encode() for record in records]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return path
+
+
+def test_directories_are_read_recursively_in_the_order_of_the_names(tmp_path):
+    """Other kinds of files are counted, hidden files and directories are not looked at."""
+    for name in ("b.md", "a.TXT", "sub/deep/c.html", "sub/a.htm", "z.markdown", "photo.png", ".hidden.md", ".git/x.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("text")
+    listing = find(tmp_path, base=tmp_path)
+    assert [name for _, name in listing.files] == ["a.TXT", "b.md", "sub/a.htm", "sub/deep/c.html", "z.markdown"]
+    assert listing.skipped == 1
+    assert listing.failures == ()
+
+
+def test_a_name_is_relative_to_the_base_and_absolute_without_one_or_outside_of_it(tmp_path, monkeypatch):
+    """So an index can be made on one machine and brought up to date on another."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("text")
+    (tmp_path / "b.md").write_text("text")
+    absolute = (tmp_path / "docs" / "a.md").as_posix()
+    assert names(tmp_path / "docs") == [absolute]
+    assert names(tmp_path / "docs", base=tmp_path) == ["docs/a.md"]
+    assert names(tmp_path / "docs", tmp_path / "b.md", base=tmp_path / "docs") == [
+        (tmp_path / "b.md").as_posix(),
+        "a.md",
+    ]
+    monkeypatch.chdir(tmp_path / "docs")
+    assert names(".") == names("../docs/a.md") == [absolute]
+
+
+def test_a_loop_of_links_ends_and_a_directory_is_read_once(tmp_path):
+    """Also when it is given twice, or lies below another given path."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "one.md").write_text("text")
+    (tmp_path / "a" / "b" / "two.md").write_text("text")
+    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path / "a", target_is_directory=True)
+    (tmp_path / "a" / "self").symlink_to(".", target_is_directory=True)
+    assert names(tmp_path / "a", tmp_path / "a" / "b", tmp_path / "a", base=tmp_path) == ["a/b/two.md", "a/one.md"]
+
+
+def test_a_path_that_does_not_exist_is_an_error_before_anything_is_read(tmp_path):
+    """The message names what is missing."""
+    (tmp_path / "a.md").write_text("text")
+    with pytest.raises(SourceError, match="nowhere"):
+        find([tmp_path / "a.md", tmp_path / "nowhere"])
+    with pytest.raises(SourceError, match="any path"):
+        find([])
+
+
+def test_a_named_file_of_another_kind_is_a_failure(tmp_path):
+    """Who names it wants it; what lies around in a directory is skipped."""
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
+    (failure,) = failures(tmp_path / "photo.png", base=tmp_path)
+    assert failure.source == "photo.png"
+    assert ".pdf" in failure.reason and "convert it" in failure.reason
+
+
+@pytest.mark.parametrize(
+    "kind", ["dangling link", "link to itself", "pipe", "file name that is not UTF-8", "too long a name", "too large"]
+)
+def test_a_file_that_cannot_be_read_is_a_failure_and_the_others_are_read(tmp_path, monkeypatch, kind):
+    """None of them raises, and none of them waits for ever."""
+    (tmp_path / "good.md").write_text("text")
+    if kind == "dangling link":
+        (tmp_path / "bad.md").symlink_to(tmp_path / "nowhere.md")
+    elif kind == "link to itself":
+        (tmp_path / "bad.md").symlink_to("bad.md")
+    elif kind == "pipe":
+        os.mkfifo(tmp_path / "bad.md")
+    elif kind == "file name that is not UTF-8":
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.md")).write_text("text")
+    elif kind == "too long a name":
+        monkeypatch.setattr("haystack_integrations.crag.pipelines.sources.MAX_NAME", 10)
+        (tmp_path / "bad-and-long.md").write_text("text")
+    else:
+        monkeypatch.setattr("haystack_integrations.crag.pipelines.sources._MAX_FILE", 10)
+        (tmp_path / "bad.md").write_text("text " * 10)
+    assert names(tmp_path, base=tmp_path) == ["good.md"]
+    (failure,) = failures(tmp_path, base=tmp_path)
+    assert failure.source.startswith("bad")
+    failure.source.encode()
+    assert ";" in failure.reason or "check" in failure.reason
+
+
+def test_a_file_comes_with_its_bytes_and_their_hash(tmp_path):
+    """What is hashed is what is converted: the file is read once."""
+    (tmp_path / "a.MD").write_bytes(b"# Title\r\n")
+    (found,) = read(find(tmp_path, tmp_path))
+    expected = hashlib.sha256(b"# Title\r\n").hexdigest()
+    assert (found.name, found.sha256, found.data, found.suffix) == ("a.MD", expected, b"# Title\r\n", ".md")
+
+
+def test_a_record_is_a_ready_document_with_its_own_id(tmp_path):
+    """Title, meta and other scalar fields are metadata; lists and objects beside meta are not."""
+    record = {"id": "q1", "title": "Emma", "text": "A novel.", "year": 1815, "tags": ["x"], "meta": {"lang": "en"}}
+    (found,) = read(find(jsonl(tmp_path / "c.jsonl", record), tmp_path))
+    sha256 = hashlib.sha256(json.dumps(record).encode()).hexdigest()
+    assert (found.name, found.sha256) == ("c.jsonl#q1", sha256)
+    assert (found.document.id, found.document.content) == ("q1", "A novel.")
+    assert found.document.meta == {
+        "lang": "en",
+        "title": "Emma",
+        "year": 1815,
+        "source": "c.jsonl#q1",
+        "source_sha256": sha256,
+        "chunk": 0,
+        "chunks": 1,
+    }
+
+
+def test_a_record_may_have_content_for_text_and_a_number_for_an_id(tmp_path):
+    """Both are common in public data."""
+    (found,) = read(find(jsonl(tmp_path / "c.jsonl", {"id": 7, "content": "Seven.", "title": 7}), tmp_path))
+    assert (found.document.id, found.document.content, found.document.meta["title"]) == ("7", "Seven.", "7")
+
+
+def test_what_a_record_itself_calls_source_or_crag_is_kept_under_another_name(tmp_path):
+    """It neither hides where the record is from, nor poses as a grade."""
+    record = {"id": "1", "text": "t", "source": "wiki", "chunk": 9, "meta": {"crag": {"score": 1.0}}}
+    (found,) = read(find(jsonl(tmp_path / "c.jsonl", record), tmp_path))
+    meta = found.document.meta
+    assert (meta["source"], meta["record_source"], meta["chunk"], meta["record_chunk"]) == ("c.jsonl#1", "wiki", 0, 9)
+    assert "crag" not in meta and meta["record_crag"] == {"score": 1.0}
+
+
+def test_line_endings_and_a_byte_order_mark_do_not_change_a_record(tmp_path):
+    """The same record gives the same hash, wherever it stands."""
+    (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"id":"1","text":"t"}\r\n\r\n{"id":"2","text":"t"}')
+    (tmp_path / "b.jsonl").write_bytes(b'{"id":"2","text":"t"}\n{"id":"1","text":"t"}\n')
+    hashes = {found.name: found.sha256 for found in read(find(tmp_path, tmp_path))}
+    assert hashes["a.jsonl#1"] == hashes["b.jsonl#1"] and hashes["a.jsonl#2"] == hashes["b.jsonl#2"]
+    assert len(hashes) == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "words"),
+    [
+        (b'{"id": "x", "text": "cut o', "c.jsonl", "no JSON"),
+        (b'{"id": "x", "text": "\xff"}', "c.jsonl", "no JSON"),
+        (b'["a list"]', "c.jsonl", "a list"),
+        (b'{"text": "secret words"}', "c.jsonl", "no id"),
+        (b'{"id": "", "text": "secret words"}', "c.jsonl", "no id"),
+        (b'{"id": true, "text": "secret words"}', "c.jsonl", "no id"),
+        (b'{"id": "x", "title": "secret words"}', "c.jsonl#x", "no text"),
+        (b'{"id": "x", "text": " "}', "c.jsonl#x", "no text"),
+        (b'{"id": "' + b"x" * 600 + b'", "text": "secret words"}', "c.jsonl", "600 characters"),
+    ],
+)
+def test_a_bad_line_is_a_failure_with_its_number_and_the_others_are_read(tmp_path, line, source, words):
+    """The message never quotes the record."""
+    path = jsonl(tmp_path / "c.jsonl", {"id": "1", "text": "one"}, line, {"id": "2", "text": "two"})
+    assert names(path, base=tmp_path) == ["c.jsonl#1", "c.jsonl#2"]
+    (failure,) = failures(path, base=tmp_path)
+    assert failure.source == source
+    assert "line 2 " in failure.reason and words in failure.reason
+    assert "secret" not in failure.reason
+
+
+def test_a_line_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
+    """It is never held in memory as a whole."""
+    monkeypatch.setattr(contents, "_MAX_LINE", 50)
+    records = [{"id": "1", "text": "one"}, {"id": "2", "text": "long " * 100}, {"id": "3", "text": "x" * 26}]
+    path = jsonl(tmp_path / "c.jsonl", *records)
+    assert names(path, base=tmp_path) == ["c.jsonl#1", "c.jsonl#3"]
+    assert ["line 2 has over 50 bytes" in failure.reason for failure in failures(path)] == [True]
+
+
+def test_a_file_that_is_no_json_lines_at_all_is_given_up_soon(tmp_path):
+    """Not a failure for each of a million lines."""
+    (tmp_path / "c.jsonl").write_text("[\n" + '  "x",\n' * 5000 + "]")
+    found = failures(tmp_path / "c.jsonl")
+    assert len(found) == 101
+    assert "the rest is not read" in found[-1].reason
+
+
+def test_json_lines_are_streamed(tmp_path):
+    """The memory needed does not grow with the file."""
+    with (tmp_path / "c.jsonl").open("w") as file:
+        for number in range(2000):
+            file.write(json.dumps({"id": number, "text": "word " * 1000}) + "\n")
+    assert (tmp_path / "c.jsonl").stat().st_size > 10_000_000
+    tracemalloc.start()
+    try:
+        assert sum(isinstance(found, Source) for found in read(find(tmp_path))) == 2000
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_listing_knows_what_belongs_to_its_paths(tmp_path):
+    """Directories by prefix, JSON Lines files with their records, other files by name; no neighbours."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.md").write_text("text")
+    jsonl(tmp_path / "c.jsonl", {"id": "1", "text": "one"})
+    listing = find([tmp_path / "docs", tmp_path / "a.md", tmp_path / "c.jsonl"], base=tmp_path)
+    assert all(listing.covers(name) for name in ("docs/gone.md", "docs/x.jsonl#9", "a.md", "c.jsonl#gone"))
+    assert not any(listing.covers(name) for name in ("docs2/a.md", "a.md2", "b.md", "d.jsonl#1", "/docs/a.md"))
+    whole = find(tmp_path, base=tmp_path)
+    assert whole.covers("anything/else.md") and not whole.covers("/somewhere/else.md")
+
+
+def test_a_listing_counts_files_and_lines(tmp_path):
+    """What a progress bar needs to know beforehand."""
+    (tmp_path / "a.md").write_text("text")
+    jsonl(tmp_path / "c.jsonl", *({"id": number, "text": "t"} for number in range(30)))
+    assert find(tmp_path).count() == 31

@@ -1,0 +1,165 @@
+"""`crag`: help, asking files, and the errors that every command shares."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused, two_documents
+
+from haystack_integrations.crag import __version__
+from haystack_integrations.crag.cli_errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder with two short documents."""
+    return two_documents(tmp_path)
+
+
+def test_the_version_is_one_line() -> None:
+    """Exactly the package's name and version."""
+    assert crag("--version").stdout == f"crag-haystack {__version__}\n"
+
+
+def test_help_lists_every_exit_code() -> None:
+    """The codes that scripts rely on stand in the help, from the one table that the code uses."""
+    shown = crag("--help").stdout
+    for code, meaning in MEANINGS.items():
+        assert f"{code.value}  {meaning}" in shown
+
+
+def test_help_imports_no_haystack() -> None:
+    """Help comes at once: the heavy imports come with the commands."""
+    code = "import sys; from haystack_integrations.crag.cli import app; print('haystack' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
+    assert shown.stdout == "False\n"
+
+
+def test_an_unknown_option_is_bad_usage() -> None:
+    """A wrong option ends with 2, like every command line."""
+    assert crag("ask", "--nope").exit_code == ExitCode.USAGE
+
+
+def test_the_supporting_sentence_is_shown_with_its_source(docs: Path) -> None:
+    """Verdict, evidence and trail; the sentence that answers stands first."""
+    result = crag("ask", QUESTION, "--docs", docs)
+    assert result.exit_code == 0, result.stderr
+    assert "penguins.md" in result.stdout
+    assert "Emperor penguins live on the coast of Antarctica." in result.stdout
+    assert "Decision trail" in result.stdout
+    assert "pass 1 of 3" in result.stdout
+
+
+def test_json_holds_answer_evidence_record_and_failures(docs: Path) -> None:
+    """One object on stdout; the offsets cite the text exactly."""
+    outcome = json.loads(crag("ask", QUESTION, "--docs", docs, "--json").stdout)
+    assert outcome["question"] == QUESTION
+    assert outcome["answer"] is None
+    assert outcome["answered"] is True
+    assert outcome["failures"] == []
+    assert outcome["crag"]["verdict"] == "correct"
+    first = outcome["evidence"][0]
+    assert (first["source"], first["status"], first["number"]) == ("docs/penguins.md", "graded", 1)
+    assert 0.0 <= first["score"] <= 1.0
+    assert first["sentences"][0]["text"].startswith("Emperor penguins live")
+    for item in outcome["evidence"]:
+        assert all(item["text"][one["start"] : one["end"]] == one["text"] for one in item["sentences"])
+
+
+def test_several_paths_may_follow_docs(docs: Path) -> None:
+    """`--docs *.md` is what a shell makes of it: several paths."""
+    paths = sorted(docs.iterdir())
+    outcome = json.loads(crag("ask", QUESTION, "--json", "--docs", *paths).stdout)
+    assert outcome["crag"]["coverage"]["documents_in"] >= 2
+
+
+def test_nothing_answers_is_an_exit_code_of_its_own(docs: Path) -> None:
+    """A script can tell «nothing there» from «broken»; the run still says why."""
+    result = crag("ask", "How is the interest on a mortgage calculated?", "--docs", docs, "--json")
+    assert result.exit_code == ExitCode.NOT_ANSWERED
+    outcome = json.loads(result.stdout)
+    assert (outcome["answer"], outcome["answered"], outcome["evidence"]) == (None, False, [])
+    assert outcome["crag"]["action"] == "abstain"
+    shown = crag("ask", "How is the interest on a mortgage calculated?", "--docs", docs)
+    assert "The documents do not answer this question." in shown.stdout
+
+
+def test_one_bad_file_stops_no_other(docs: Path) -> None:
+    """The answer comes, the bad file is named on stderr, and the exit code says that something is missing."""
+    (docs / "broken.pdf").write_text("this is no PDF")
+    result = crag("ask", QUESTION, "--docs", docs, "--json")
+    assert result.exit_code == ExitCode.INPUTS_FAILED
+    outcome = json.loads(result.stdout)
+    assert outcome["evidence"][0]["source"] == "docs/penguins.md"
+    assert [failure["source"] for failure in outcome["failures"]] == ["docs/broken.pdf"]
+    assert result.stderr.startswith("not read: docs/broken.pdf: ")
+
+
+def test_the_mode_of_a_run_can_be_chosen(docs: Path) -> None:
+    """`observe` decides, says so, and corrects nothing."""
+    result = crag("ask", QUESTION, "--docs", docs, "--mode", "observe")
+    assert "not acted on: mode observe" in result.stdout
+    assert refused(crag("ask", QUESTION, "--docs", docs, "--mode", "maybe"), ExitCode.USAGE).startswith("mode must")
+
+
+def test_fewer_documents_can_be_asked_for(docs: Path) -> None:
+    """One per retriever, so at most two."""
+    outcome = json.loads(crag("ask", QUESTION, "--docs", docs, "--top-k", "1", "--json").stdout)
+    assert outcome["crag"]["trail"][0]["coverage"]["documents_in"] <= 2
+
+
+def test_colours_are_off_when_piped(docs: Path) -> None:
+    """No escape sequence reaches a file or another program; the exit code comes through."""
+    result = in_process("ask", QUESTION, "--docs", docs)
+    assert result.returncode == 0
+    assert "\x1b" not in result.stdout
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(("setting", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_a_terminal_shows_colours_unless_told_not_to(setting: dict[str, str], coloured: bool) -> None:
+    """NO_COLOR wins on a terminal too."""
+    ours, theirs = pty.openpty()
+    shown_on = environment(TERM="xterm-256color", COLUMNS="100", **setting)
+    with subprocess.Popen([*SCRIPT, "pipelines", "list"], stdout=theirs, stderr=theirs, env=shown_on) as process:
+        process.wait(60)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "corrective_rag" in shown
+    assert ("\x1b[36m" in shown) is coloured
+
+
+def test_the_innermost_error_of_this_package_speaks() -> None:
+    """Haystack and the loader wrap it; its own words name the way out."""
+    inner = ConfigurationError("the setting X must be a number, but got 'y'; correct it")
+    outer = ConfigurationError("the pipeline cannot be loaded")
+    outer.__cause__ = RuntimeError("wrapped")
+    outer.__cause__.__cause__ = inner
+    assert explain(outer) == (str(inner), ExitCode.USAGE)
+
+
+def test_a_store_error_is_unreachable() -> None:
+    """Whoever raised it."""
+    assert explain(StoreError("no answer"))[1] == ExitCode.UNREACHABLE
+
+
+def test_an_unexpected_error_is_one_line_that_names_its_kind() -> None:
+    """And the option that shows more."""
+    message, code = explain(ValueError("first line\nsecond line"))
+    assert code == ExitCode.FAILED
+    assert message == "unexpected ValueError: first line; `crag --debug …` shows where"
+
+
+def test_a_cycle_of_causes_ends() -> None:
+    """Odd chains exist."""
+    one: Any = ValueError("one")
+    two: Any = ValueError("two")
+    one.__cause__, two.__cause__ = two, one
+    assert "unexpected ValueError" in explain(one)[0]

@@ -1,0 +1,159 @@
+"""Bad input at the command line: what was got, what was wanted, the way out; an exit code, and no traceback."""
+
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from cli_runner import QUESTION, crag, refused, two_documents
+from pypdf import PdfWriter
+from pytest_httpserver import HTTPServer
+from scripted_model import ScriptedModel
+from werkzeug import Request, Response
+
+from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.pipelines.loader import source
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder with two short documents."""
+    return two_documents(tmp_path)
+
+
+@pytest.mark.parametrize("question", ["", "   \n"])
+def test_an_empty_question_is_refused(question: str, docs: Path) -> None:
+    """Before any file is read."""
+    assert "the question is empty" in refused(crag("ask", question, "--docs", docs), ExitCode.USAGE)
+
+
+def test_a_question_of_a_megabyte_is_refused(docs: Path) -> None:
+    """It can only come through stdin; the message holds its length, not its text."""
+    message = refused(crag("ask", "-", "--docs", docs, stdin="why " * 250_000), ExitCode.USAGE)
+    assert "1,000,000 characters" in message
+    assert "why" not in message
+
+
+def test_a_folder_without_documents_is_refused_with_what_would_do(tmp_path: Path) -> None:
+    """The kinds that can be read are named."""
+    (tmp_path / "empty").mkdir()
+    message = refused(crag("ask", QUESTION, "--docs", tmp_path / "empty"), ExitCode.INPUTS_FAILED)
+    assert "got no documents" in message
+    assert ".pdf" in message
+
+
+def test_a_path_that_does_not_exist_is_named() -> None:
+    """A typing error in a path is found at once."""
+    assert "nowhere.md" in refused(crag("ask", QUESTION, "--docs", "nowhere.md"), ExitCode.INPUTS_FAILED)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("empty.md", b"", "empty"),
+        ("blank.txt", b" \n\n", "empty"),
+        ("picture.txt", b"\x89PNG\0\0\0", "binary"),
+        ("letter.docx", b"not a zip archive", "DOCX"),
+        ("paper.pdf", b"not a pdf", "PDF"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_named(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+    """When it is the only one, nothing can be answered; no traceback in either case."""
+    (tmp_path / name).write_bytes(content)
+    result = crag("ask", QUESTION, "--docs", tmp_path / name)
+    assert (result.exit_code, result.stdout) == (ExitCode.INPUTS_FAILED, "")
+    assert result.stderr.startswith(f"not read: {name}: ")
+    assert reason in result.stderr
+    assert "error: got 1 files, none of them readable" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_pdf_with_a_password_is_named(docs: Path) -> None:
+    """With the way out; the other files are answered from."""
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.encrypt("secret", algorithm="RC4-128")
+    with (docs / "locked.pdf").open("wb") as file:
+        writer.write(file)
+    result = crag("ask", QUESTION, "--docs", docs)
+    assert result.exit_code == ExitCode.INPUTS_FAILED
+    assert "locked.pdf: got a PDF with a password" in result.stderr
+    assert "penguins.md" in result.stdout
+
+
+def test_a_yaml_with_an_unknown_component_is_named(docs: Path, tmp_path: Path) -> None:
+    """The type that cannot be loaded stands in the message."""
+    path = tmp_path / "mine.yml"
+    path.write_text(source("corrective_retrieval").replace("heuristic_grader.HeuristicGrader", "magic.MagicGrader"))
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", path), ExitCode.USAGE)
+    assert "magic.MagicGrader" in message
+
+
+def test_a_yaml_that_is_no_pipeline_is_refused(docs: Path, tmp_path: Path) -> None:
+    """Whether it is no YAML, no pipeline, or none for questions."""
+    path = tmp_path / "mine.yml"
+    path.write_text("components: [")
+    assert "no readable YAML" in refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", path), ExitCode.USAGE)
+    path.write_text("a: 1")
+    assert "no pipeline" in refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", path), ExitCode.USAGE)
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "indexing"), ExitCode.USAGE)
+    assert "got the pipeline 'indexing', wanted one with the input `query`" in message
+
+
+def test_an_unreadable_setting_is_named_with_its_value(
+    docs: Path, configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is asked."""
+    monkeypatch.setenv("KB_AGENT_VECTOR_SCORE_THRESHOLD", "high")
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "agent_rag"), ExitCode.USAGE)
+    assert "KB_AGENT_VECTOR_SCORE_THRESHOLD must be a number from 0 to 1, but got 'high'" in message
+    assert configured_model.calls == 0
+
+
+@pytest.mark.parametrize("place", [[], ["--docs", ".", "--store", "elasticsearch"]])
+def test_either_files_or_a_store_must_be_named(place: list[str]) -> None:
+    """Neither and both are refused with the two ways."""
+    assert "--docs PATH, or --store" in refused(crag("ask", QUESTION, *place), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize("url", ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    """With the form that is wanted."""
+    result = crag("ask", QUESTION, "--store", "elasticsearch", "--url", url)
+    assert "wanted http://HOST:PORT" in refused(result, ExitCode.USAGE)
+
+
+def test_a_store_that_is_down_is_named() -> None:
+    """Within seconds; the address is shown without its password."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://elastic:secret@127.0.0.1:{server.getsockname()[1]}"
+    for command in (["ask", QUESTION], ["index", "."]):
+        message = refused(crag(*command, "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
+        assert "no answer from Elasticsearch at http://127.0.0.1:" in message
+        assert "secret" not in message
+
+
+def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:
+    """After the five seconds of its profile, not after a minute."""
+
+    def slow(_: Request) -> Response:
+        time.sleep(7)
+        return Response("{}")
+
+    httpserver.expect_request("/crag").respond_with_handler(slow)
+    started = time.monotonic()
+    result = crag("ask", QUESTION, "--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
+    assert "ConnectionTimeout" in refused(result, ExitCode.UNREACHABLE)
+    assert time.monotonic() - started < 15
+
+
+def test_an_index_must_be_kept_somewhere(docs: Path) -> None:
+    """Indexing into memory would be lost with the process."""
+    assert "--store elasticsearch" in refused(crag("index", docs), ExitCode.USAGE)
+    assert "'in_memory'" in refused(crag("index", docs, "--store", "in_memory"), ExitCode.USAGE)
+
+
+def test_debug_shows_where_it_happened(docs: Path) -> None:
+    """For everybody else there is no traceback."""
+    assert "Traceback" in crag("--debug", "ask", "", "--docs", docs).stderr
+    assert "Traceback" not in crag("ask", "", "--docs", docs).stderr

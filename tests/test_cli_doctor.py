@@ -1,0 +1,95 @@
+"""`crag doctor`: what works, what is missing, and the way out."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_runner import crag
+from pytest_httpserver import HTTPServer
+from scripted_model import NAME, ScriptedModel
+
+from haystack_integrations.crag.cli_errors import ExitCode
+
+
+def examined(*arguments: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """Run it; gives the exit code, and the checks by name."""
+    result = crag("doctor", "--json", *arguments)
+    found = json.loads(result.stdout)
+    assert found["healthy"] is (result.exit_code == 0)
+    return result.exit_code, {check["name"]: check for check in found["checks"]}
+
+
+def test_a_healthy_machine_needs_no_model_and_no_server() -> None:
+    """What is optional and absent is said, and is no fault."""
+    code, checks = examined()
+    assert code == 0
+    for name in ("python", "packages", "static model", "embedded pipeline", "settings"):
+        assert checks[name]["status"] == "ok"
+    assert checks["chat model"]["status"] == "info"
+    assert "CRAG_LLM_MODEL" in checks["chat model"]["fix"]
+    assert {"extra serve", "extra trace", "extra web", "extra redis", "extra eval"} <= set(checks)
+
+
+def test_the_table_shows_every_check_and_its_way_out_in_one_line() -> None:
+    """A command that is shown can be copied."""
+    result = crag("doctor")
+    assert result.exit_code == 0
+    assert "✔  python" in result.stdout
+    assert "→ for answers in words set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (environment or .env)" in result.stdout
+
+
+def test_an_unreadable_setting_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named with its value, and what to do."""
+    monkeypatch.setenv("KB_AGENT_MAX_ITERATIONS", "many")
+    code, checks = examined()
+    assert code == ExitCode.FAILED
+    assert "KB_AGENT_MAX_ITERATIONS" in checks["settings"]["found"]
+    assert checks["settings"]["fix"].startswith("correct or unset it")
+
+
+def test_settings_are_shown_with_where_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment wins over `.env`."""
+    Path(".env").write_text("KB_AGENT_MAX_ITERATIONS=5\nKB_AGENT_AUTO_APPROVE_MAX_ITEMS=1\n")
+    monkeypatch.setenv("KB_AGENT_MAX_ITERATIONS", "2")
+    found = examined()[1]["settings"]["found"]
+    assert "KB_AGENT_MAX_ITERATIONS=2 (environment)" in found
+    assert "KB_AGENT_AUTO_APPROVE_MAX_ITEMS=1 (.env)" in found
+
+
+def test_a_model_that_answers_is_healthy(configured_model: ScriptedModel) -> None:
+    """Its list of models is enough; nothing is generated."""
+    code, checks = examined()
+    assert (code, checks["chat model"]["status"], configured_model.calls) == (0, "ok", 0)
+
+
+def test_a_model_that_the_server_does_not_have_is_a_warning(configured_model: ScriptedModel) -> None:
+    """With the models it has."""
+    check = examined("--llm-model", "other")[1]["chat model"]
+    assert check["status"] == "warning"
+    assert NAME in check["fix"]
+
+
+def test_a_server_without_a_list_of_models_is_asked_for_a_word(
+    httpserver: HTTPServer, scripted_model: ScriptedModel
+) -> None:
+    """Many small servers only know completions."""
+    httpserver.expect_request("/v1/models").respond_with_data("", status=404)
+    forward = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(forward)
+    code, checks = examined("--llm-base-url", httpserver.url_for("/v1"), "--llm-model", "m")
+    assert (code, checks["chat model"]["status"]) == (0, "ok")
+
+
+def test_a_model_that_is_down_is_a_fault() -> None:
+    """It was configured, so somebody needs it."""
+    code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")
+    assert code == ExitCode.FAILED
+    assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+
+
+def test_a_store_that_is_down_is_a_fault() -> None:
+    """And nothing more is looked at there."""
+    code, checks = examined("--url", "http://127.0.0.1:9")
+    assert code == ExitCode.FAILED
+    assert checks["elasticsearch"]["status"] == "error"
+    assert "index" not in checks

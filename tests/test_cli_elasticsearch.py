@@ -1,0 +1,179 @@
+"""`crag index`, `crag ask` and `crag doctor` on a real Elasticsearch, with and without a chat model."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from cli_runner import QUESTION, crag, in_process, refused, two_documents
+from elasticsearch import Elasticsearch
+from pytest_httpserver import HTTPServer
+from scripted_model import ScriptedModel, judging
+from werkzeug import Response
+
+from haystack_integrations.crag.cli_errors import ExitCode, explain
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder with two short documents."""
+    return two_documents(tmp_path)
+
+
+@pytest.fixture
+def model(configured_model: ScriptedModel) -> ScriptedModel:
+    """A chat model that is configured, knows penguins, and answers."""
+    configured_model.reply = judging(lambda text: 0.9 if "penguins" in text else 0.0, "On the coast of Antarctica [1].")
+    return configured_model
+
+
+@pytest.fixture
+def place(elasticsearch_url: str, elasticsearch_index: str) -> list[str]:
+    """The options that name a fresh index."""
+    return ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index]
+
+
+def test_a_second_run_writes_nothing(docs: Path, place: list[str]) -> None:
+    """The report says what was done; `--base` makes the names of sources short."""
+    first = json.loads(crag("index", docs, *place, "--base", docs, "--json").stdout)
+    assert (first["sources"], first["added"], first["failures"]) == (2, 2, [])
+    assert first["documents_written"] >= 2
+    second = json.loads(crag("index", docs, *place, "--base", docs, "--json").stdout)
+    assert (second["added"], second["unchanged"], second["documents_written"]) == (0, 2, 0)
+
+
+def test_what_changed_or_vanished_is_brought_up_to_date(docs: Path, place: list[str]) -> None:
+    """For people the report is a table."""
+    crag("index", docs, *place)
+    (docs / "camels.txt").unlink()
+    (docs / "penguins.md").write_text("Emperor penguins breed in winter.")
+    result = crag("index", docs, *place)
+    assert result.exit_code == 0
+    table = {key.strip(): value for key, value in (line.rsplit(maxsplit=1) for line in result.stdout.splitlines())}
+    assert (table["updated"], table["removed"], table["failures"]) == ("1", "1", "0")
+
+
+def test_one_bad_file_stops_no_other(docs: Path, place: list[str]) -> None:
+    """It is named on stderr, and the exit code says so; no progress bar where there is no terminal."""
+    (docs / "broken.pdf").write_text("this is no PDF")
+    result = in_process("index", docs, *place, "--base", docs, "--json")
+    assert result.returncode == ExitCode.INPUTS_FAILED
+    report = json.loads(result.stdout)
+    assert report["added"] == 2
+    assert [failure["source"] for failure in report["failures"]] == ["broken.pdf"]
+    assert result.stderr.startswith("not read: broken.pdf: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_what_was_indexed_can_be_asked(docs: Path, place: list[str]) -> None:
+    """The same evidence, sentences and record as from files."""
+    crag("index", docs, *place, "--base", docs)
+    result = crag("ask", QUESTION, *place, "--json")
+    assert result.exit_code == 0, result.stderr
+    outcome = json.loads(result.stdout)
+    assert outcome["evidence"][0]["source"] == "penguins.md"
+    assert outcome["evidence"][0]["sentences"][0]["text"].startswith("Emperor penguins live")
+    assert outcome["crag"]["verdict"] == "correct"
+
+
+def test_a_chat_model_answers_from_the_index(docs: Path, place: list[str], model: ScriptedModel) -> None:
+    """One call to grade, one to answer, as on files."""
+    crag("index", docs, *place)
+    outcome = json.loads(crag("ask", QUESTION, *place, "--json").stdout)
+    assert outcome["answer"] == "On the coast of Antarctica [1]."
+    assert (model.calls, model.gradings) == (2, 1)
+
+
+def test_asking_an_index_that_does_not_exist_makes_none(
+    place: list[str], elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """A typing error in its name is an error, not a new empty index."""
+    message = refused(crag("ask", QUESTION, *place), ExitCode.UNREACHABLE)
+    assert f"the index '{elasticsearch_index}' at {elasticsearch_url} does not exist" in message
+    assert "`crag index PATH" in message
+    with Elasticsearch(elasticsearch_url) as client:
+        assert not client.indices.exists(index=elasticsearch_index)
+
+
+def test_asking_an_empty_index_says_so(tmp_path: Path, place: list[str]) -> None:
+    """With the command that fills it."""
+    (tmp_path / "nothing").mkdir()
+    assert crag("index", tmp_path / "nothing", *place).exit_code == 0
+    assert "is empty, so there is nothing to answer from" in refused(
+        crag("ask", QUESTION, *place), ExitCode.UNREACHABLE
+    )
+
+
+def test_a_name_that_no_index_may_have_is_refused(docs: Path, elasticsearch_url: str) -> None:
+    """Elasticsearch wants lower case."""
+    place = ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", "No Good"]
+    assert "'No Good'" in refused(crag("index", docs, *place), ExitCode.UNREACHABLE)
+
+
+def test_what_the_client_raises_in_a_query_is_explained(elasticsearch_url: str, httpserver: HTTPServer) -> None:
+    """An index that vanished, a server that went away, one that hangs: each with its way out, none with a body."""
+    httpserver.expect_request("/slow/_search").respond_with_handler(lambda _: time.sleep(2) or Response("{}"))
+    hanging = httpserver.url_for("/").rstrip("/")
+    for url, index, expected in (
+        (elasticsearch_url, "crag-test-none", "Elasticsearch refused: 404 index_not_found_exception; make the index"),
+        ("http://127.0.0.1:9", "any", "no answer from Elasticsearch (ConnectionError); start the server"),
+        (hanging, "slow", "Elasticsearch did not answer in time (ConnectionTimeout)"),
+    ):
+        with (
+            Elasticsearch(url, request_timeout=0.5, max_retries=0) as client,
+            pytest.raises(Exception) as raised,
+        ):
+            client.search(index=index)
+        message, code = explain(raised.value)
+        assert message.startswith(expected)
+        assert code == ExitCode.UNREACHABLE
+
+
+class TestDoctor:
+    """`crag doctor --store elasticsearch`."""
+
+    @staticmethod
+    def examined(place: list[str]) -> tuple[int, dict[str, dict[str, str]]]:
+        """Run it; gives the exit code, and the checks by name."""
+        result = crag("doctor", *place, "--json")
+        return result.exit_code, {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+
+    def test_an_index_of_ours_is_healthy(self, docs: Path, place: list[str]) -> None:
+        """Reachable, version 8, our mapping, documents counted."""
+        crag("index", docs, *place)
+        code, checks = self.examined(place)
+        assert code == 0
+        assert checks["elasticsearch"]["found"].startswith("version 8.")
+        assert (checks["index"]["status"], "2 documents" in checks["index"]["found"]) == ("ok", True)
+
+    def test_an_index_that_does_not_exist_is_a_fault(self, place: list[str]) -> None:
+        """With the command that makes it."""
+        code, checks = self.examined(place)
+        assert code == ExitCode.FAILED
+        assert "crag index PATH --store elasticsearch" in checks["index"]["fix"]
+
+    def test_an_index_made_elsewhere_is_a_warning(
+        self, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """It can be asked, but lacks what makes ours safe."""
+        with Elasticsearch(elasticsearch_url) as client:
+            client.index(index=elasticsearch_index, document={"content": "text"}, refresh=True)
+        code, checks = self.examined(place)
+        assert (code, checks["index"]["status"]) == (0, "warning")
+        assert "without this package's mapping" in checks["index"]["found"]
+
+    def test_partial_results_are_a_warning_with_the_command_that_ends_them(
+        self, place: list[str], elasticsearch_url: str
+    ) -> None:
+        """A shard that does not answer must not silently shorten a result."""
+        name = "search.default_allow_partial_results"
+        with Elasticsearch(elasticsearch_url) as client:
+            before = client.cluster.get_settings(flat_settings=True)["persistent"].get(name)
+            for value, status in ((True, "warning"), (False, "ok")):
+                client.cluster.put_settings(persistent={name: value})
+                try:
+                    check = self.examined(place)[1]["partial results"]
+                finally:
+                    client.cluster.put_settings(persistent={name: before})
+                assert check["status"] == status
+                assert status == "ok" or name in check["fix"]

@@ -1,0 +1,125 @@
+"""`crag ask` with an OpenAI-compatible endpoint: the answer, its cost, and everything that can be wrong with it."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from cli_runner import QUESTION, crag, refused, two_documents
+from pytest_httpserver import HTTPServer
+from scripted_model import NAME, ScriptedModel, judging
+
+from haystack_integrations.crag.cli_errors import ExitCode
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder with two short documents."""
+    return two_documents(tmp_path)
+
+
+@pytest.fixture
+def model(configured_model: ScriptedModel) -> ScriptedModel:
+    """A chat model that is configured, knows penguins, and answers."""
+    configured_model.reply = judging(lambda text: 0.9 if "penguins" in text else 0.0, "On the coast of Antarctica [1].")
+    return configured_model
+
+
+def test_the_answer_is_shown_with_its_evidence(docs: Path, model: ScriptedModel) -> None:
+    """`corrective_rag` is chosen by itself: one call to grade, one to answer."""
+    result = crag("ask", QUESTION, "--docs", docs)
+    assert result.exit_code == 0, result.stderr
+    assert "On the coast of Antarctica [1]." in result.stdout
+    assert "penguins.md" in result.stdout
+    assert (model.calls, model.gradings) == (2, 1)
+
+
+def test_json_holds_the_answer_and_its_cost(docs: Path, model: ScriptedModel) -> None:
+    """Numbers in the answer are those of the evidence."""
+    outcome = json.loads(crag("ask", QUESTION, "--docs", docs, "--json").stdout)
+    assert outcome["answer"] == "On the coast of Antarctica [1]."
+    assert outcome["pipeline"] == "corrective_rag"
+    assert outcome["evidence"][0]["number"] == 1
+    assert outcome["crag"]["llm_calls"] == model.calls == 2
+
+
+def test_a_local_endpoint_needs_no_key_and_options_win(
+    docs: Path, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Options come before the environment; a key is sent when there is one."""
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", "http://127.0.0.1:9/v1")
+    chosen = ["--llm-base-url", scripted_model.url, "--llm-model", NAME]
+    assert crag("ask", QUESTION, "--docs", docs, *chosen).exit_code == 0
+    assert crag("ask", QUESTION, "--docs", docs, *chosen, "--llm-api-key", "sk-1").exit_code == 0
+    assert scripted_model.keys == ["no-key", "no-key", "sk-1", "sk-1"]
+
+
+def test_settings_may_stand_in_a_dotenv_file(docs: Path, scripted_model: ScriptedModel) -> None:
+    """As the other settings of this package."""
+    Path(".env").write_text(f"CRAG_LLM_BASE_URL={scripted_model.url}\nCRAG_LLM_MODEL={NAME}\n")
+    assert json.loads(crag("ask", QUESTION, "--docs", docs, "--json").stdout)["answer"]
+
+
+def test_no_answer_is_made_up_when_nothing_answers(docs: Path, model: ScriptedModel) -> None:
+    """The model is asked for grades only; the answer is null, and the exit code says so."""
+    model.reply = judging(lambda _: 0.0)
+    result = crag("ask", QUESTION, "--docs", docs, "--json")
+    assert result.exit_code == ExitCode.NOT_ANSWERED
+    assert json.loads(result.stdout)["answer"] is None
+    assert model.calls == model.gradings
+
+
+def test_a_pipeline_that_needs_a_model_says_so(docs: Path) -> None:
+    """With the names of the settings, and the pipeline that needs none."""
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "corrective_rag"), ExitCode.USAGE)
+    assert "CRAG_LLM_BASE_URL and CRAG_LLM_MODEL" in message
+    assert "corrective_retrieval" in message
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ({"CRAG_LLM_BASE_URL": "http://localhost:1/v1"}, "CRAG_LLM_MODEL"),
+        ({"CRAG_LLM_BASE_URL": "localhost", "CRAG_LLM_MODEL": "m"}, "wanted http://HOST:PORT/v1"),
+        ({"CRAG_LLM_MODEL": "m"}, "CRAG_LLM_API_KEY for OpenAI"),
+    ],
+)
+def test_half_a_configuration_is_refused(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], wanted: str
+) -> None:
+    """What is missing or wrong is named; nothing is asked of the wrong place."""
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert wanted in refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize(
+    ("status", "named"), [(401, "CRAG_LLM_API_KEY"), (404, "CRAG_LLM_MODEL"), (400, "CRAG_LLM_MODEL")]
+)
+def test_a_model_that_refuses_is_named(docs: Path, model: ScriptedModel, status: int, named: str) -> None:
+    """With the setting to look at."""
+    model.status = status
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+    assert f"refused: {status}" in message
+    assert named in message
+
+
+def test_a_model_that_is_down_is_named(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", f"http://127.0.0.1:{port}/v1")
+    monkeypatch.setenv("CRAG_LLM_MODEL", "m")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+    assert f"no answer from the chat model at http://127.0.0.1:{port}" in message
+
+
+def test_an_address_that_is_no_model_is_named(
+    docs: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A web page that answers 200 is no chat completion."""
+    httpserver.expect_request("/chat/completions").respond_with_data("<html>", content_type="text/html")
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", httpserver.url_for("/"))
+    monkeypatch.setenv("CRAG_LLM_MODEL", "m")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+    assert "no chat completion; check CRAG_LLM_BASE_URL" in message

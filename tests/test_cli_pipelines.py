@@ -1,0 +1,97 @@
+"""`crag pipelines`: what is shipped, as text, as a file for another store, as a picture."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from cli_runner import crag, refused
+from haystack import Pipeline
+
+from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.pipelines import names
+from haystack_integrations.crag.pipelines.loader import read, source
+
+
+def test_list_names_every_shipped_pipeline() -> None:
+    """For people with a title, for programs with its contract."""
+    shown = crag("pipelines", "list").stdout
+    listed = json.loads(crag("pipelines", "list", "--json").stdout)
+    assert [one["name"] for one in listed] == names()
+    assert all(one["name"] in shown and one["title"] for one in listed)
+    assert {one["name"]: one["chat_model"] for one in listed}["corrective_retrieval"] is False
+
+
+@pytest.mark.parametrize("name", names())
+def test_show_prints_the_file_as_it_is_shipped(name: str) -> None:
+    """Byte for byte, so that it can be piped into a file."""
+    assert crag("pipelines", "show", name).stdout == source(name)
+    assert json.loads(crag("pipelines", "show", name, "--json").stdout)["components"] == read(name)["components"]
+
+
+def test_export_for_elasticsearch_gives_a_loadable_file(tmp_path: Path) -> None:
+    """The exported file holds the address and the index, and Haystack loads it."""
+    target = tmp_path / "mine.yml"
+    place = ["--store", "elasticsearch", "--url", "http://localhost:9200", "--index", "mine"]
+    result = crag("pipelines", "export", "corrective_retrieval", *place, "-o", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    spec = yaml.safe_load(target.read_text())
+    parameters = spec["components"]["bm25"]["init_parameters"]["document_store"]["init_parameters"]
+    assert (parameters["hosts"], parameters["index"]) == ("http://localhost:9200", "mine")
+    assert Pipeline.loads(target.read_text()).graph.nodes
+
+
+def test_export_needs_an_address() -> None:
+    """The message says which option is missing."""
+    result = crag("pipelines", "export", "corrective_rag", "--store", "elasticsearch")
+    assert "--url" in refused(result, ExitCode.USAGE)
+
+
+def test_export_says_when_it_cannot_write(tmp_path: Path) -> None:
+    """A folder that is not there is no traceback."""
+    result = crag("pipelines", "export", "baseline_rag", "-o", tmp_path / "no" / "file.yml")
+    assert "cannot write" in refused(result, ExitCode.USAGE)
+
+
+def test_draw_shows_inputs_components_connections_and_outputs(tmp_path: Path) -> None:
+    """The drawing comes from the YAML alone, and words with a meaning in Mermaid are escaped."""
+    spec = {
+        "components": {"guard": {"type": "a.QuestionGuard"}, "end": {"type": "a.RecordBuilder"}},
+        "connections": [{"sender": "guard.state", "receiver": "end.outcome"}],
+        "inputs": {"query": ["guard.query"]},
+        "outputs": {"crag": "end.crag"},
+    }
+    path = tmp_path / "mine.yml"
+    path.write_text(yaml.safe_dump(spec, sort_keys=False))
+    assert crag("pipelines", "draw", path).stdout == (
+        "flowchart TD\n"
+        "  in_query([query])\n"
+        '  guard["guard<br/><i>QuestionGuard</i>"]\n'
+        '  end_["end<br/><i>RecordBuilder</i>"]\n'
+        "  out_crag([crag])\n"
+        "  in_query --> guard\n"
+        "  guard -- state --> end_\n"
+        "  end_ --> out_crag\n"
+    )
+    assert crag("pipelines", "draw", path, "--format", "tree").stdout == (
+        f"{path}\n└── guard QuestionGuard\n    └── state → end RecordBuilder ⇒ crag\n"
+    )
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_shipped_pipeline_can_be_drawn(name: str) -> None:
+    """Every component has its box, every connection its arrow; the tree shows each component once in full."""
+    spec = read(name)
+    drawing = json.loads(crag("pipelines", "draw", name, "--json").stdout)["drawing"]
+    assert drawing.count("<br/>") == len(spec["components"])
+    assert drawing.count(" -- ") == len(spec["connections"])
+    tree = json.loads(crag("pipelines", "draw", name, "--format", "tree", "--json").stdout)["drawing"]
+    kinds = {part["type"].rpartition(".")[2] for part in spec["components"].values()}
+    assert all(kind in tree for kind in kinds)
+
+
+def test_an_unknown_pipeline_is_refused_with_the_list() -> None:
+    """Got, wanted, way out."""
+    message = refused(crag("pipelines", "show", "nope"), ExitCode.USAGE)
+    assert message.startswith("no shipped pipeline named 'nope'; choose one of")
+    assert "corrective_rag" in message

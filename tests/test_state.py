@@ -1,0 +1,45 @@
+"""CragState: immutable, JSON-friendly, and honest about what is left."""
+
+import json
+from copy import deepcopy
+from dataclasses import FrozenInstanceError
+
+import pytest
+from haystack_integrations.crag.state import Budget, CragState, Usage
+from makers import graded
+
+
+def test_a_state_survives_json() -> None:
+    """With its documents, budget and usage."""
+    state = CragState.start(
+        "q",
+        budget=Budget(seconds=5, llm_calls=2),
+        usage=Usage(1, 2, 3),
+        kept=(graded("text", 0.5, "q"),),
+        grades={"x": {"score": 0.5}},
+        trail=({"action": "refine"},),
+    )
+    assert CragState.from_dict(json.loads(json.dumps(state.to_dict()))) == state
+
+
+def test_a_state_is_never_changed_in_place_and_so_never_copied() -> None:
+    """Haystack deep-copies inputs before each component; this one is the same object."""
+    state = CragState.start("q")
+    assert deepcopy(state) is state
+    with pytest.raises(FrozenInstanceError):
+        state.iteration = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("budget", "usage", "limit"),
+    [
+        (Budget(), Usage(99, 99, 99), None),
+        (Budget(llm_calls=2), Usage(1, 0, 0), None),
+        (Budget(llm_calls=2), Usage(2, 0, 0), "llm_calls"),
+        (Budget(tokens=10), Usage(1, 6, 4), "tokens"),
+        (Budget(seconds=1e-9), Usage(), "deadline"),
+    ],
+)
+def test_the_limit_that_is_reached_is_named(budget: Budget, usage: Usage, limit: str | None) -> None:
+    """None while something is left of everything."""
+    assert CragState.start("q", budget=budget, usage=usage).exhausted() == limit

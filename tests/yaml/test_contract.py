@@ -1,0 +1,96 @@
+"""What holds for every shipped pipeline file."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from haystack import Pipeline
+from haystack_integrations.crag.pipelines import export, load, names
+from haystack_integrations.crag.pipelines.loader import read, source
+from makers import grading_by, scripted
+
+ALL = names()
+QUERY_PIPELINES = [name for name in ALL if name != "indexing"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_loads_with_haystacks_safe_settings(name: str) -> None:
+    """In a fresh process without any setting, as a user's app does after `pip install`."""
+    code = f"from haystack import Pipeline; Pipeline.loads({source(name)!r}); print('loaded')"
+    environment = {"PATH": "/usr/bin:/bin", "HAYSTACK_TELEMETRY_ENABLED": "False", "PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.strip() == "loaded", done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_its_inputs_and_outputs_exist(name: str) -> None:
+    """Every declared socket is one of the pipeline's."""
+    spec, pipeline = read(name), Pipeline.loads(source(name))
+    inputs, outputs = pipeline.inputs(), pipeline.outputs(include_components_with_connected_outputs=True)
+    declared = {**spec["inputs"], **spec.get("optional_inputs", {})}
+    paths = [path for value in declared.values() for path in ([value] if isinstance(value, str) else value)]
+    for part, socket in (path.split(".", 1) for path in paths):
+        assert socket in inputs[part]
+    for part, socket in (path.split(".", 1) for path in spec["outputs"].values()):
+        assert socket in outputs[part]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_survives_two_round_trips(name: str) -> None:
+    """What Haystack dumps it loads again, and the second dump is the same."""
+    once = Pipeline.loads(source(name)).dumps()
+    assert Pipeline.loads(once).dumps() == Pipeline.loads(Pipeline.loads(once).dumps()).dumps()
+    assert yaml.safe_load(once)["components"].keys() == read(name)["components"].keys()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_is_hand_written_with_a_head_that_says_what_it_needs(name: str) -> None:
+    """Comment header, no dumped nulls, components in the order data flows."""
+    text = source(name)
+    head = [line for line in text.splitlines() if line.startswith("#")]
+    assert any("Needs:" in line for line in head)
+    assert any("Endpoint:" in line for line in head)
+    assert ": null" not in text.replace("threshold: null", "")
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_every_query_pipeline_returns_a_plain_json_record(name: str, in_memory_store: Any) -> None:
+    """The same record for a REST caller and a Python caller."""
+    parts = {} if name == "corrective_retrieval" else {"generator": scripted("An answer.")}
+    if name not in ("corrective_retrieval", "baseline_rag"):
+        parts["grader"] = grading_by(lambda _: 0.9)
+    result = load(name, store=in_memory_store, **parts).run(query="Is anything there?")
+    record = json.loads(json.dumps(result["crag"]))
+    expected = {"verdict", "score", "signals", "action", "corrections", "strategy", "corrected", "documents_before"}
+    expected |= {"documents_after", "tokens", "milliseconds", "web_used", "cache_hits", "coverage", "trail"}
+    assert expected <= set(record)
+    assert set(record["coverage"]) >= {
+        *("documents_in", "graded", "cached", "failed", "web", "iterations"),
+        *("llm_calls", "tokens", "deadline_hit", "reasons"),
+    }
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_it_can_be_exported_for_elasticsearch_and_loads_again(name: str) -> None:
+    """Same connections, other retrievers; the safe settings are in the file."""
+    text = export(name, store="elasticsearch", url="http://127.0.0.1:9", index="manuals")
+    spec = yaml.safe_load(text)
+    assert spec["connections"] == read(name)["connections"]
+    bm25 = spec["components"]["bm25"]["init_parameters"]
+    assert bm25["fuzziness"] == "0"
+    store = bm25["document_store"]["init_parameters"]
+    assert store["index"] == "manuals"
+    assert store["request_timeout"] == 5
+    assert store["custom_mapping"]["_source"] == {"excludes": ["embedding"]}
+    assert spec["components"]["fuse"]["init_parameters"]["similarity"] == {"dense": "half_cosine"}
+    Pipeline.loads(text)
+
+
+def test_the_folder_is_flat_and_holds_only_pipelines() -> None:
+    """Hayhooks takes a sub-folder for a wrapper, and Python would take an __init__.py for a package."""
+    folder = Path(str(read.__globals__["files"]("haystack_integrations.crag"))) / "yaml"
+    assert {path.suffix for path in folder.iterdir()} == {".yml"}
