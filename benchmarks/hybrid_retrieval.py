@@ -19,6 +19,7 @@ from typing import Any
 
 from common import corpus, p50, paired, questions
 from elasticsearch import helpers
+from elasticsearch.serializer import OrjsonSerializer
 from haystack import Document, Pipeline
 
 from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchHybridRetriever
@@ -53,7 +54,7 @@ def fill(stores: list[Any], paths: list[Path], count: int) -> None:
     for batch in batches(passages(paths, count)):
         for store in stores:
             index = store.to_dict()["init_parameters"]["index"]
-            with elasticsearch_client(store, request_timeout=120) as client:
+            with elasticsearch_client(store, request_timeout=120, serializer=OrjsonSerializer()) as client:
                 actions = (
                     {"_index": index, "_id": d.id, "_source": {k: v for k, v in d.to_dict().items() if v is not None}}
                     for d in batch

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.pipelines.indexing import IndexReport
 
 QUESTIONS: Final = {
-    "Is the finally clause executed when an exception is raised?": "The reference answers this one.",
-    "How do I open a file with the with statement?": "The reference answers a part of this one.",
-    "Which vitamins are in a ripe banana?": "The reference cannot answer this one.",
+    "What happens when a finally clause executes a return statement?": "The reference answers this one.",
+    "What does the assert statement do, and how does pytest use it?": "It answers half of this one: pytest is not in it.",
+    "How do I install a package from PyPI?": "It cannot answer this one.",
 }
 """The questions, and what a reader of the reference knows about them. The verdicts are the pipeline's own."""
 

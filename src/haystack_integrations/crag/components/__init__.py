@@ -4,12 +4,14 @@ from haystack_integrations.crag.components.batch_relevance_grader import BatchRe
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.components.strip_refiner import StripRefiner
 
 __all__ = [
     "BatchRelevanceGrader",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from haystack import Pipeline, SuperComponent
+from haystack import Pipeline, SuperComponent, component
 from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.serialization import import_class_by_name
 
@@ -170,7 +170,12 @@ def load(
     _share_model(pipeline, models, given=set(live))
     inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
     inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
-    return SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
+    loaded = SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
+    sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined]
+    for name_ in spec.get("optional_inputs", {}):
+        # Haystack's own placeholder for «not given» has no JSON schema, and ComponentTool fails on it; None is the same.
+        component.set_input_type(loaded, name_, sockets.get(name_).type, None)
+    return loaded
 
 
 def _place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
