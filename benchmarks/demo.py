@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from tempfile import TemporaryDirectory
+from typing import Any
 
 COMMAND = [sys.executable, "-c", "from haystack_integrations.crag.cli import main; main()", "demo", "--json"]
 SECONDS, MEGABYTES = 15.0, 500.0
 
 
-def measure(bytecode: str) -> dict[str, object]:
+def measure(bytecode: str) -> dict[str, Any]:
     """Run the demo once; gives wall seconds, peak resident megabytes and the verdicts."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}
     started = time.perf_counter()

@@ -26,7 +26,7 @@ from haystack_integrations.components.retrievers.elasticsearch import Elasticsea
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
-from haystack_integrations.crag.pipelines.loader import _place_on, read
+from haystack_integrations.crag.pipelines.loader import place_on, read
 from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
@@ -69,7 +69,7 @@ def fill(stores: list[Any], paths: list[Path], count: int) -> None:
 
 def ours(store: Any) -> Pipeline:
     """The retrieval leg of the shipped pipelines."""
-    spec, parts = _place_on(read("corrective_rag"), store, given=set())
+    spec, parts = place_on(read("corrective_rag"), store, given=set())
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])
     pipeline.add_component("embedder", StaticTextEmbedder())

@@ -5,6 +5,7 @@ Own overhead of corrective_rag over the same store's bare hybrid retrieval and g
 """
 
 import argparse
+import random
 import uuid
 from typing import Any
 
@@ -18,17 +19,15 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.loader import _place_on, read
+from haystack_integrations.crag.pipelines.loader import place_on, read
 from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare
 
 WORDS = "river stone garden market winter letter engine copper island bridge candle forest silver window port".split()
-    "river stone garden market winter letter engine copper island bridge candle forest silver window harbour".split()
-)
 
 
 def bare(store: Any) -> Pipeline:
     """What a Haystack user has today: two retrievers, reciprocal rank fusion, prompt, generator."""
-    _, parts = _place_on(read("baseline_rag"), store, given=set())
+    _, parts = place_on(read("baseline_rag"), store, given=set())
     template = "{% for d in documents %}{{ d.content }}\n{% endfor %}Question: {{ question }}"
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])
@@ -52,10 +51,9 @@ def bare(store: Any) -> Pipeline:
 
 def documents(count: int) -> list[Document]:
     """Documents of 120 words."""
-    return [
-        Document(content=" ".join(WORDS[(n * 7 + i * i) % len(WORDS)] + str((n + i) % 40) for i in range(120)))
-        for n in range(count)
-    ]
+    rng = random.Random(5)
+    words = [f"{word}{number}" for word in WORDS for number in range(40)]
+    return [Document(content=" ".join(rng.choices(words, k=120))) for _ in range(count)]
 
 
 def main() -> None:

@@ -6,12 +6,13 @@ Show it on real input: index two labelled corpora with `crag index`, ask questio
 Indexes the corpora into one Elasticsearch index through the command line, then
 1. hit@1 and hit@10 of BM25, dense and the fused list over every labelled question of the open half;
 2. `corrective_retrieval` for the first questions of each set: verdicts against the labels of what was retrieved first;
-3. `agent_rag` for the same questions against a scripted OpenAI-compatible server on loopback that grades by the labels
+3. `agent_rag` and `corrective_rag` for the same questions against a scripted OpenAI-compatible server on loopback that grades by the labels
    (2 -> 0.9, 1 -> 0.5, 0 -> 0.1): verdicts, calls for each question, corrections.
 """
 
 import argparse
 import json
+import logging
 import random
 import subprocess
 import sys
@@ -28,9 +29,10 @@ from pytest_httpserver import HTTPServer
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.fusion import fuse
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.loader import _place_on, read
+from haystack_integrations.crag.pipelines.loader import place_on, read
 from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store
 
+logging.getLogger("werkzeug").setLevel(logging.ERROR)
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from scripted_model import NAME, ScriptedModel, judging
 
@@ -67,7 +69,7 @@ class Labelled:
 
 def hits(sets: list[Labelled], store: Any) -> None:
     """hit@1 and hit@10 of each retriever and of their fusion."""
-    spec, parts = _place_on(read("corrective_rag"), store, given=set())
+    spec, parts = place_on(read("corrective_rag"), store, given=set())
     settings, embedder = spec["components"]["fuse"]["init_parameters"], StaticTextEmbedder()
     print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
     for labelled in sets:
@@ -88,7 +90,9 @@ def hits(sets: list[Labelled], store: Any) -> None:
             print(f"{labelled.name:8} {name:6} n={count} hit@1 {at[1] / count:.3f}  hit@10 {at[10] / count:.3f}")
 
 
-def run(name: str, asked: list[tuple[Labelled, dict[str, Any]]], rag: Any, current: list[Any]) -> None:
+def run(
+    name: str, sets: list[Labelled], asked: list[tuple[Labelled, dict[str, Any]]], rag: Any, current: list[Any]
+) -> None:
     """Run one pipeline over the questions and report."""
     confusion: Counter[tuple[str, str]] = Counter()
     actions: Counter[str] = Counter()
@@ -112,7 +116,7 @@ def run(name: str, asked: list[tuple[Labelled, dict[str, Any]]], rag: Any, curre
     print(f"  passes: {dict(actions.most_common())}")
     print(f"  LLM calls for each question: {dict(sorted(Counter(calls).items()))}")
     for labelled, question, want, first, best in wrong[:10]:
-        text = labelled.texts[best["id"]][:110] if best else ""
+        text = next((one.texts[best["id"]] for one in sets if best and best["id"] in one.texts), "")[:110]
         grade = labelled.grade(question, best["id"]) if best else None
         score = best["score"] if best else None
         print(f"  wrong [{labelled.name}] {question['question'][:90]!r}: label {want}, verdict {first['verdict']};")
@@ -129,7 +133,13 @@ def main() -> None:
     options = parser.parse_args()
     sets = [Labelled(options.datasets / name) for name in options.sets]
     index = f"real-{uuid.uuid4().hex[:8]}"
-    command = [sys.executable, "-m", "haystack_integrations.crag.cli", "index", *(str(one.corpus) for one in sets)]
+    command = [
+        sys.executable,
+        "-c",
+        "from haystack_integrations.crag.cli import main; main()",
+        "index",
+        *(str(one.corpus) for one in sets),
+    ]
     command += ["--store", "elasticsearch", "--url", options.url, "--index", index, "--json"]
     report = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     print("crag index:", {key: report[key] for key in ("added", "documents_written", "seconds")})
@@ -140,7 +150,7 @@ def main() -> None:
         each = options.questions // len(sets)
         asked = [(one, question) for one in sets for question in rng.sample(one.questions, each)]
         current: list[Any] = []
-        run("corrective_retrieval", asked, load("corrective_retrieval", store=store), current)
+        run("corrective_retrieval", sets, asked, load("corrective_retrieval", store=store), current)
         with HTTPServer(host="127.0.0.1", port=0, threaded=True) as server:
             model = ScriptedModel(server)
 
@@ -152,10 +162,13 @@ def main() -> None:
                 return SCORES[max((labelled.grade(question, id_) for id_ in ids), default=0)]
 
             model.reply = judging(score)
-            chat = OpenAIChatGenerator(
-                api_key=Secret.from_token("none"), api_base_url=model.url, model=NAME, timeout=20, max_retries=0
-            )
-            run("agent_rag", asked, load("agent_rag", store=store, generator=chat), current)
+
+            def chat() -> OpenAIChatGenerator:
+                key = Secret.from_token("none")
+                return OpenAIChatGenerator(api_key=key, api_base_url=model.url, model=NAME, timeout=20, max_retries=0)
+
+            for name in ("agent_rag", "corrective_rag"):
+                run(name, sets, asked, load(name, store=store, generator=chat()), current)
     finally:
         with elasticsearch_client(store) as client:
             client.indices.delete(index=index)

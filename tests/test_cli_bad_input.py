@@ -38,7 +38,7 @@ def test_a_folder_without_documents_is_refused_with_what_would_do(tmp_path: Path
     """The kinds that can be read are named."""
     (tmp_path / "empty").mkdir()
     message = refused(crag("ask", QUESTION, "--docs", tmp_path / "empty"), ExitCode.INPUTS_FAILED)
-    assert "got no documents" in message
+    assert "got no readable document" in message
     assert ".pdf" in message
 
 
@@ -64,7 +64,7 @@ def test_a_file_that_is_not_what_its_name_says_is_named(tmp_path: Path, name: st
     assert (result.exit_code, result.stdout) == (ExitCode.INPUTS_FAILED, "")
     assert result.stderr.startswith(f"not read: {name}: ")
     assert reason in result.stderr
-    assert "error: got 1 files, none of them readable" in result.stderr
+    assert "error: got no readable document in " in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -10,8 +10,8 @@ from makers import fill, grading_by, scripted
 from scripted_model import NAME, ScriptedModel, judging
 
 
-QUESTION = "How many moons does Mars have?"
-MARS = "Mars has two moons, Phobos and Deimos."
+QUESTION = "What are the two moons of Mars called?"
+MARS = "The two moons of Mars are called Phobos and Deimos."
 OTHERS = ["Jupiter has more than ninety moons.", "Venus has no moons at all.", "Mars is called the red planet."]
 
 

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli_errors import MEANINGS, ExitCode, explain
-from haystack_integrations.crag.cli_output import Json, complain, complain_about, progress_bar, show, show_json
+from haystack_integrations.crag.cli_output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli_pipelines import app as pipelines_app
 
 _CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
@@ -58,14 +58,23 @@ app = typer.Typer(
 )
 app.add_typer(pipelines_app, name="pipelines")
 
-Store = Annotated[str | None, typer.Option(help="Kind of store: [bold]elasticsearch[/].", show_default=False)]
-Url = Annotated[str | None, typer.Option(help="Address of its server, http://HOST:PORT.", show_default=False)]
-Index = Annotated[str, typer.Option(help="Name of the index.")]
-LlmUrl = Annotated[
-    str | None, typer.Option(help="OpenAI-compatible API. [dim]CRAG_LLM_BASE_URL[/]", show_default=False)
+Store = Annotated[
+    str | None, typer.Option(metavar="KIND", help="Kind of store: [bold]elasticsearch[/].", show_default=False)
 ]
-LlmModel = Annotated[str | None, typer.Option(help="Chat model there. [dim]CRAG_LLM_MODEL[/]", show_default=False)]
-LlmKey = Annotated[str | None, typer.Option(help="Its key; better set [dim]CRAG_LLM_API_KEY[/].", show_default=False)]
+Url = Annotated[
+    str | None, typer.Option(metavar="URL", help="Address of its server, http://HOST:PORT.", show_default=False)
+]
+Index = Annotated[str, typer.Option(metavar="NAME", help="Name of the index.")]
+LlmUrl = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.", show_default=False),
+]
+LlmModel = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Chat model there; or set CRAG_LLM_MODEL.", show_default=False)
+]
+LlmKey = Annotated[
+    str | None, typer.Option(metavar="KEY", help="Its key; better set CRAG_LLM_API_KEY.", show_default=False)
+]
 
 
 def _version(value: bool) -> None:
@@ -93,7 +102,8 @@ def demo(json: Json = False) -> None:
     """Ask Python's own language reference three questions: no download, no key, no model."""
     from haystack_integrations.crag.cli_demo import demo_view, run_demo
 
-    result = run_demo()
+    with working("reading Python's language reference"):
+        result = run_demo()
     if json:
         show_json(result.to_dict())
     else:
@@ -105,7 +115,7 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from stdin.")],
     more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="More --docs.")] = None,
     docs: Annotated[
-        list[Path] | None, typer.Option(help="File or folder to answer from: md, txt, html, pdf, docx, jsonl.")
+        list[Path] | None, typer.Option(metavar="PATH", help="Files or folders: md, txt, html, pdf, docx, jsonl.")
     ] = None,
     store: Store = None,
     url: Url = None,
@@ -113,6 +123,7 @@ def ask(
     pipeline: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, "
             "corrective_retrieval without.",
             show_default=False,
@@ -121,8 +132,12 @@ def ask(
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
-    mode: Annotated[str | None, typer.Option(help="enforce, observe or off.", show_default=False)] = None,
-    top_k: Annotated[int | None, typer.Option(min=1, max=1000, help="Documents per retriever.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="enforce, observe or off.", show_default=False)
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Answer a question from files, or from an index made by `crag index`."""
@@ -137,7 +152,8 @@ def ask(
         docs=[*(docs or ()), *(more or ())],
         options={"mode": mode, "top_k": top_k},
     )
-    outcome = cli_ask.answer(request, model, (store, url, index), complain_about)
+    with working("reading and judging"):
+        outcome = cli_ask.answer(request, model, (store, url, index), complain_about)
     show_json(outcome.to_dict()) if json else show(outcome_view(outcome))
     raise typer.Exit(outcome.exit_code)
 
@@ -148,7 +164,9 @@ def index(
     store: Store = None,
     url: Url = None,
     index: Index = "crag",
-    base: Annotated[Path | None, typer.Option(help="Folder to which the names of sources are relative.")] = None,
+    base: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Folder to which the names of sources are relative.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Bring an index up to date with files and folders; a second run writes nothing."""

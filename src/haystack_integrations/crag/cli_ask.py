@@ -212,9 +212,8 @@ def read_documents(
     report = index(paths, store, base=Path.cwd()).to_dict()
     tell(report["failures"])
     if not store.count_documents():
-        got = f"{report['sources']} files, none of them readable," if report["sources"] else "no documents"
-        kinds = ", ".join((*MIME_TYPES, RECORDS))
-        msg = f"got {got} in {', '.join(map(str, paths))}, wanted {kinds} with text in it; pass other --docs"
+        kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))
+        msg = f"got no readable document in {places}, wanted {kinds} with text in it; pass other --docs"
         raise SourceError(msg)
     failures: list[dict[str, str]] = report["failures"]
     return failures

@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
@@ -21,10 +20,12 @@ if TYPE_CHECKING:
 
 QUESTIONS: Final = {
     "What happens when a finally clause executes a return statement?": "The reference answers this one.",
-    "What does the assert statement do, and how does pytest use it?": "It answers half of this one: pytest is not in it.",
+    "What does the assert statement do, and how does pytest use it?": "It answers half of it: pytest is another thing.",
     "How do I install a package from PyPI?": "It cannot answer this one.",
 }
 """The questions, and what a reader of the reference knows about them. The verdicts are the pipeline's own."""
+
+_MOST_EVIDENCE: Final = 3
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,15 @@ def demo_view(demo: Demo) -> list[RenderableType]:
     """
     report = demo.report
     parts: list[RenderableType] = [
-        Text.assemble(
-            ("Corrective retrieval", "bold"),
-            f" over Python's language reference: {report.sources} topics in {report.documents_written} passages,",
-            f" indexed in {report.seconds:.1f} s. No download, no key, no language model.",
-        )
+        Text("Corrective retrieval over Python's own language reference", "bold"),
+        Text(
+            f"{report.sources} topics in {report.documents_written} passages, indexed in {report.seconds:.1f} s; "
+            "no download, no key, no language model",
+            "dim",
+        ),
     ]
     for number, outcome in enumerate(demo.outcomes, 1):
-        parts += [Text(), Rule(f"[bold]{number}[/]  {QUESTIONS[outcome.question]}", align="left", style="dim")]
-        parts += [Padding(outcome_view(outcome), (1, 0, 0, 0))]
-    parts += [Text(), Rule(style="dim"), Text(f"Done in {demo.seconds:.1f} s. Ask your own files:", "dim")]
+        parts += [Text(), Rule(f"[bold]{number}[/]  {QUESTIONS[outcome.question]}", align="left", style="dim"), Text()]
+        parts += [outcome_view(outcome, most=_MOST_EVIDENCE)]
+    parts += [Text(), Rule(style="dim"), Text(f"Done in {demo.seconds:.1f} s. Now ask your own files:", "dim")]
     return [*parts, Text("  crag ask 'YOUR QUESTION' --docs FOLDER", "bold")]

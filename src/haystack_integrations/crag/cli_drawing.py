@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from enum import StrEnum
+from typing import Any, Final
 
 from rich.tree import Tree
 
-Form = Literal["mermaid", "tree"]
+
+class Form(StrEnum):
+    """How a pipeline is drawn."""
+
+    MERMAID = "mermaid"
+    TREE = "tree"
+
 
 _LOOP: Final = "↺"
 _IDENTIFIER: Final = re.compile(r"\W")
@@ -77,7 +84,7 @@ def _targets(spec: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _kind(part: Mapping[str, Any]) -> str:
-    return str(part["type"]).rpartition(".")[2]
+    return str(part.get("type", "?")).rpartition(".")[2]
 
 
 def _id(name: str) -> str:

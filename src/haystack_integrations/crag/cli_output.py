@@ -89,6 +89,21 @@ def complain_about(failures: Iterable[Mapping[str, str]]) -> None:
 
 
 @contextmanager
+def working(title: str) -> Iterator[None]:
+    """
+    Show on stderr that something is going on, when that is a terminal.
+
+    :param title: What is being done.
+    """
+    out = console(error=True)
+    if not out.is_terminal:
+        yield
+        return
+    with out.status(title):
+        yield
+
+
+@contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]:
     """
     Show a progress bar on stderr, when that is a terminal.

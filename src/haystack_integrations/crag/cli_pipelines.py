@@ -15,8 +15,10 @@ from haystack_integrations.crag.errors import ConfigurationError
 
 app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="A shipped pipeline, or a .yml file.", show_default=False)]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A shipped pipeline, or a .yml file.", show_default=False)]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write into this file.", show_default=False)
+]
 
 
 @app.command("list")
@@ -68,10 +70,10 @@ def show_(name: Name, json: Json = False) -> None:
 def export(
     name: Name,
     store: Annotated[
-        str, typer.Option(help="Kind of store it shall run on: in_memory or elasticsearch.")
+        str, typer.Option(metavar="KIND", help="Kind of store it shall run on: in_memory or elasticsearch.")
     ] = "in_memory",
-    url: Annotated[str | None, typer.Option(help="Address of its server.", show_default=False)] = None,
-    index: Annotated[str, typer.Option(help="Name of the index.")] = "crag",
+    url: Annotated[str | None, typer.Option(metavar="URL", help="Address of its server.", show_default=False)] = None,
+    index: Annotated[str, typer.Option(metavar="NAME", help="Name of the index.")] = "crag",
     output: Output = None,
     json: Json = False,
 ) -> None:
@@ -84,14 +86,14 @@ def export(
 @app.command()
 def draw(
     name: Name,
-    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = "mermaid",
+    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = Form.MERMAID,
     output: Output = None,
     json: Json = False,
 ) -> None:
     """Draw a pipeline from its YAML."""
     from haystack_integrations.crag.pipelines.loader import read
 
-    picture = tree(name, read(name)) if form == "tree" else mermaid(read(name))
+    picture = tree(name, read(name)) if form is Form.TREE else mermaid(read(name))
     if isinstance(picture, Tree) and output is None and not json:
         show(picture)
         return

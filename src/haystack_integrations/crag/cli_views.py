@@ -1,6 +1,7 @@
 """What a person sees of a run: verdict, evidence, the decision trail as a tree; the tables of the other commands."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group, RenderableType
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.cli_doctor import Check
     from haystack_integrations.crag.cli_outcome import Outcome
 
-_MOST_EVIDENCE: Final = 5
+# A sentence is shown when it scores at least this share of the best one of its document.
+_TELLING: Final = 0.5
+_RULE: Final = re.compile(r"([*=~^_#-])\1{3,}")
 _STYLES: Final = {"correct": "green", "ambiguous": "yellow", "incorrect": "red", "ungraded": "magenta"}
 _SIGNS: Final = {"ok": "[green]✔[/]", "warning": "[yellow]![/]", "error": "[red]✘[/]", "info": "[dim]·[/]"}
 _ACTIONS: Final = {
@@ -33,23 +36,24 @@ _LIMITS: Final = {
 }
 
 
-def outcome_view(outcome: "Outcome", *, heading: bool = True) -> RenderableType:
+def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
     """
     Show what came out of one question.
 
     :param outcome: What came out.
-    :param heading: Whether to repeat the question.
-    :returns: Verdict, answer, evidence, trail.
+    :param most: Most documents to show; all of them are in the JSON.
+    :returns: Question, verdict, answer, evidence, trail.
     """
-    parts: list[RenderableType] = [_verdict_line(outcome.crag)]
-    if heading:
-        parts.insert(0, Text.assemble(("Question  ", "dim"), (outcome.question, "bold")))
-    parts += _warnings(outcome.crag)
+    parts: list[RenderableType] = [
+        Text.assemble(("Question  ", "dim"), (outcome.question, "bold")),
+        _verdict_line(outcome.crag),
+        *_warnings(outcome.crag),
+    ]
     if outcome.answer is not None:
-        parts += [Text("\nAnswer", "bold"), Padding(Text(outcome.answer), (0, 0, 0, 2))]
+        parts += [Text("\nAnswer", "bold"), Padding(Text(outcome.answer), (0, 0, 0, 3), expand=False)]
     if outcome.evidence:
-        parts += [Text("\nEvidence", "bold"), *map(_evidence, outcome.evidence[:_MOST_EVIDENCE])]
-        more = len(outcome.evidence) - _MOST_EVIDENCE
+        parts += [Text("\nEvidence", "bold"), *_evidence(outcome.evidence[:most])]
+        more = len(outcome.evidence) - most
         parts += [Text(f"   and {more} more; --json shows all", "dim")] if more > 0 else []
     else:
         parts += [Text("\nThe documents do not answer this question.", "bold")]
@@ -69,6 +73,7 @@ def _verdict_line(crag: Mapping[str, Any]) -> Text:
         (crag["action"], "bold"),
         (f"  {_ACTIONS[crag['action']]}", "dim"),
         (f"  ({', '.join(cost)})", "dim"),
+        *_mode(crag),
     )
 
 
@@ -84,25 +89,32 @@ def _warnings(crag: Mapping[str, Any]) -> list[RenderableType]:
     return [Text.assemble(("Warning   ", "yellow"), ", ".join(reasons))] if reasons else []
 
 
-def _evidence(item: Mapping[str, Any]) -> RenderableType:
-    score = "" if item["score"] is None else f"  {item['score']:.2f}"
-    status = "" if item["status"] in (None, "graded") else f" {item['status']}"
-    head = Text.assemble((f"{item['number']:>2} ", "dim"), (item["source"], "cyan"), (score + status, "dim"))
-    # The best sentence always, others only when they have something to do with the question.
-    best = max((sentence["score"] for sentence in item["sentences"]), default=0)
-    telling = [sentence for sentence in item["sentences"] if sentence["score"] > 0 or sentence["score"] == best]
-    lines = [Padding(_sentence(sentence), (0, 0, 0, 3)) for sentence in telling]
-    return Group(head, *lines)
+def _evidence(items: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Show documents with the sentences that tell most; one that stands in several of them only once."""
+    shown: set[str] = set()
+    for item in items:
+        score = "" if item["score"] is None else f"  {item['score']:.2f}"
+        status = "" if item["status"] in (None, "graded") else f" {item['status']}"
+        head = Text.assemble((f"{item['number']:>2} ", "dim"), (item["source"], "cyan"), (score + status, "dim"))
+        best = max((sentence["score"] for sentence in item["sentences"]), default=0)
+        telling = [sentence for sentence in item["sentences"] if sentence["score"] >= _TELLING * best]
+        texts = {_one_line(sentence["text"]): sentence["score"] for sentence in telling}
+        new = {text: score for text, score in texts.items() if text not in shown}
+        shown.update(new)
+        yield head if new or not texts else Text.assemble(head, ("  the same sentences", "dim"))
+        if new:
+            # A table keeps the score beside the first line of a wrapped sentence.
+            table = Table.grid(padding=(0, 1, 0, 0))
+            table.add_column(justify="right", style="dim")
+            table.add_column()
+            for text, value in new.items():
+                table.add_row(f"{value:.2f}", Text(text))
+            yield Padding(table, (0, 0, 0, 3), expand=False)
 
 
-def _sentence(sentence: Mapping[str, Any]) -> RenderableType:
-    # A table keeps the bar beside every line of a wrapped sentence.
-    row = Table.grid(padding=(0, 1, 0, 0))
-    row.add_column(justify="right", style="dim")
-    row.add_column()
-    score = "" if sentence["score"] is None else f"{sentence['score']:.2f}"
-    row.add_row(score, Text(" ".join(sentence["text"].split())))
-    return row
+def _one_line(text: str) -> str:
+    """Give a sentence without its line breaks, and without the rule below a heading."""
+    return " ".join(_RULE.sub("", text).split())
 
 
 def trail_tree(crag: Mapping[str, Any]) -> Tree:
@@ -116,12 +128,14 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
     for decision in crag["trail"]:
         branch = root.add(f"pass {decision['iteration']} of {decision['max_iterations']}")
         limit = decision["limit"]
-        ending = f"  {_LIMITS.get(limit, limit)}" if limit else ""
+        meaning = (
+            (f"  {_LIMITS.get(limit, limit)}", "yellow") if limit else (f"  {_ACTIONS[decision['action']]}", "dim")
+        )
         lines: dict[str, list[str | tuple[str, str]]] = {
             "search": [decision["query"], (f"  {decision['strategy']}", "dim")],
             "verdict": [*_verdict(decision), (f"  {_reason(decision)}", "dim")],
             "documents": [_counts(decision)],
-            "action": [(decision["action"], "bold"), (ending, "yellow"), *_mode(decision)],
+            "action": [(decision["action"], "bold"), meaning, *_mode(decision)],
         }
         for name, words in lines.items():
             branch.add(Text.assemble((f"{name:<10}", "dim"), *words))
@@ -130,11 +144,15 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
 
 def _reason(decision: Mapping[str, Any]) -> str:
     """Say which rule spoke, with the threshold it looked at."""
-    upper, lower = decision["thresholds"]["upper"], decision["thresholds"]["lower"]
+    upper, lower, least = (f"{decision['thresholds'][name]:.2f}" for name in ("upper", "lower", "filter"))
+    scores = [entry["score"] for entry in decision["discarded"] if entry["score"] is not None]
+    below = f"below {lower}"
+    if decision["score"] is None and scores:
+        below = f"the best document has {max(scores):.2f}, below {least}"
     rules = {
-        "upper_threshold": f"at least {upper:.2f}",
-        "between_thresholds": f"from {lower:.2f} up to {upper:.2f}",
-        "lower_threshold": f"below {lower:.2f}" if decision["score"] is not None else "nothing is good enough",
+        "upper_threshold": f"at least {upper}",
+        "between_thresholds": f"from {lower} up to {upper}",
+        "lower_threshold": below,
         "no_documents": "nothing was found",
     }
     return rules.get(decision["judged_by"], str(decision["judged_by"]))

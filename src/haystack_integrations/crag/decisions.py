@@ -65,7 +65,7 @@ class Judgement:
     :param score: The aggregate in [0, 1], or None when there is nothing to aggregate.
     :param rule: What decided, for example `upper_threshold` or `no_documents`.
     :param kept: Documents that passed the filter, in their order.
-    :param discarded: The others, each `{"id", "score", "reason"}`.
+    :param discarded: The others, each `{"id", "score", "reason"}`, and `source` where the document has one.
     :param counts: How many documents came in and what became of their grading.
     """
 
@@ -133,14 +133,14 @@ def judge(
     for document in documents:
         grade = grade_of(document, question)
         if grade is None:
-            discarded.append({"id": document.id, "score": None, "reason": "not_graded"})
+            discarded.append(_dropped(document, None, "not_graded"))
             continue
         counts[grade.status] += 1
         if grade.status == "failed":
             failed += 1
             kept.append(document)
         elif grade.score < thresholds.filter:
-            discarded.append({"id": document.id, "score": grade.score, "reason": "below_filter"})
+            discarded.append(_dropped(document, grade.score, "below_filter"))
         else:
             kept.append(document)
             scores.append(grade.score)
@@ -200,8 +200,18 @@ def graded_entry(document: Document) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": document.id, "score": grade.score, "status": grade.status, "grader": grade.grader}
     if grade.reason:
         entry["reason"] = grade.reason
-    source = document.meta.get("source") or document.meta.get("url") or document.meta.get("file_path")
-    return {**entry, **({"source": str(source)} if source else {})}
+    return {**entry, **_source(document)}
+
+
+def _dropped(document: Document, score: float | None, reason: str) -> dict[str, Any]:
+    """Describe a dropped document for the decision record, without its text."""
+    return {"id": document.id, "score": score, "reason": reason, **_source(document)}
+
+
+def _source(document: Document) -> dict[str, str]:
+    names = (document.meta.get(key) for key in ("source", "url", "file_path"))
+    name = next((str(name) for name in names if name), None)
+    return {} if name is None else {"source": name}
 
 
 def best_first(documents: Sequence[Document]) -> list[Document]:

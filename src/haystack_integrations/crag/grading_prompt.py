@@ -2,14 +2,13 @@
 
 import secrets
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading_plan import Item
+from haystack_integrations.crag.templates import compile_template
 from haystack_integrations.crag.text import count_tokens
 
 DEFAULT_RUBRIC: Final = """\
@@ -59,13 +58,8 @@ class GradingPrompt:
             question, a document's key or its text.
         """
         self.rubric, self.scale, self.reasons = rubric, scale, reasons
-        environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)  # plain text, not HTML
-        try:
-            self._template = environment.from_string(template)
-            rendered = self._render("probe-question", [_PROBE], "probe-problem")
-        except TemplateError as error:
-            msg = f"the grader's template cannot be used: {error}; see DEFAULT_TEMPLATE for what it may hold"
-            raise ConfigurationError(msg) from None
+        probe = self._variables("probe-question", [_PROBE], "probe-problem")
+        self._template, rendered = compile_template(template, "the grader's template", **probe)
         for name, value in {
             "query": "probe-question",
             "document.key": _PROBE.key,
@@ -85,14 +79,15 @@ class GradingPrompt:
         :param problem: What was wrong with the last reply, when asking again.
         :returns: A system and a user message.
         """
-        return [ChatMessage.from_system(self.rubric), ChatMessage.from_user(self._render(query, items, problem))]
+        text = self._template.render(**self._variables(query, items, problem))
+        return [ChatMessage.from_system(self.rubric), ChatMessage.from_user(text)]
 
-    def _render(self, query: str, items: Sequence[Item], problem: str | None) -> str:
-        return self._template.render(
-            query=query,
-            documents=items,
-            boundary=f"doc-{secrets.token_hex(4)}",
-            scale=int(self.scale) if float(self.scale).is_integer() else self.scale,
-            reasons=self.reasons,
-            problem=problem,
-        )
+    def _variables(self, query: str, items: Sequence[Item], problem: str | None) -> dict[str, Any]:
+        return {
+            "query": query,
+            "documents": items,
+            "boundary": f"doc-{secrets.token_hex(4)}",
+            "scale": int(self.scale) if float(self.scale).is_integer() else self.scale,
+            "reasons": self.reasons,
+            "problem": problem,
+        }

@@ -13,11 +13,11 @@ Granularity = Literal["sentence", "window", "passage"]
 
 # The parts of a strip's score, and the sum from which on it is worth keeping. One choice for five data sets (claims,
 # two-hop, trivia, long answers, papers), see benchmarks/judgement.py; it is flat around these values.
-_TOGETHER: Final = 0.35
-_ALONE: Final = 0.25
-_PHRASE: Final = 0.15
-_PLACE: Final = 0.25
-_LINE: Final = 0.76
+_TOGETHER: Final = 0.4
+_ALONE: Final = 0.1
+_PHRASE: Final = 0.2
+_PLACE: Final = 0.3
+_LINE: Final = 0.7
 
 # Where even the best strip covers less than this share of the question, none is good: nothing is stretched to 1.
 _FLOOR: Final = 0.5

@@ -30,7 +30,7 @@ STOP_WORDS: Final = frozenset(
 _CJK = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
 _MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
-_WORD = re.compile(rf"[\w{_MARK}]+(?:['.,][\w{_MARK}]+)*")
+_WORD = re.compile(rf"\w[\w{_MARK}]*(?:['.,]\w[\w{_MARK}]*)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
@@ -49,7 +49,7 @@ _END = re.compile(
     r"(?P<hard>[\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4]+[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
     r"|(?<![.!?\u2026])(?P<soft>[.!?\u2026]++)['\"\u201d\u2019\u00bb)\]]*+(?:\[\d+\])*+(?=\s)"
 )
-_NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,])?")
+_NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,]|\Z)?")
 _LIST_NUMBER = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
 _DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
 
@@ -161,27 +161,30 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _prose(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    return [span for block in _blocks(text, start, end) for span in _split(text, *block)]
+    spans: list[tuple[int, int]] = []
+    for first, last, is_flow in _blocks(text, start, end):
+        spans += _split(text, first, last) if is_flow else [_trim(text, first, last)]
+    return spans
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut at blank lines and around lines that stand for themselves; the lines of one block are one flow of text."""
+def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Cut at blank lines and around lines that stand for themselves; the lines of any other block are one flow."""
     first: int | None = None
     for line in _LINE.finditer(text, start, end):
         kind = line.lastgroup
         if first is not None and kind in {"blank", "alone", "item"}:
-            yield first, line.start()
+            yield first, line.start(), True
             first = None
         if kind == "alone":
-            yield line.span()
+            yield *line.span(), False
         elif kind == "rule":
             # A line of dashes ends the heading above it, or stands for itself.
-            yield (line.start() if first is None else first), line.end()
+            yield (line.start() if first is None else first), line.end(), first is not None
             first = None
         elif kind != "blank" and first is None:
             first = line.start()
     if first is not None:
-        yield first, end
+        yield first, end, True
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

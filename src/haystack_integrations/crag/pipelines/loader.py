@@ -160,7 +160,7 @@ def load(
     if "generator" in models and "generator" in spec["components"]:
         live["generator"] = models["generator"]
     if store is not None:
-        spec, placed = _place_on(spec, store, given=set(live))
+        spec, placed = place_on(spec, store, given=set(live))
         live = {**placed, **live}
     try:
         pipeline = Pipeline.from_dict(spec, components=live)
@@ -178,8 +178,16 @@ def load(
     return loaded
 
 
-def _place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Exchange the store: gives the pipeline's mapping for it, and the live components that hold the store."""
+def place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """
+    Exchange the store of a pipeline.
+
+    :param spec: A pipeline as `read` gives it.
+    :param store: A live store; its index is made if it has one.
+    :param given: Components the caller passes himself.
+    :returns: The pipeline for that kind of store, and live components by name that hold the store.
+    :raises ConfigurationError: For a store of an unknown kind without its two retrievers.
+    """
     profile = profile_of(store)
     roles = {name for known in profiles().values() for name in known.components}
     if profile is not None:

@@ -1,0 +1,29 @@
+"""Prompts: jinja2 templates that are compiled once, checked when a component is built, and sandboxed."""
+
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+
+def compile_template(text: str, whose: str, **probe: Any) -> tuple[Template, str]:
+    """
+    Compile a prompt, and render it once to see that it works.
+
+    Compiled here and not in each run by Haystack's builders: that costs more than grading itself.
+
+    :param text: The template; plain text, not HTML, so nothing is escaped.
+    :param whose: What to call it in an error, for example `the grader's template`.
+    :param probe: A value for each variable that the template may use.
+    :returns: The template, and what it makes of the probe.
+    :raises ConfigurationError: When it cannot be compiled or uses an unknown variable.
+    """
+    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    try:
+        template = environment.from_string(text)
+        return template, template.render(**probe)
+    except TemplateError as error:
+        msg = f"{whose} cannot be used: {error}; it may use the variables {sorted(probe)}"
+        raise ConfigurationError(msg) from None
