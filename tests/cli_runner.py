@@ -8,8 +8,8 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 import haystack_integrations.crag as crag_package
-from haystack_integrations.crag.cli import app
-from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.cli.app import app
+from haystack_integrations.crag.cli.errors import ExitCode
 
 QUESTION = "Where do emperor penguins live?"
 PENGUINS = "Emperor penguins live on the coast of Antarctica. They eat fish. Their chicks are grey."

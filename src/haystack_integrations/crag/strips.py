@@ -80,10 +80,11 @@ def lexical_scores(query: str, strips: Sequence[Strip], titles: Sequence[str]) -
     if not question.terms:
         return [1.0] * len(strips)
     readings = [read(question, strip.text) for strip in strips]
+    subjects = [frozenset(question.read(title)).intersection(question.terms) for title in titles]
     frequency = Counter(term for reading in readings for term in reading.found)
-    # Terms that no strip has would lower all scores alike, so they do not count.
+    frequency.update([t for strip in strips for t in subjects[strip.document] if t not in frequency])
+    # Terms that no strip and no title has would lower all scores alike, so they do not count.
     weights = {term: log(1 + len(strips) / frequency[term]) for term in frequency}
-    subjects = [frozenset(question.read(title)) & frequency.keys() for title in titles]
     alone = [coverage(reading.found, weights) for reading in readings]
     together = [
         coverage(reading.found | subjects[strip.document], weights)

@@ -11,8 +11,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 if TYPE_CHECKING:
-    from haystack_integrations.crag.cli_doctor import Check
-    from haystack_integrations.crag.cli_outcome import Outcome
+    from haystack_integrations.crag.cli.doctor import Check
+    from haystack_integrations.crag.cli.outcome import Outcome
 
 # A sentence is shown when it scores at least this share of the best one of its document.
 _TELLING: Final = 0.5

@@ -9,7 +9,7 @@ from cli_runner import QUESTION, crag, refused, two_documents
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel, judging
 
-from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.cli.errors import ExitCode
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from cli_runner import crag
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
 
-from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.cli.errors import ExitCode
 
 
 def examined(*arguments: str) -> tuple[int, dict[str, dict[str, str]]]:

@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from scripted_model import ScriptedModel
 from werkzeug import Request, Response
 
-from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
 
 

@@ -10,9 +10,9 @@ from rich.console import RenderableType
 from rich.rule import Rule
 from rich.text import Text
 
-from haystack_integrations.crag.cli_ask import WITHOUT_MODEL, load_pipeline, memory_store
-from haystack_integrations.crag.cli_outcome import Outcome, run
-from haystack_integrations.crag.cli_views import outcome_view
+from haystack_integrations.crag.cli.ask import WITHOUT_MODEL, load_pipeline, memory_store
+from haystack_integrations.crag.cli.outcome import Outcome, run
+from haystack_integrations.crag.cli.views import outcome_view
 from haystack_integrations.crag.errors import SourceError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
-from haystack_integrations.crag.cli_errors import MEANINGS, ExitCode, explain
-from haystack_integrations.crag.cli_output import Json, complain, complain_about, progress_bar, show, show_json, working
-from haystack_integrations.crag.cli_pipelines import app as pipelines_app
+from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.pipelines import app as pipelines_app
 
 _CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
 _EPILOG: Final = f"[bold]Exit codes[/]\n{_CODES}"
@@ -100,7 +100,7 @@ def setup(
 @app.command()
 def demo(json: Json = False) -> None:
     """Ask Python's own language reference three questions: no download, no key, no model."""
-    from haystack_integrations.crag.cli_demo import demo_view, run_demo
+    from haystack_integrations.crag.cli.demo import demo_view, run_demo
 
     with working("reading Python's language reference"):
         result = run_demo()
@@ -141,19 +141,19 @@ def ask(
     json: Json = False,
 ) -> None:
     """Answer a question from files, or from an index made by `crag index`."""
-    from haystack_integrations.crag import cli_ask
-    from haystack_integrations.crag.cli_model import chat_model
-    from haystack_integrations.crag.cli_views import outcome_view
+    from haystack_integrations.crag.cli import ask as asking
+    from haystack_integrations.crag.cli.model import chat_model
+    from haystack_integrations.crag.cli.views import outcome_view
 
     model = chat_model(llm_base_url, llm_model, llm_api_key)
-    request = cli_ask.Request(
+    request = asking.Request(
         question=sys.stdin.buffer.read().decode(errors="replace") if question == "-" else question,
-        pipeline=pipeline or (cli_ask.WITHOUT_MODEL if model is None else cli_ask.WITH_MODEL),
+        pipeline=pipeline or (asking.WITHOUT_MODEL if model is None else asking.WITH_MODEL),
         docs=[*(docs or ()), *(more or ())],
         options={"mode": mode, "top_k": top_k},
     )
     with working("reading and judging"):
-        outcome = cli_ask.answer(request, model, (store, url, index), complain_about)
+        outcome = asking.answer(request, model, (store, url, index), complain_about)
     show_json(outcome.to_dict()) if json else show(outcome_view(outcome))
     raise typer.Exit(outcome.exit_code)
 
@@ -170,8 +170,8 @@ def index(
     json: Json = False,
 ) -> None:
     """Bring an index up to date with files and folders; a second run writes nothing."""
-    from haystack_integrations.crag.cli_ask import elasticsearch_store
-    from haystack_integrations.crag.cli_views import report_table
+    from haystack_integrations.crag.cli.ask import elasticsearch_store
+    from haystack_integrations.crag.cli.views import report_table
     from haystack_integrations.crag.pipelines.indexing import index as run_index
 
     opened = elasticsearch_store(store, url, index)
@@ -193,10 +193,10 @@ def doctor(
     json: Json = False,
 ) -> None:
     """Say what is reachable, what is missing, and how to fix it."""
-    from haystack_integrations.crag.cli_ask import ELASTICSEARCH, elasticsearch_store
-    from haystack_integrations.crag.cli_doctor import checks
-    from haystack_integrations.crag.cli_model import chat_model
-    from haystack_integrations.crag.cli_views import checks_view
+    from haystack_integrations.crag.cli.ask import ELASTICSEARCH, elasticsearch_store
+    from haystack_integrations.crag.cli.doctor import checks
+    from haystack_integrations.crag.cli.model import chat_model
+    from haystack_integrations.crag.cli.views import checks_view
 
     opened = elasticsearch_store(store or ELASTICSEARCH, url, index) if store or url else None
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key)))

@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from scripted_model import ScriptedModel, judging
 from werkzeug import Response
 
-from haystack_integrations.crag.cli_errors import ExitCode, explain
+from haystack_integrations.crag.cli.errors import ExitCode, explain
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.tree import Tree
 
-from haystack_integrations.crag.cli_drawing import Form, mermaid, tree
-from haystack_integrations.crag.cli_output import Json, console, plain, show, show_json
+from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
+from haystack_integrations.crag.cli.output import Json, console, plain, show, show_json
 from haystack_integrations.crag.errors import ConfigurationError
 
 app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)

@@ -12,7 +12,7 @@ import pytest
 from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused, two_documents
 
 from haystack_integrations.crag import __version__
-from haystack_integrations.crag.cli_errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 
@@ -36,7 +36,7 @@ def test_help_lists_every_exit_code() -> None:
 
 def test_help_imports_no_haystack() -> None:
     """Help comes at once: the heavy imports come with the commands."""
-    code = "import sys; from haystack_integrations.crag.cli import app; print('haystack' in sys.modules)"
+    code = "import sys; from haystack_integrations.crag.cli.app import app; print('haystack' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
     assert shown.stdout == "False\n"
 

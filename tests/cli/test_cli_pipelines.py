@@ -8,7 +8,7 @@ import yaml
 from cli_runner import crag, refused
 from haystack import Pipeline
 
-from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines import names
 from haystack_integrations.crag.pipelines.loader import read, source
 

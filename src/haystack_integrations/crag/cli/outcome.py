@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack_integrations.crag.cli_errors import ExitCode
+from haystack_integrations.crag.cli.errors import ExitCode
 
 if TYPE_CHECKING:
     from haystack import Document, SuperComponent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from haystack_integrations.crag.cli_model import (
+from haystack_integrations.crag.cli.model import (
     KEY_SETTING,
     MODEL_SETTING,
     OPENAI_KEY,
@@ -16,7 +16,7 @@ from haystack_integrations.crag.cli_model import (
     configured,
     is_address,
 )
-from haystack_integrations.crag.cli_outcome import Outcome, run
+from haystack_integrations.crag.cli.outcome import Outcome, run
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
 
 if TYPE_CHECKING:

@@ -1,0 +1,242 @@
+"""StripRefiner: what is kept is a piece of its document, in order, within the budget, and never nothing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, tracing
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from haystack_integrations.crag.components.strip_refiner import StripRefiner
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.strips import decompose, lexical_scores
+from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
+
+QUESTION = "When did the iron tower open?"
+PAGE = "Paris has many sights. The iron tower did open in 1889.  It is high. Bread is baked daily. The tower is iron."
+OTHER = "Bees collect nectar. They make honey."
+
+PIECES = ["The iron tower opened.", "Iron.", "Bread is baked.", "\n\n", "- a tower", "\u5854\u3002", " "]
+CONTENTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join), min_size=1, max_size=4)
+
+
+def refine(*contents: str | None, query: str = QUESTION, **settings: Any) -> dict[str, Any]:
+    """Refine texts by a fresh refiner."""
+    documents = [Document(id=str(number), content=content) for number, content in enumerate(contents)]
+    return StripRefiner(**settings).run(query=query, documents=documents)
+
+
+def kept(result: dict[str, Any]) -> list[str | None]:
+    """The refined texts."""
+    return [document.content for document in result["documents"]]
+
+
+def test_the_sentence_that_words_the_question_is_kept() -> None:
+    """And its offsets lead back to it."""
+    document = refine(PAGE)["documents"][0]
+    assert document.content == "The iron tower did open in 1889."
+    note = document.meta["crag"]
+    assert (note["strips_in"], note["strips_kept"]) == (5, 1)
+    strip = note["strips"][0]
+    assert PAGE[strip["start"] : strip["end"]] == document.content
+    assert 0.5 < strip["score"] <= 1
+
+
+def test_a_document_without_a_kept_strip_is_dropped_and_says_so() -> None:
+    """Whole, on a socket of its own."""
+    result = refine(PAGE, OTHER)
+    assert [document.id for document in result["documents"]] == ["0"]
+    (dropped,) = result["dropped"]
+    assert dropped.content == OTHER
+    assert dropped.meta["crag"] == {"strips": [], "strips_in": 2, "strips_kept": 0}
+
+
+def test_where_no_strip_passes_the_best_one_is_kept_and_marked() -> None:
+    """The result is never empty for documents with text."""
+    result = refine(OTHER, "It rains on towers.", query="quantum iron tower physics exam")
+    assert kept(result) == ["It rains on towers."]
+    assert result["documents"][0].meta["crag"]["strips_fallback"] is True
+    assert [document.id for document in result["dropped"]] == ["0"]
+    assert "strips_fallback" not in refine(PAGE)["documents"][0].meta["crag"]
+
+
+def test_the_fallback_keeps_to_the_budget_too() -> None:
+    """It is cut at a word boundary, and stays a piece of the document with exact offsets."""
+    long = "tower " * 200 + "end."
+    document = refine(long, max_tokens=20)["documents"][0]
+    (strip,) = document.meta["crag"]["strips"]
+    assert document.content == long[strip["start"] : strip["end"]]
+    assert 10 < count_tokens(document.content) <= 20
+    assert document.content.endswith("tower")
+
+
+def test_documents_without_text_come_back_unchanged() -> None:
+    """There is nothing to refine, and nothing to lose."""
+    assert kept(refine(None, "  ")) == [None, "  "]
+    assert refine() == {"documents": [], "dropped": []}
+
+
+def test_strips_keep_reading_order_and_the_space_between_neighbours() -> None:
+    """Neighbours are joined as they were, others by a line break."""
+    result = refine(PAGE, threshold=None, top_n=3)
+    assert kept(result) == ["The iron tower did open in 1889.  It is high.\nThe tower is iron."]
+    assert kept(refine(PAGE, threshold=None)) == [PAGE]
+
+
+def test_documents_keep_their_order_and_the_rest_of_themselves() -> None:
+    """Ids, scores and metadata stay; an embedding of the whole text would be none of the rest."""
+    documents = [
+        Document(id="b", content="The iron tower did open.", score=0.2, meta={"page": 1, "crag": {"score": 0.9}}),
+        Document(id="a", content="When did the iron tower open? In 1889.", score=0.9, embedding=[1.0]),
+    ]
+    result = StripRefiner(threshold=None).run(query=QUESTION, documents=documents)["documents"]
+    assert [(document.id, document.score) for document in result] == [("b", 0.2), ("a", 0.9)]
+    assert result[0].meta["page"] == 1
+    assert result[0].meta["crag"]["score"] == 0.9
+    assert result[1].embedding is None
+    assert documents[1].embedding == [1.0]
+    assert "strips" not in documents[0].meta["crag"]
+
+
+def test_top_n_counts_over_all_documents() -> None:
+    """Alone, or together with the threshold."""
+    both = (PAGE, "The iron tower will open again. Iron tower tickets are open.")
+    assert sum(d.meta["crag"]["strips_kept"] for d in refine(*both, threshold=None, top_n=2)["documents"]) == 2
+    assert sum(d.meta["crag"]["strips_kept"] for d in refine(*both, top_n=1)["documents"]) == 1
+    assert sum(d.meta["crag"]["strips_kept"] for d in refine(PAGE, top_n=5)["documents"]) == 1
+
+
+def test_the_budget_keeps_the_best_and_lets_a_shorter_one_in() -> None:
+    """Not the first ones; and a strip too long for the rest does not end the filling."""
+    text = f"Weather. The iron tower did open in 1889. An iron tower did open {'and more ' * 30} there. Tower."
+    result = refine(text, threshold=None, max_tokens=14)
+    assert kept(result) == ["Weather. The iron tower did open in 1889.\nTower."]
+
+
+def test_windows_hold_several_sentences_and_passages_all() -> None:
+    """The three modes of the paper."""
+    text = "One here. Two there. The iron tower did open. Four. Five."
+    assert kept(refine(text, granularity="window", window=2)) == ["The iron tower did open. Four."]
+    assert kept(refine(text, granularity="passage")) == [text]
+    assert refine(text, OTHER, granularity="passage")["dropped"][0].content == OTHER
+
+
+def test_a_title_need_not_be_repeated() -> None:
+    """A sentence of the page on the tower counts for the tower."""
+    page = Document(content="Bread is baked. It did open in 1889.", meta={"title": "Iron tower"})
+    assert kept(StripRefiner().run(query=QUESTION, documents=[page])) == ["It did open in 1889."]
+    scores = {}
+    for field in ("title", None):
+        document = StripRefiner(threshold=None, title_field=field).run(query=QUESTION, documents=[page])["documents"][0]
+        scores[field] = [strip["score"] for strip in document.meta["crag"]["strips"]]
+    assert scores["title"][0] > scores[None][0]
+
+
+def test_an_earlier_document_wins_between_equal_strips() -> None:
+    """The retriever's order is evidence, too."""
+    result = refine("The tower did open.", "The tower did open.", threshold=None, top_n=1)
+    assert [document.id for document in result["documents"]] == ["0"]
+
+
+def test_a_question_without_words_speaks_against_no_strip() -> None:
+    """All score 1; only the budget limits."""
+    assert kept(refine(PAGE, OTHER, query="?")) == [PAGE, OTHER]
+
+
+def test_sentences_of_chinese_and_japanese_are_strips_and_stay_together() -> None:
+    """No space is put between neighbours that had none."""
+    text = "\u5854\u5f88\u9ad8\u3002\u5854\u57281889\u5e74\u5f00\u653e\u3002\u9762\u5305\u3002"
+    assert kept(refine(text, query="\u5854 1889", threshold=None)) == [text]
+    assert refine(text, query="\u5854 1889")["documents"][0].meta["crag"]["strips_in"] == 3
+
+
+@given(CONTENTS, st.sampled_from([None, 0.0, 0.5, 1.0]), st.sampled_from([None, 1, 3]), st.sampled_from([2, 7, 4096]))
+def test_nothing_is_invented_and_no_limit_is_broken(
+    contents: list[str], threshold: float | None, top_n: int | None, max_tokens: int
+) -> None:
+    """Every strip is a substring at its offsets, strips do not overlap, the budget holds, no document is lost."""
+    result = refine(*contents, threshold=threshold, top_n=top_n, max_tokens=max_tokens)
+    assert sorted(d.id for d in result["documents"] + result["dropped"]) == sorted(map(str, range(len(contents))))
+    if not any(content.strip() for content in contents):
+        return
+    assert result["documents"]
+    total = 0
+    for document in result["documents"]:
+        content, rest, end = contents[int(document.id)], document.content, 0
+        for strip in document.meta["crag"]["strips"]:
+            assert end <= strip["start"] < strip["end"]
+            piece, end = content[strip["start"] : strip["end"]], strip["end"]
+            before, rest = rest[: rest.index(piece)], rest[rest.index(piece) + len(piece) :]
+            assert not before.strip()
+            total += count_tokens(piece)
+        assert not rest
+    assert total <= max_tokens
+    if top_n is not None:
+        assert sum(document.meta["crag"]["strips_kept"] for document in result["documents"]) <= top_n
+
+
+@given(CONTENTS)
+def test_scores_are_in_range(contents: list[str]) -> None:
+    """For whatever is asked and found."""
+    strips = decompose(contents, "sentence", 3)
+    scores = lexical_scores(QUESTION, strips, [""] * len(contents))
+    assert len(scores) == len(strips)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"granularity": "page"}, r"granularity must be one of \['sentence', 'window', 'passage'\], but got 'page'"),
+        ({"scorer": "magic"}, r"scorer must be one of \['lexical'\], but got 'magic'"),
+        ({"threshold": 1.5}, r"threshold must be in \[0, 1\], or null for no threshold, but got 1.5"),
+        ({"top_n": 0}, "top_n must be at least 1, but got 0"),
+        ({"window": 0}, "window must be at least 1"),
+        ({"max_tokens": 0}, "max_tokens must be at least 1"),
+    ],
+)
+def test_unusable_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    """With what was got and what was wanted."""
+    with pytest.raises(ConfigurationError, match=message):
+        StripRefiner(**settings)
+
+
+def test_settings_survive_yaml() -> None:
+    """With values that are not the defaults."""
+    settings = {
+        "granularity": "window",
+        "window": 2,
+        "threshold": None,
+        "top_n": 4,
+        "max_tokens": 9,
+        "title_field": None,
+    }
+    pipeline = Pipeline()
+    pipeline.add_component("refiner", StripRefiner(**settings))
+    loaded = Pipeline.loads(pipeline.dumps()).get_component("refiner")
+    assert {name: getattr(loaded, name) for name in settings} == settings
+
+
+@pytest.fixture
+def exporter() -> Iterator[InMemorySpanExporter]:
+    """Haystack's tracing through OpenTelemetry, into memory."""
+    memory = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
+    yield memory
+    tracing.disable_tracing()
+    provider.shutdown()
+
+
+def test_the_span_counts_strips(exporter: InMemorySpanExporter) -> None:
+    """In and kept, no content."""
+    refine(PAGE)
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "crag.refine"
+    assert dict(span.attributes or {}) == {"crag.strips.in": 5, "crag.strips.kept": 1}
