@@ -6,8 +6,8 @@ Show it on real input: index two labelled corpora with `crag index`, ask questio
 Indexes the corpora into one Elasticsearch index through the command line, then
 1. hit@1 and hit@10 of BM25, dense and the fused list over every labelled question of the open half;
 2. `corrective_retrieval` for the first questions of each set: verdicts against the labels of what was retrieved first;
-3. `agent_rag` and `corrective_rag` for the same questions against a scripted OpenAI-compatible server on loopback that grades by the labels
-   (2 -> 0.9, 1 -> 0.5, 0 -> 0.1): verdicts, calls for each question, corrections.
+3. `agent_rag` and `corrective_rag` for the same questions against a scripted OpenAI-compatible server on loopback that
+   grades by the labels (2 -> 0.9, 1 -> 0.5, 0 -> 0.1): verdicts, calls for each question, corrections.
 """
 
 import argparse

@@ -40,7 +40,7 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def guarded(self: socket.socket, address: Any) -> None:
         if self.family in (socket.AF_INET, socket.AF_INET6):
             host = str(address[0])
-            if host != "localhost" and not ip_address(host.split("%")[0]).is_loopback:
+            if host != "localhost" and not ip_address(host.split("%", maxsplit=1)[0]).is_loopback:
                 msg = f"a test tried to reach {host}; only loopback is allowed"
                 raise AssertionError(msg)
         connect(self, address)

@@ -5,9 +5,10 @@ import re
 from typing import Any
 
 import pytest
-from haystack_integrations.crag.grading_reply import MAX_REPLY_BYTES, read_reply
 from hypothesis import given
 from hypothesis import strategies as st
+
+from haystack_integrations.crag.grading_reply import MAX_REPLY_BYTES, read_reply
 
 KEYS = ["a1b2c3", "d4e5f6", "0a9b8c"]
 SCORES = {"a1b2c3": 0.9, "d4e5f6": 0.2, "0a9b8c": 0.5}
@@ -56,7 +57,9 @@ def test_an_array_of_another_length_credits_nobody(text: str) -> None:
     assert reply.problem == "array_length"
 
 
-@pytest.mark.parametrize("value", ["true", '"90 %"', '"0,9"', "-0.1", "1.1", "95", "null", "NaN", "Infinity", "1e999", "[]"])
+@pytest.mark.parametrize(
+    "value", ["true", '"90 %"', '"0,9"', "-0.1", "1.1", "95", "null", "NaN", "Infinity", "1e999", "[]"]
+)
 def test_what_is_no_score_is_never_made_one(value: str) -> None:
     """Not clipped, not guessed, not read as 1."""
     text = f'{{"evaluations":[{{"id":"a1b2c3","score":{value}}},{{"id":"d4e5f6","score":0.2}}]}}'

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+
 from haystack_integrations.crag import __version__
 
 ROOT = Path(__file__).parents[1]
@@ -100,5 +101,8 @@ def test_no_machine_path_and_no_registry_host_is_in_the_project() -> None:
     pattern = re.compile(f"{hosts}|{paths}")
     for name in files:
         path = ROOT / name
-        if path.suffix in {".py", ".md", ".yml", ".toml", ".sh", ".json", ".java", ""} and path.stat().st_size < 300_000:
+        if (
+            path.suffix in {".py", ".md", ".yml", ".toml", ".sh", ".json", ".java", ""}
+            and path.stat().st_size < 300_000
+        ):
             assert not pattern.search(path.read_text("utf-8", errors="ignore")), name

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from haystack import Pipeline
 from haystack.components.generators.chat import MockChatGenerator
+
 from haystack_integrations.crag import components
 from haystack_integrations.crag.grading_prompt import DEFAULT_TEMPLATE
 

@@ -5,8 +5,9 @@ from copy import deepcopy
 from dataclasses import FrozenInstanceError
 
 import pytest
-from haystack_integrations.crag.state import Budget, CragState, Usage
 from makers import graded
+
+from haystack_integrations.crag.state import Budget, CragState, Usage
 
 
 def test_a_state_survives_json() -> None:

@@ -7,14 +7,15 @@ from typing import Any
 import opentelemetry.trace
 import pytest
 from haystack import Document, tracing
-from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
-from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
-from haystack_integrations.crag.pipelines import load
-from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 from makers import fill, grading_by, scripted
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 
 QUESTION = "Where do canary birds sing?"
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
+from makers import asked, graded, grading_by, scripted
+
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.grades import grade_of, question_id
 from haystack_integrations.crag.state import Budget, CragState
-from makers import asked, graded, grading_by, scripted
 
 QUESTION = "Who wrote Emma?"
 

@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import graded
+
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.state import Budget, CragState
 from haystack_integrations.crag.vocabulary import ACTIONS
-from hypothesis import given
-from hypothesis import strategies as st
-from makers import graded
 
 QUESTION = "How long is the warranty?"
+
 
 def docs(*scores: float, status: str = "graded", tag: str = "") -> list[Document]:
     """One document for each score."""

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
-from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
-from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.state import CragState
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import graded
+
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.state import CragState
 
 
 def doc(name: str, score: float | None = 1.0, **values: Any) -> Document:

@@ -3,6 +3,7 @@
 import re
 
 from haystack import Document
+
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
+
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
-from hypothesis import given
-from hypothesis import strategies as st
 
 STRATEGIES = [
     {"name": "dense", "weights": {"bm25": 0.0, "dense": 1.0}},

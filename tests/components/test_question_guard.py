@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 
@@ -59,7 +60,7 @@ def test_two_runs_share_nothing() -> None:
 )
 def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any]) -> None:
     """Got and wanted."""
-    with pytest.raises(ConfigurationError, match="but got|choose from"):
+    with pytest.raises(ConfigurationError, match=r"but got|choose from"):
         QuestionGuard(**settings)
 
 

@@ -1,10 +1,11 @@
 """RecordBuilder: one record for the whole run."""
 
 from haystack.dataclasses import ChatMessage
+from makers import graded
+
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.state import CragState
-from makers import graded
 
 QUESTION = "Who wrote Emma?"
 

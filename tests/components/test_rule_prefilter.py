@@ -4,6 +4,7 @@ import logging
 
 import pytest
 from haystack import Document
+
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate, grade_of, question_id
@@ -138,5 +139,5 @@ def test_an_unreadable_setting_is_refused_at_construction(value: str, monkeypatc
 
 def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:
     """Got, wanted, way out."""
-    with pytest.raises(ConfigurationError, match="unknown rules.*read_file"):
+    with pytest.raises(ConfigurationError, match=r"unknown rules.*read_file"):
         RulePrefilter(rules=["few"])  # type: ignore[list-item]

@@ -9,10 +9,11 @@ from haystack.components.agents import Agent
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, PipelineTool
+from makers import fill, grading_by, scripted
+
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.pipelines import export, load, names
-from makers import fill, grading_by, scripted
 
 QUESTION = "Where do penguins live?"
 TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is a hot drink."]
@@ -39,7 +40,9 @@ def test_an_unknown_component_is_refused_with_the_list() -> None:
 
 def test_inputs_and_outputs_are_those_of_the_yaml(store: Any) -> None:
     """Python users meet the names that REST users meet."""
-    rag = load("corrective_rag", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("In Antarctica [1]."))
+    rag = load(
+        "corrective_rag", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("In Antarctica [1].")
+    )
     assert isinstance(rag, SuperComponent)
     result = rag.run(query=QUESTION)
     assert set(result) == {"answers", "documents", "crag"}
@@ -134,10 +137,13 @@ def test_a_yaml_with_an_unknown_component_is_refused_by_name(tmp_path: Path) -> 
         load(tmp_path / "mine.yml")
 
 
-@pytest.mark.parametrize("text", ["a: [", "just words", "components: {}"])
-def test_a_file_that_is_no_pipeline_is_refused(text: str, tmp_path: Path) -> None:
+UNTYPED = "{components: {a: {}}, connections: [], inputs: {}, outputs: {}}"
+
+
+@pytest.mark.parametrize("text", [b"a: [", b"just words", b"components: {}", UNTYPED.encode(), b"\xff\xfe\x00"])
+def test_a_file_that_is_no_pipeline_is_refused(text: bytes, tmp_path: Path) -> None:
     """With what a pipeline needs."""
-    (tmp_path / "mine.yml").write_text(text)
+    (tmp_path / "mine.yml").write_bytes(text)
     with pytest.raises(ConfigurationError):
         load(tmp_path / "mine.yml")
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack_integrations.crag.pipelines import load
 from makers import asked, fill, grading_by, scripted
+
+from haystack_integrations.crag.pipelines import load
 
 QUESTION = "How long does the battery of the drill last?"
 DRILL = [f"Battery of the drill, note {n}: the drill lasts long on one battery charge." for n in range(4)]
@@ -40,9 +41,7 @@ BOTH_DOORS = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", 
 
 
 @BOTH_DOORS
-def test_rule_read_file_results_auto_approve(
-    store: Any, asynchronous: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_rule_read_file_results_auto_approve(store: Any, asynchronous: bool, caplog: pytest.LogCaptureFixture) -> None:
     """Scores 1.0, action GENERATE, no grading call, `fast_path_hit` with the rule's name."""
     with caplog.at_level(logging.INFO, logger="haystack_integrations"):
         result = run(store, lambda _: 0.1, asynchronous=asynchronous, tool_history=[{"tool": "read_file"}])
@@ -197,7 +196,7 @@ def test_a_document_is_graded_once_in_a_run(store: Any) -> None:
     def reply(messages: Any) -> str:
         texts = asked(messages)
         seen.extend(texts.values())
-        return str({key: 0.1 for key in texts}).replace("'", '"')
+        return str(dict.fromkeys(texts, 0.1)).replace("'", '"')
 
     rag = load("agent_rag", store=store, grader=scripted(reply), generator=scripted("No."))
     result = rag.run(query=QUESTION)

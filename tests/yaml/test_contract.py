@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Pipeline
+from makers import grading_by, scripted
+
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import read, source
-from makers import grading_by, scripted
 
 ALL = names()
 QUERY_PIPELINES = [name for name in ALL if name != "indexing"]

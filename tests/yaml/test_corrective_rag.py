@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack_integrations.crag.pipelines import load
 from makers import fill, grading_by, scripted
 from scripted_model import NAME, ScriptedModel, judging
 
+from haystack_integrations.crag.pipelines import load
 
 QUESTION = "What are the two moons of Mars called?"
 MARS = "The two moons of Mars are called Phobos and Deimos."

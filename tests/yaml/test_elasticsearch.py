@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Document, Pipeline
+from makers import grading_by, scripted
+
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare
-from makers import grading_by, scripted
 
 QUESTION = "Where do penguins live?"
 TEXTS = [
@@ -173,7 +174,9 @@ def test_filters_work_on_the_server(store: Any) -> None:
 def test_a_server_that_is_down_is_a_clear_error_that_spoils_nothing() -> None:
     """The address without its password, and the way out."""
     store = open_store("elasticsearch", "http://user:secret@127.0.0.1:9", "x")
-    with pytest.raises(StoreError, match=r"no answer from Elasticsearch at http://127\.0\.0\.1:9.*start the server") as e:
+    with pytest.raises(
+        StoreError, match=r"no answer from Elasticsearch at http://127\.0\.0\.1:9.*start the server"
+    ) as e:
         agent(store)
     assert "secret" not in str(e.value)
 

@@ -11,6 +11,19 @@ from haystack_integrations.crag.errors import ConfigurationError
 T = TypeVar("T", int, float)
 
 
+def configured(name: str) -> str | None:
+    """
+    Read a setting from the environment, else from a `.env` file above the working directory.
+
+    :param name: Name of the environment variable.
+    :returns: The value without surrounding white space, or None when it is not set or empty.
+    """
+    value = os.environ.get(name)
+    if value is None:
+        value = dotenv_values(find_dotenv(usecwd=True)).get(name)
+    return (value or "").strip() or None
+
+
 def number(name: str, given: T | None, default: T, parse: Callable[[str], T], low: float, high: float) -> T:
     """
     Find a number: as given, else from the environment, else from `.env`, else the default.
@@ -28,12 +41,10 @@ def number(name: str, given: T | None, default: T, parse: Callable[[str], T], lo
     raw: object = given
     where = "the value passed for"
     if given is None:
-        text = os.environ.get(name)
+        text = configured(name)
         if text is None:
-            text = dotenv_values(find_dotenv(usecwd=True)).get(name)
-        if text is None or not text.strip():
             return default
-        raw, where = text.strip(), "the setting"
+        raw, where = text, "the setting"
     try:
         value = parse(raw) if isinstance(raw, str) else raw
     except ValueError:

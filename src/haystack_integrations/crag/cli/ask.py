@@ -13,11 +13,11 @@ from haystack_integrations.crag.cli.model import (
     OPENAI_KEY,
     URL_SETTING,
     ChatModel,
-    configured,
     is_address,
 )
 from haystack_integrations.crag.cli.outcome import Outcome, run
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
+from haystack_integrations.crag.settings import configured
 
 if TYPE_CHECKING:
     from haystack import SuperComponent

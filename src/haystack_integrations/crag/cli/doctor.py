@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, Literal
 
 from haystack_integrations.crag.cli.errors import explain
-from haystack_integrations.crag.cli.model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model, configured
+from haystack_integrations.crag.cli.model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
+from haystack_integrations.crag.settings import configured
 
 Status = Literal["ok", "warning", "error", "info"]
 

@@ -1,11 +1,11 @@
 """The chat model that `crag` answers with: any OpenAI-compatible endpoint, from options, the environment or `.env`."""
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.settings import configured
 
 if TYPE_CHECKING:
     from haystack.components.generators.chat import OpenAIChatGenerator
@@ -45,21 +45,6 @@ class ChatModel:
         return OpenAIChatGenerator(
             api_key=key, model=self.model, api_base_url=self.base_url, timeout=timeout, max_retries=1
         )
-
-
-def configured(name: str) -> str | None:
-    """
-    Read a setting from the environment or a `.env` file.
-
-    :param name: Its name.
-    :returns: The value, or None when it is not set or empty.
-    """
-    from dotenv import dotenv_values, find_dotenv
-
-    value = os.environ.get(name)
-    if value is None:
-        value = dotenv_values(find_dotenv(usecwd=True)).get(name)
-    return value.strip() or None if value else None
 
 
 def chat_model(base_url: str | None = None, model: str | None = None, api_key: str | None = None) -> ChatModel | None:

@@ -51,7 +51,11 @@ def source(name: str | Path) -> str:
         if not path.is_file():
             msg = f"no pipeline file at {str(path)!r}; pass an existing .yml file or one of {names()}"
             raise ConfigurationError(msg)
-        return path.read_text("utf-8")
+        try:
+            return path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            msg = f"the pipeline file {str(path)!r} cannot be read ({type(error).__name__}); save it as UTF-8 text"
+            raise ConfigurationError(msg) from None
     if name not in names():
         msg = f"no shipped pipeline named {name!r}; choose one of {names()}"
         raise ConfigurationError(msg)
@@ -73,6 +77,13 @@ def read(name: str | Path) -> dict[str, Any]:
         raise ConfigurationError(msg) from None
     if not isinstance(spec, dict) or not {"components", "connections", "inputs", "outputs"} <= set(spec):
         msg = f"{str(name)!r} is no pipeline: it needs components, connections, inputs and outputs at its top level"
+        raise ConfigurationError(msg)
+    parts = spec["components"]
+    untyped = [
+        part for part in parts if not isinstance(parts[part], dict) or not isinstance(parts[part].get("type"), str)
+    ]
+    if untyped:
+        msg = f"the components {untyped} of {str(name)!r} have no type; give each `type: module.ClassName`"
         raise ConfigurationError(msg)
     return spec
 
@@ -173,7 +184,7 @@ def load(
     loaded = SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
     sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined]
     for name_ in spec.get("optional_inputs", {}):
-        # Haystack's own placeholder for «not given» has no JSON schema, and ComponentTool fails on it; None is the same.
+        # Haystack's placeholder for «not given» has no JSON schema, so ComponentTool fails on it; None means the same.
         component.set_input_type(loaded, name_, sockets.get(name_).type, None)
     return loaded
 
