@@ -1,7 +1,9 @@
 """Static token embeddings: one copy of a model2vec model per process and folder, and never a download."""
 
+import re
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -17,8 +19,54 @@ SHIPPED_MODEL: Final = "static-minilm-256"
 # A lock is held for one batch only, so that a question is not kept waiting while a large import is embedded.
 _BATCH: Final = 64
 
+# ASCII punctuation by the sign, and what stands between it and spaces. Other space may be inside: the tokenizer's part.
+_WORDS: Final = re.compile(r"[!-/:-@\[-`{-~]|[^ \t\n\r!-/:-@\[-`{-~]+").findall
+_SPECIAL: Final = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]").search
+_MOST_WORDS: Final = 100_000  # about 25 MB
+_LONGEST_WORD: Final = 40
+_TINY: Final = 1e-32
+
 _encoders: dict[Path, "StaticEncoder"] = {}
 _encoders_lock = Lock()
+
+
+class _WordCache:
+    """
+    Token ids of texts, word by word: most words were met before, which is two to three times as fast as the tokenizer.
+
+    Exact: a BERT tokenizer cuts at spaces and at ASCII punctuation, whatever stands around them.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._tokenizer, self._unknown, self._most = model.tokenizer, model.unk_token_id, model.max_length
+        self._ids: dict[str, list[int]] = {}
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Tell whether a model has such a tokenizer, no more than the usual special tokens, and plain vectors."""
+        tokenizer = model.tokenizer
+        kinds = type(tokenizer.normalizer).__name__, type(tokenizer.pre_tokenizer).__name__
+        special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+        usual = special <= {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
+        plain = model.token_mapping is None and model.weights is None
+        return kinds == ("BertNormalizer", "BertPreTokenizer") and usual and plain
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Give the known tokens of each text."""
+        if len(self._ids) > _MOST_WORDS:
+            self._ids.clear()
+        words = [_WORDS(text) for text in texts]
+        new = list(set(chain.from_iterable(words)).difference(self._ids))
+        found = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
+        self._ids.update((word, encoding.ids) for word, encoding in zip(new, found, strict=True))
+        result = []
+        for some in words:
+            ids = list(chain.from_iterable(map(self._ids.__getitem__, some)))[: self._most]
+            result.append([token for token in ids if token != self._unknown] if self._unknown in ids else ids)
+        for word in new:
+            if len(word) > _LONGEST_WORD:  # such as a whole paragraph without spaces
+                del self._ids[word]
+        return result
 
 
 class StaticEncoder:
@@ -33,6 +81,7 @@ class StaticEncoder:
         self._model = model
         # `encode` sets the tokenizer's truncation on every call; with older tokenizers that fails under threads.
         self._lock = Lock()
+        self._words = _WordCache(model) if _WordCache.fits(model) else None
 
     @property
     def dimension(self) -> int:
@@ -50,9 +99,19 @@ class StaticEncoder:
         for start in range(0, len(texts), _BATCH):
             batch = list(texts[start : start + _BATCH])
             with self._lock:
-                vectors[start : start + len(batch)] = self._model.encode(
-                    batch, normalize=True, show_progress_bar=False, use_multiprocessing=False
-                )
+                vectors[start : start + len(batch)] = self._encode(batch)
+        return vectors
+
+    def _encode(self, texts: list[str]) -> NDArray[np.float32]:
+        if self._words is None or any(_SPECIAL(text) for text in texts):
+            encoded = self._model.encode(texts, normalize=True, show_progress_bar=False, use_multiprocessing=False)
+            return np.asarray(encoded, dtype=np.float32)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, tokens in enumerate(self._words.tokens(texts)):
+            if tokens:
+                summed = np.add.reduce(self._model.embedding.take(tokens, axis=0), axis=0, dtype=np.float32)
+                vectors[row] = summed / len(tokens)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + _TINY
         return vectors
 
 
