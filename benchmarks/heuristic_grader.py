@@ -11,15 +11,15 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYO
     os.environ[name] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
-import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from pydoc_data.topics import topics  # noqa: E402
-from statistics import median, quantiles  # noqa: E402
+import time
+from collections.abc import Callable
+from pydoc_data.topics import topics
+from statistics import median, quantiles
 
-from haystack import Document  # noqa: E402
+from haystack import Document
 
-from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader  # noqa: E402
-from haystack_integrations.crag.static_model import load_encoder  # noqa: E402
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.static_model import load_encoder
 
 QUESTION = "How does a context manager handle exceptions in the with statement?"
 RUNS = 300

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from haystack_integrations.crag.static_model import SHIPPED_MODEL, StaticEncoder, load_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 from model2vec import StaticModel
+
+from haystack_integrations.crag.static_model import SHIPPED_MODEL, StaticEncoder, load_encoder
 
 HOSTILE = [
     "",

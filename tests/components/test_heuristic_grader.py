@@ -209,3 +209,21 @@ def test_importing_it_does_not_load_model2vec() -> None:
         [sys.executable, "-c", code], env=environment, check=False, capture_output=True, text=True
     )
     assert finished.returncode == 0, finished.stderr
+
+
+def test_a_grade_given_in_an_earlier_pass_stays() -> None:
+    """Scores depend a little on the company: good evidence of one pass is not lost in the next."""
+    question = "Which river flows through Vienna?"
+    vienna = Document(content="The river Danube flows through Vienna.")
+    first = HeuristicGrader().run(query=question, documents=[vienna])
+    state = CragState.start(question, grades={vienna.id: {**_grade(first["documents"][0]), "score": 0.61}})
+    again = HeuristicGrader().run(query=question, documents=[vienna, Document(content="Rain.")], state=state)
+    assert again["scores"][0] == 0.61
+    assert again["documents"][0].meta["crag"]["status"] == "cached"
+    other = HeuristicGrader().run(query="Which river flows through Linz?", documents=[vienna], state=state)
+    assert other["documents"][0].meta["crag"]["status"] == "graded"
+
+
+def _grade(document: Document) -> dict[str, object]:
+    meta = document.meta["crag"]
+    return {name: meta[name] for name in ("score", "status", "grader", "question", "reason")}

@@ -6,7 +6,6 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
-from dataclasses import replace
 from threading import Lock
 from types import TracebackType
 from typing import Any, Final
@@ -21,7 +20,7 @@ from haystack_integrations.crag.grades import Grade, grade_of, question_id, with
 from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_item, plan_window, windows
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import GraderStatus
 
@@ -164,12 +163,10 @@ class Grading(AbstractContextManager["Grading"]):
         if not (document.content or "").strip():
             self.grades[document.id] = Grade(0.0, "graded", NAME, self.question, "no_content")
             return True
-        given = (self.state.grades if self.state is not None else {}).get(document.id)
-        known = Grade(**given) if given is not None else grade_of(document, self.question)
-        if known is None or known.status == "failed" or known.question != self.question:
-            return False
-        self.grades[document.id] = replace(known, status="cached")
-        return True
+        known = given_in_run(self.state, document, self.question)
+        if known is not None:
+            self.grades[document.id] = known
+        return known is not None
 
     def _granted(self) -> bool:
         """Ask the run's budget for one more call."""

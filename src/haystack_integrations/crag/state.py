@@ -7,7 +7,7 @@ from typing import Any
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import question_id
+from haystack_integrations.crag.grades import Grade, grade_of, question_id
 from haystack_integrations.crag.vocabulary import Mode
 
 _DOCUMENT_FIELDS = ("kept", "best", "evidence")
@@ -180,3 +180,19 @@ class CragState:
         values.update(budget=Budget(**data["budget"]), usage=Usage(**data["usage"]))
         values.update({name: tuple(Document.from_dict(d) for d in data[name]) for name in _DOCUMENT_FIELDS})
         return cls(**values)
+
+
+def given_in_run(state: CragState | None, document: Document, question: str) -> Grade | None:
+    """
+    Find the grade that a document was given for this question earlier in this run.
+
+    :param state: What the run knows, if there is a run.
+    :param document: The document.
+    :param question: `question_id` of the question.
+    :returns: The grade with the status `cached`; None when there is none, or only one that failed.
+    """
+    given = None if state is None else state.grades.get(document.id)
+    known = Grade(**given) if given is not None else grade_of(document, question)
+    if known is None or known.status == "failed" or known.question != question:
+        return None
+    return replace(known, status="cached")

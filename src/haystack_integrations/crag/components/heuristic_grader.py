@@ -7,10 +7,10 @@ from haystack import Document, component
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.signals import measure, score_tags
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.telemetry import set_tags, trace
-from haystack_integrations.crag.vocabulary import GraderStatus
+from haystack_integrations.crag.vocabulary import META_KEY, GraderStatus
 from haystack_integrations.crag.weighting import Weights, check_weights, document_score, reason, set_score
 
 
@@ -79,7 +79,8 @@ class HeuristicGrader:
 
         :param query: The original question.
         :param documents: Documents in rank order.
-        :param state: What the run knows; in mode `off` nothing is graded.
+        :param state: What the run knows: a grade given in an earlier pass stays (a score here depends a little on its
+            neighbours, and good evidence must not be lost to worse company); in mode `off` nothing is graded.
         :returns: A dictionary with the following keys:
             - `documents`: The same documents in the same order, each with its grade in `meta["crag"]`.
             - `scores`: One score in [0, 1] for each document, same order; none when skipped.
@@ -99,10 +100,16 @@ class HeuristicGrader:
             scores = [round(document_score(self.weights, values), 4) for values in each]
             set_tags(span, score_tags(documents, scores))
         name = f"HeuristicGrader:{self.weights if isinstance(self.weights, str) else 'custom'}"
+        question = question_id(query)
         graded = [
-            with_grade(document, Grade(score, "graded", name, question_id(query), reason(self.weights, values)))
+            with_grade(
+                document,
+                given_in_run(state, document, question)
+                or Grade(score, "graded", name, question, reason(self.weights, values)),
+            )
             for document, score, values in zip(documents, scores, each, strict=True)
         ]
+        scores = [float(document.meta[META_KEY]["score"]) for document in graded]
         by_id = {document.id: values for document, values in zip(documents, each, strict=True)}
         of_all = round(set_score(self.weights, of_set, scores), 4)
         return _result(graded, scores, "ok", of_all, {"set": of_set, "documents": by_id})
