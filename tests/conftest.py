@@ -49,6 +49,25 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def exporter() -> Iterator[Any]:
+    """Haystack's tracing through OpenTelemetry, into memory."""
+    from haystack import tracing
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
+
+    memory = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
+    yield memory
+    tracing.disable_tracing()
+    provider.shutdown()
+
+
+@pytest.fixture
 def in_memory_store() -> Iterator[Any]:
     """An empty in-memory store of its own; the class shares data by index name within the process."""
     from haystack.document_stores.in_memory import InMemoryDocumentStore

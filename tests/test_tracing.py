@@ -1,35 +1,19 @@
 """Spans: what a trace shows of a run, and what it must not show."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import opentelemetry.trace
-import pytest
-from haystack import Document, tracing
+from haystack import Document
 from makers import fill, grading_by, scripted
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 
 QUESTION = "Where do canary birds sing?"
-
-
-@pytest.fixture
-def exporter() -> Iterator[InMemorySpanExporter]:
-    """Haystack's tracing through OpenTelemetry, into memory."""
-    memory = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(memory))
-    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
-    yield memory
-    tracing.disable_tracing()
-    provider.shutdown()
 
 
 def spans(exporter: InMemorySpanExporter, name: str) -> list[ReadableSpan]:

@@ -1,5 +1,6 @@
 """CragRouter: verdicts, ladders, limits, modes; and properties that hold for any grades."""
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -72,6 +73,16 @@ def test_dropped_documents_are_on_record_with_score_and_reason() -> None:
     decision = route(documents)["decision"]
     assert [entry["reason"] for entry in decision["discarded"]] == ["below_filter", "not_graded"]
     assert {entry["id"] for entry in decision["kept"] + decision["discarded"]} == {d.id for d in documents}
+
+
+def test_dropped_documents_and_the_decision_are_logged_without_text(caplog: pytest.LogCaptureFixture) -> None:
+    """Design 000: the removal is logged; ids and scores, never what a document says."""
+    documents = docs(0.9, 0.1, tag="secret ")
+    with caplog.at_level(logging.INFO, logger="haystack_integrations"):
+        route(documents)
+    assert f"evidence dropped: id={documents[1].id}, score=0.1, reason=below_filter" in caplog.text
+    assert "decision: verdict=correct" in caplog.text
+    assert "secret" not in caplog.text
 
 
 @pytest.mark.parametrize(

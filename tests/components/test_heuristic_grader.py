@@ -4,14 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, tracing
+from haystack import Document, Pipeline
 from haystack.components.generators.chat import MockChatGenerator
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -20,7 +17,6 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, question_id
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 
 QUESTION = "When was the iron tower of Paris opened to the public?"
 ANSWER = Document(id="answer", content="The iron tower of Paris was opened to the public on 15 May 1889.", score=7.5)
@@ -170,18 +166,6 @@ def test_settings_survive_yaml() -> None:
     pipeline.add_component("grader", HeuristicGrader(**settings))
     loaded = Pipeline.loads(pipeline.dumps()).get_component("grader")
     assert {name: getattr(loaded, name) for name in settings} == settings
-
-
-@pytest.fixture
-def exporter() -> Iterator[InMemorySpanExporter]:
-    """Haystack's tracing through OpenTelemetry, into memory."""
-    memory = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(memory))
-    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
-    yield memory
-    tracing.disable_tracing()
-    provider.shutdown()
 
 
 def test_the_span_tells_scores_and_no_content(exporter: InMemorySpanExporter) -> None:

@@ -1,21 +1,17 @@
 """StripRefiner: what is kept is a piece of its document, in order, within the budget, and never nothing."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, tracing
+from haystack import Document, Pipeline
 from hypothesis import given
 from hypothesis import strategies as st
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.strips import decompose, lexical_scores
 from haystack_integrations.crag.text import count_tokens
-from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 
 QUESTION = "When did the iron tower open?"
 PAGE = "Paris has many sights. The iron tower did open in 1889.  It is high. Bread is baked daily. The tower is iron."
@@ -221,18 +217,6 @@ def test_settings_survive_yaml() -> None:
     pipeline.add_component("refiner", StripRefiner(**settings))
     loaded = Pipeline.loads(pipeline.dumps()).get_component("refiner")
     assert {name: getattr(loaded, name) for name in settings} == settings
-
-
-@pytest.fixture
-def exporter() -> Iterator[InMemorySpanExporter]:
-    """Haystack's tracing through OpenTelemetry, into memory."""
-    memory = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(memory))
-    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
-    yield memory
-    tracing.disable_tracing()
-    provider.shutdown()
 
 
 def test_the_span_counts_strips(exporter: InMemorySpanExporter) -> None:

@@ -96,7 +96,7 @@ def unjudged(documents: Sequence[Document]) -> Judgement:
     :param documents: What was retrieved.
     :returns: A judgement with the verdict `ungraded`.
     """
-    counts = {"documents_in": len(documents), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
+    counts = _counts([None] * len(documents))
     return Judgement("ungraded", None, "mode_off", list(documents), [], counts)
 
 
@@ -125,47 +125,51 @@ def judge(
     :returns: The judgement.
     :raises ConfigurationError: For `aggregate="set"` without a set score.
     """
+    if not documents:
+        return Judgement("incorrect", None, "no_documents", [], [], _counts([]))
+    grades = [(document, grade_of(document, question)) for document in documents]
+    counts = _counts([grade for _, grade in grades])
+    judged = counts["graded"] + counts["cached"] + counts["approved"]
     kept: list[Document] = []
     discarded: list[dict[str, Any]] = []
     scores: list[float] = []
-    failed = 0
-    counts = {"documents_in": len(documents), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
-    for document in documents:
-        grade = grade_of(document, question)
+    for document, grade in grades:
         if grade is None:
             discarded.append(_dropped(document, None, "not_graded"))
-            continue
-        counts[grade.status] += 1
-        if grade.status == "failed":
-            failed += 1
-            kept.append(document)
-        elif grade.score < thresholds.filter:
+        elif grade.status != "failed" and grade.score < thresholds.filter and judged >= counts["failed"]:
             discarded.append(_dropped(document, grade.score, "below_filter"))
         else:
             kept.append(document)
-            scores.append(grade.score)
-
-    judged = counts["graded"] + counts["cached"] + counts["approved"]
-    if not documents:
-        return Judgement("incorrect", None, "no_documents", [], [], counts)
-    if judged == 0 or judged < failed:
-        everything = [d for d in documents if grade_of(d, question) is not None] or list(documents)
-        kept_ids = {document.id for document in everything}
-        rest = [entry for entry in discarded if entry["id"] not in kept_ids]
-        return Judgement("ungraded", None, "grader_failed", everything, rest, counts)
-    if aggregate == "set":
-        if set_score is None:
-            msg = "aggregate 'set' needs the grader's set score, but got none; connect grader.set_score to the router"
-            raise ConfigurationError(msg)
-        score: float | None = set_score
-    else:
-        score = AGGREGATES[aggregate](scores) if scores else None
+            scores += [] if grade.status == "failed" else [grade.score]
+    if judged == 0 or judged < counts["failed"]:
+        everything = kept or list(documents)
+        return Judgement("ungraded", None, "grader_failed", everything, discarded if kept else [], counts)
+    score = _aggregate(aggregate, scores, set_score)
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
     verdict, rule = _verdict(score, scores, thresholds, variance_rule=variance_rule)
     if counts["approved"] == len(documents):
         rule = _approving_rule(documents, question)
     return Judgement(verdict, score, rule, kept, discarded, counts)
+
+
+def _counts(grades: Sequence[Grade | None]) -> dict[str, int]:
+    """Count the documents, and what became of their grading."""
+    counts = {"documents_in": len(grades), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
+    for grade in grades:
+        if grade is not None:
+            counts[grade.status] += 1
+    return counts
+
+
+def _aggregate(name: str, scores: Sequence[float], set_score: float | None) -> float | None:
+    """Make one score of many; None when there is none to make it of."""
+    if name != "set":
+        return AGGREGATES[name](scores) if scores else None
+    if set_score is None:
+        msg = "aggregate 'set' needs a set_score in the grader's report, but got none; connect grader.report to the router"
+        raise ConfigurationError(msg)
+    return set_score
 
 
 def _verdict(

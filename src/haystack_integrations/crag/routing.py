@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from haystack import Document
+from haystack import Document, logging
 
 from haystack_integrations.crag.decisions import Aggregate, Judgement, Thresholds, judge, unjudged
 from haystack_integrations.crag.grades import grade_of, question_id, unite
@@ -13,6 +13,8 @@ from haystack_integrations.crag.records import decision_record, route_tags
 from haystack_integrations.crag.state import CragState, Usage
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import Mode
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Routing:
                 known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
             )
             set_tags(span, route_tags(decision))
+        _log(decision)
         done = choice if mode_now == "enforce" else Choice("generate", f"mode_{mode_now}", None, list(documents))
         after = replace(
             known,
@@ -89,6 +92,20 @@ class Routing:
             variance_rule=self.variance_rule,
             set_score=report.get("set_score"),
         )
+
+
+def _log(decision: Mapping[str, Any]) -> None:
+    """Log each dropped document and the decision: ids, numbers and names, no text."""
+    for entry in decision["discarded"]:
+        logger.info(
+            "evidence dropped: id={id}, score={score}, reason={reason}, iteration={iteration}",
+            iteration=decision["iteration"],
+            **{key: entry[key] for key in ("id", "score", "reason")},
+        )
+    logger.info(
+        "decision: verdict={verdict}, score={score}, rule={rule}, action={action}, iteration={iteration}",
+        **{key: decision[key] for key in ("verdict", "score", "rule", "action", "iteration")},
+    )
 
 
 def _usage(report: Mapping[str, Any]) -> Usage:

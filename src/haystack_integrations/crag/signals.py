@@ -70,13 +70,7 @@ def measure(
     readings = [read(question, text, title) for text, title in zip(texts, titles, strict=True)]
     weights = term_weights(question, [reading.found for reading in readings])
     windows = [best_window(reading, weights) for reading in readings]
-    places = [
-        f"{title}\n{_snippet(text, middle)}" for title, text, (_, middle) in zip(titles, texts, windows, strict=True)
-    ]
-    semantic, agreement = similarities(encoder, query, places)
-    kept = [kept_similarity(document) for document in documents]
-    # Cosines of two models cannot be compared, so the retriever's are taken for all documents or for none.
-    is_kept = all(value is not None for value in kept)
+    semantic, agreement, is_kept = _meaning(query, documents, titles, [middle for _, middle in windows], encoder)
     tokens = [count_tokens(text) for text in texts]
     sources = [_source(document) for document in documents]
     together = Counter(sources)
@@ -87,7 +81,7 @@ def measure(
                 "phrase": phrase(reading, question, weights),
                 "sentence": windows[n][0],
                 "subject": None if reading.is_named is None else float(reading.is_named),
-                "semantic": kept[n] if is_kept else semantic[n],
+                "semantic": semantic[n],
                 "rerank": _unit(crag_meta(documents[n]).get("rerank")),
                 "length": min(1.0, tokens[n] / min_tokens),
                 "diversity": 1 / together[sources[n]],
@@ -101,6 +95,19 @@ def measure(
     length = min(1.0, sum(tokens) / (min_tokens * len(texts)))
     origins = {"statistics": "retrieved", "similarity": "retriever" if is_kept else "static"}
     return each, {**_of_set(each), **_rounded({"keyword": keyword, "length": length}), **origins}
+
+
+def _meaning(
+    query: str, documents: Sequence[Document], titles: Sequence[str], middles: Sequence[float], encoder: StaticEncoder
+) -> tuple[Sequence[float | None], Sequence[float | None], bool]:
+    """Compare documents with the question and with each other; tells also whether the retriever's cosines were used."""
+    contents = [document.content or "" for document in documents]
+    rows = zip(titles, contents, middles, strict=True)
+    semantic, agreement = similarities(encoder, query, [f"{t}\n{_snippet(text, middle)}" for t, text, middle in rows])
+    kept = [kept_similarity(document) for document in documents]
+    # Cosines of two models cannot be compared, so the retriever's are taken for all documents or for none.
+    is_kept = all(value is not None for value in kept)
+    return kept if is_kept else semantic, agreement, is_kept
 
 
 def _of_set(each: Sequence[Signals]) -> Signals:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
-from haystack_integrations.crag.cli.pipelines import app as pipelines_app
+from haystack_integrations.crag.cli.shipped import app as pipelines_app
 
 _CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
 _EPILOG: Final = f"[bold]Exit codes[/]\n{_CODES}"
@@ -76,6 +76,11 @@ LlmKey = Annotated[
     str | None, typer.Option(metavar="KEY", help="Its key; better set CRAG_LLM_API_KEY.", show_default=False)
 ]
 
+_PIPELINE_HELP: Final = (
+    "Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval."
+)
+PipelineName = Annotated[str | None, typer.Option(metavar="NAME", help=_PIPELINE_HELP, show_default=False)]
+
 
 def _version(value: bool) -> None:
     if value:
@@ -120,15 +125,7 @@ def ask(
     store: Store = None,
     url: Url = None,
     index: Index = "crag",
-    pipeline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, "
-            "corrective_retrieval without.",
-            show_default=False,
-        ),
-    ] = None,
+    pipeline: PipelineName = None,
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
