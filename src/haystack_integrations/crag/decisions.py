@@ -167,7 +167,7 @@ def _aggregate(name: str, scores: Sequence[float], set_score: float | None) -> f
     if name != "set":
         return AGGREGATES[name](scores) if scores else None
     if set_score is None:
-        msg = "aggregate 'set' needs a set_score in the grader's report, but got none; connect grader.report to the router"
+        msg = "aggregate 'set' needs a set_score in the grader's report, but got none; connect grader.report to router"
         raise ConfigurationError(msg)
     return set_score
 
