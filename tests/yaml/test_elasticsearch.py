@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Document, Pipeline
+from haystack.utils import Secret
 from makers import grading_by, scripted
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import export, load
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare
+from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare, server_of
+from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 QUESTION = "Where do penguins live?"
 TEXTS = [
@@ -190,3 +192,29 @@ def test_a_server_store_needs_an_address() -> None:
 def test_the_record_is_plain_json_on_elasticsearch_too(store: Any) -> None:
     """The same record everywhere."""
     assert json.loads(json.dumps(agent(store).run(query=QUESTION)["crag"]))["verdict"] == "correct"
+
+
+@pytest.mark.parametrize("key", [Secret.from_token("bmFtZTpzZWNyZXQ="), "bmFtZTpzZWNyZXQ="], ids=["token", "text"])
+def test_a_store_of_ones_own_with_a_key_of_any_kind_is_prepared(
+    elasticsearch_url: str, elasticsearch_index: str, key: Any
+) -> None:
+    """A key given as a token cannot be serialised; it works all the same, and the index has our mapping."""
+    own = ElasticsearchDocumentStore(hosts=elasticsearch_url, index=elasticsearch_index, api_key=key)
+    assert agent(own).run(query=QUESTION)["crag"]["action"] == "abstain"
+    assert server_of(own).api_key == "bmFtZTpzZWNyZXQ="
+    with elasticsearch_client(own) as client:
+        mapping = client.indices.get_mapping(index=elasticsearch_index)[elasticsearch_index]["mappings"]
+    assert mapping["_meta"] == {"crag": 1}
+    own.close()
+
+
+def test_a_mapping_of_ones_own_is_respected(elasticsearch_url: str, elasticsearch_index: str) -> None:
+    """Only the settings of the index are ours then."""
+    mapping = {"properties": {"content": {"type": "text"}, "embedding": {"type": "dense_vector", "dims": 256}}}
+    own = ElasticsearchDocumentStore(hosts=elasticsearch_url, index=elasticsearch_index, custom_mapping=mapping)
+    assert prepare(own) is True
+    with elasticsearch_client(own) as client:
+        made = client.indices.get_mapping(index=elasticsearch_index)[elasticsearch_index]["mappings"]
+    assert made["properties"]["embedding"]["dims"] == 256
+    assert "_meta" not in made
+    own.close()

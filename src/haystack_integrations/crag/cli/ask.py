@@ -117,10 +117,10 @@ def require_index(store: Any) -> None:
     :param store: An ElasticsearchDocumentStore.
     :raises StoreError: When the server cannot be reached, or has nothing to answer from.
     """
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client
+    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
 
-    parameters = store.to_dict()["init_parameters"]
-    index, url = parameters["index"], display_url(parameters["hosts"])
+    place = server_of(store)
+    index, url = place.index, display_url(place.hosts)
     with elasticsearch_client(store) as client:
         exists = bool(client.indices.exists(index=index))
         found = client.count(index=index)["count"] if exists else 0

@@ -179,9 +179,9 @@ def _elasticsearch(store: Any) -> Iterator[Check]:
 
 
 def _server(store: Any) -> Check:
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client
+    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
 
-    url = display_url(store.to_dict()["init_parameters"]["hosts"])
+    url = display_url(server_of(store).hosts)
     with elasticsearch_client(store) as client:
         number = client.info()["version"]["number"]
     if not number.startswith("8."):
@@ -191,10 +191,10 @@ def _server(store: Any) -> Check:
 
 
 def _index(store: Any) -> Check:
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client
+    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
 
-    parameters = store.to_dict()["init_parameters"]
-    name, url = parameters["index"], display_url(parameters["hosts"])
+    place = server_of(store)
+    name, url = place.index, display_url(place.hosts)
     command = f"crag index PATH --store elasticsearch --url {url} --index {name}"
     with elasticsearch_client(store) as client:
         if not client.indices.exists(index=name):
@@ -213,9 +213,9 @@ def _index(store: Any) -> Check:
 
 
 def _partial_results(store: Any) -> Check:
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client
+    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
 
-    url = display_url(store.to_dict()["init_parameters"]["hosts"])
+    url = display_url(server_of(store).hosts)
     with elasticsearch_client(store) as client:
         answer = client.cluster.get_settings(flat_settings=True, include_defaults=True)
     values = {**answer.get("defaults", {}), **answer["persistent"], **answer["transient"]}

@@ -12,7 +12,7 @@ from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened
 from haystack_integrations.crag.pipelines.sources import Known, Listing
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, profile_of
+from haystack_integrations.crag.pipelines.stores import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -141,10 +141,9 @@ class ElasticsearchBulk:
 
     def __init__(self, client: "Elasticsearch", store: Any) -> None:
         """Take the index, and what the store itself would add to a write."""
-        parameters = store.to_dict()["init_parameters"]
-        self.client, self.index = client, parameters["index"]
-        self._sparse_field: str | None = parameters.get("sparse_vector_field")
-        pipeline = parameters.get("ingest_pipeline")
+        server = server_of(store)
+        self.client, self.index, self._sparse_field = client, server.index, server.sparse_field
+        pipeline = server.ingest_pipeline
         self._options: dict[str, Any] = {} if pipeline is None else {"pipeline": pipeline}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="crag-bulk")
         self._room = BoundedSemaphore(_WAITING)

@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 import yaml
-from haystack.utils import Secret
 
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
-
-_STORE_PARAMETERS = frozenset(
-    "api_key api_key_id custom_mapping embedding_similarity_function hosts index ingest_pipeline "
-    "sparse_vector_field".split()
-)
 
 
 @dataclass(frozen=True)
@@ -116,6 +110,50 @@ def display_url(url: object) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
+@dataclass(frozen=True)
+class Server:
+    """
+    How an ElasticsearchDocumentStore reaches its server.
+
+    :param hosts: As the client takes them.
+    :param index: Name of the index.
+    :param api_key: The key, resolved; None without one.
+    :param options: Further options of the client.
+    :param custom_mapping: The mapping that the store's owner wants, or None.
+    :param sparse_field: Field for sparse vectors, or None.
+    :param ingest_pipeline: Ingest pipeline of writes, or None.
+    """
+
+    hosts: Any
+    index: str
+    api_key: Any = field(repr=False)
+    options: dict[str, Any] = field(repr=False)
+    custom_mapping: dict[str, Any] | None
+    sparse_field: str | None
+    ingest_pipeline: str | None
+
+
+def server_of(store: Any) -> Server:
+    """
+    Read how a store reaches its server.
+
+    Not by `to_dict`: that refuses a key given as a token and loses one given as text. The attributes are those of
+    elasticsearch-haystack 7, which this package pins; a test reads them from the real class.
+
+    :param store: An ElasticsearchDocumentStore.
+    :returns: Its connection.
+    """
+    return Server(
+        hosts=store._hosts,
+        index=store._index,
+        api_key=store._handle_auth(),
+        options={**store._kwargs, "headers": dict(store._headers)},
+        custom_mapping=store._custom_mapping,
+        sparse_field=store._sparse_vector_field,
+        ingest_pipeline=store._ingest_pipeline,
+    )
+
+
 @contextmanager
 def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]":
     """
@@ -130,33 +168,24 @@ def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]
     """
     import elasticsearch
 
-    parameters = dict(store.to_dict()["init_parameters"])
-    hosts = parameters["hosts"]
-    secrets = [_resolve(parameters[name]) for name in ("api_key_id", "api_key")]
-    api_key = (secrets[0], secrets[1]) if secrets[0] and secrets[1] else secrets[1]
-    client_options = {key: value for key, value in parameters.items() if key not in _STORE_PARAMETERS}
-    client = elasticsearch.Elasticsearch(hosts, api_key=api_key, **{**client_options, **options})
+    server = server_of(store)
+    client = elasticsearch.Elasticsearch(server.hosts, api_key=server.api_key, **{**server.options, **options})
     try:
         yield client
     except elasticsearch.ApiError as error:
         msg = (
-            f"Elasticsearch at {display_url(hosts)} refused: {error.status_code} {error.error}; "
-            f"check the index {parameters['index']!r} and the rights of the key, or run `crag doctor`"
+            f"Elasticsearch at {display_url(server.hosts)} refused: {error.status_code} {error.error}; "
+            f"check the index {server.index!r} and the rights of the key, or run `crag doctor`"
         )
         raise StoreError(msg) from None
     except elasticsearch.TransportError as error:
         msg = (
-            f"no answer from Elasticsearch at {display_url(hosts)} ({type(error).__name__}); "
+            f"no answer from Elasticsearch at {display_url(server.hosts)} ({type(error).__name__}); "
             "start the server, or pass the address of one that runs"
         )
         raise StoreError(msg) from None
     finally:
         client.close()
-
-
-def _resolve(secret: Any) -> str | None:
-    """Read a serialised `Secret`, or None."""
-    return Secret.from_dict(secret).resolve_value() if isinstance(secret, dict) else None
 
 
 def prepare(store: Any) -> bool:
@@ -173,11 +202,14 @@ def prepare(store: Any) -> bool:
     profile = profile_of(store)
     if profile is None or not profile.index:
         return False
-    index = store.to_dict()["init_parameters"]["index"]
+    server = server_of(store)
+    index, wanted = server.index, profile.index
+    if server.custom_mapping:
+        wanted = {**wanted, "mappings": server.custom_mapping}
     with elasticsearch_client(store) as client:
         if client.indices.exists(index=index):
             return False
-        answer = client.options(ignore_status=400).indices.create(index=index, **profile.index)
+        answer = client.options(ignore_status=400).indices.create(index=index, **wanted)
         kind = answer.get("error", {}).get("type") if isinstance(answer.get("error"), dict) else None
         if kind not in (None, "resource_already_exists_exception"):
             msg = f"Elasticsearch refused to make the index {index!r}: {kind}; choose another name or check the server"
