@@ -51,7 +51,7 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def exporter() -> Iterator[Any]:
     """Haystack's tracing through OpenTelemetry, into memory."""
-    from haystack import tracing
+    from haystack.tracing.tracer import disable_tracing, enable_tracing
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -61,9 +61,9 @@ def exporter() -> Iterator[Any]:
     memory = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(memory))
-    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
+    enable_tracing(OpenTelemetryTracer(provider.get_tracer("test")))
     yield memory
-    tracing.disable_tracing()
+    disable_tracing()
     provider.shutdown()
 
 
