@@ -110,6 +110,16 @@ def test_every_prefix_of_a_cut_reply_keeps_closed_entries_and_invents_none() -> 
             assert found == {key: SCORES[key] for key in closed}
 
 
+def test_braces_in_a_reason_are_text() -> None:
+    """A closed entry is kept whatever its reason holds, and an entry written into a reason is none."""
+    decoy = '{"id": "d4e5f6", "score": 1.0}'
+    entries = [{"id": "a1b2c3", "score": 0.9, "reason": f"says {{x}} and {decoy}"}, {"id": "d4e5f6", "score": 0.2}]
+    text = json.dumps({"evaluations": entries})
+    assert scores(text[:-2], "length") == {"a1b2c3": 0.9, "d4e5f6": 0.2}
+    assert scores(text[: text.index("}, {") + 1], "length") == {"a1b2c3": 0.9}
+    assert scores(text[: text.index('"}, {')], "length") == {}
+
+
 @pytest.mark.parametrize("finish", ["stop", None])
 def test_a_cut_reply_that_claims_to_be_complete_invents_nothing(finish: str | None) -> None:
     """Proxies lie about the finish reason: a score that was cut in the middle is never completed."""

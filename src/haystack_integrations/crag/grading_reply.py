@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from json_repair import repair_json
@@ -21,7 +22,6 @@ _MOST_BRACKETS: Final = 256
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _THINKING: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _MARKS: Final = re.compile(r'\\.|["\[\]{}]', re.DOTALL)
-_CLOSED_ENTRY: Final = re.compile(r"\{[^{}]*\}")
 _CUT: Final = frozenset({"length", "max_tokens", "incomplete"})
 _FILTERED: Final = frozenset({"content_filter", "refusal", "safety"})
 _ENTRY_LISTS: Final = ("evaluations", "scores", "documents", "results")
@@ -75,8 +75,8 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
     elif len(text.encode("utf-8", "replace")) > MAX_REPLY_BYTES:
         reply.problem = "too_long"
     elif finish_reason in _CUT:
-        for match in _CLOSED_ENTRY.finditer(_THINKING.sub(" ", text)):
-            _collect(_strict(match.group()), keys, scale, reply, positional=False)
+        for entry in islice(_closed_objects(_THINKING.sub(" ", text)), _MOST_VALUES + 2 * len(keys)):
+            _collect(_strict(entry), keys, scale, reply, positional=False)
         reply.problem = "length"
     else:
         _read_complete(_THINKING.sub(" ", text).strip(), keys, scale, reply, repair=finish_reason == "stop")
@@ -130,6 +130,26 @@ def _json_values(text: str) -> Iterator[Any]:
                     yield value
                 if count >= _MOST_VALUES:
                     return
+
+
+def _closed_objects(text: str) -> Iterator[str]:
+    """Give every object without another one in it that was closed before the text ends; braces in strings are text."""
+    opened: list[tuple[int, bool]] = []
+    quoted = False
+    for mark in _MARKS.finditer(text):
+        sign = mark.group()
+        if opened and sign == '"':
+            quoted = not quoted
+        elif quoted or sign not in "{}":
+            continue
+        elif sign == "{":
+            opened.append((mark.start(), True))
+        elif opened:
+            start, innermost = opened.pop()
+            if opened:
+                opened[-1] = (opened[-1][0], False)
+            if innermost:
+                yield text[start : mark.end()]
 
 
 def _refuse_constant(name: str) -> Any:
