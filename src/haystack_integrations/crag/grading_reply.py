@@ -144,6 +144,8 @@ def _closed_objects(text: str) -> Iterator[str]:
             continue
         elif sign == "{":
             opened.append((mark.start(), True))
+            if len(opened) > _DEEPEST:
+                return
         elif opened:
             start, innermost = opened.pop()
             if opened:
