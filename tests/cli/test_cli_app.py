@@ -9,17 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused, two_documents
+from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    """A folder with two short documents."""
-    return two_documents(tmp_path)
 
 
 def test_the_version_is_one_line() -> None:

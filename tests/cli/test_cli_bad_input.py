@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runner import QUESTION, crag, refused, two_documents
+from cli_runner import QUESTION, crag, refused
 from pypdf import PdfWriter
 from pytest_httpserver import HTTPServer
 from scripted_model import ScriptedModel
@@ -13,12 +13,6 @@ from werkzeug import Request, Response
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    """A folder with two short documents."""
-    return two_documents(tmp_path)
 
 
 @pytest.mark.parametrize("question", ["", "   \n"])

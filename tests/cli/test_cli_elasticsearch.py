@@ -5,26 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runner import QUESTION, crag, in_process, refused, two_documents
+from cli_runner import QUESTION, crag, in_process, refused
 from elasticsearch import Elasticsearch
 from pytest_httpserver import HTTPServer
-from scripted_model import ScriptedModel, judging
+from scripted_model import ScriptedModel
 from werkzeug import Response
 
 from haystack_integrations.crag.cli.errors import ExitCode, explain
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    """A folder with two short documents."""
-    return two_documents(tmp_path)
-
-
-@pytest.fixture
-def model(configured_model: ScriptedModel) -> ScriptedModel:
-    """A chat model that is configured, knows penguins, and answers."""
-    configured_model.reply = judging(lambda text: 0.9 if "penguins" in text else 0.0, "On the coast of Antarctica [1].")
-    return configured_model
 
 
 @pytest.fixture

@@ -5,24 +5,11 @@ import socket
 from pathlib import Path
 
 import pytest
-from cli_runner import QUESTION, crag, refused, two_documents
+from cli_runner import QUESTION, crag, refused
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.cli.errors import ExitCode
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    """A folder with two short documents."""
-    return two_documents(tmp_path)
-
-
-@pytest.fixture
-def model(configured_model: ScriptedModel) -> ScriptedModel:
-    """A chat model that is configured, knows penguins, and answers."""
-    configured_model.reply = judging(lambda text: 0.9 if "penguins" in text else 0.0, "On the coast of Antarctica [1].")
-    return configured_model
 
 
 def test_the_answer_is_shown_with_its_evidence(docs: Path, model: ScriptedModel) -> None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import docx
 import pytest
+from files import EMMA, jsonl, long_text, record
 from haystack import Document, component
 from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -19,22 +20,6 @@ from pypdf import PdfReader, PdfWriter
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.indexing import index
-
-EMMA = "Emma is a novel by Jane Austen. "
-
-
-def long_text(topic: str, paragraphs: int = 4) -> str:
-    """Several passages: the pipeline splits after 180 words."""
-    return "\n\n".join(f"Paragraph {number} is about {topic}. " * 25 for number in range(paragraphs))
-
-
-def jsonl(path: Path, *records: dict) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-def record(key: object, text: str = EMMA, **fields: object) -> dict:
-    return {"id": str(key), "title": f"Title {key}", "text": text, **fields}
 
 
 def pdf(text: str = "") -> bytes:
@@ -106,17 +91,6 @@ def events(report: object) -> dict[str, int]:
 @pytest.fixture
 def store(in_memory_store: InMemoryDocumentStore) -> InMemoryDocumentStore:
     return in_memory_store
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Two files and three records."""
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "long.md").write_text(long_text("Emma"))
-    (docs / "short.txt").write_text("Persuasion is another novel.")
-    jsonl(docs / "c.jsonl", *(record(number) for number in range(3)))
-    return docs
 
 
 def test_every_kind_of_file_is_indexed_with_its_text(tmp_path, store):

@@ -1,6 +1,5 @@
 """Indexing into a real Elasticsearch: what a kill leaves, what the server refuses, and how documents come back."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import scan
+from files import jsonl, long_text, record
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import StoreError
@@ -23,19 +23,6 @@ from haystack_integrations.crag.pipelines.sources import Listing
 from haystack_integrations.crag.pipelines.stores import open_store, prepare
 
 ROOT = Path(__file__).parents[2]
-
-
-def record(key: object, text: str = "Emma is a novel by Jane Austen.", **fields: object) -> dict:
-    return {"id": str(key), "title": f"Title {key}", "text": text, **fields}
-
-
-def jsonl(path: Path, *records: dict) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return path
-
-
-def long_text(topic: str, paragraphs: int = 4) -> str:
-    return "\n\n".join(f"Paragraph {number} is about {topic}. " * 25 for number in range(paragraphs))
 
 
 @pytest.fixture
@@ -49,17 +36,6 @@ def store(elasticsearch_url: str, elasticsearch_index: str) -> Iterator[Any]:
     opened = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Two files and three records."""
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "long.md").write_text(long_text("Emma"))
-    (docs / "short.txt").write_text("Persuasion is another novel.")
-    jsonl(docs / "c.jsonl", *(record(number) for number in range(3)))
-    return docs
 
 
 def hits(client: Elasticsearch, name: str) -> dict[str, dict]:

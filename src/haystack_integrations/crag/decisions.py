@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, grade_of
+from haystack_integrations.crag.grades import Grade, grade_of, source_name
 from haystack_integrations.crag.vocabulary import Verdict
 
 Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
@@ -213,8 +213,7 @@ def _dropped(document: Document, score: float | None, reason: str) -> dict[str, 
 
 
 def _source(document: Document) -> dict[str, str]:
-    names = (document.meta.get(key) for key in ("source", "url", "file_path"))
-    name = next((str(name) for name in names if name), None)
+    name = source_name(document)
     return {} if name is None else {"source": name}
 
 

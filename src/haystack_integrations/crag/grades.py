@@ -107,6 +107,17 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
     )
 
 
+def source_name(document: Document) -> str | None:
+    """
+    Name the file, record or page that a document was taken from.
+
+    :param document: Any document.
+    :returns: Its source, address or file; None when its metadata has none of them.
+    """
+    names = (document.meta.get(key) for key in ("source", "url", "file_path"))
+    return next((str(name) for name in names if name), None)
+
+
 def unite(first: Iterable[Document], *others: Iterable[Document]) -> list[Document]:
     """
     Join lists of documents, each id once, in the order of first appearance.

@@ -20,9 +20,9 @@ from haystack_integrations.crag.grades import Grade, grade_of, question_id, with
 from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_item, plan_window, windows
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
-from haystack_integrations.crag.state import CragState, given_in_run
+from haystack_integrations.crag.state import CragState, Usage, given_in_run
 from haystack_integrations.crag.telemetry import set_tags, trace
-from haystack_integrations.crag.vocabulary import GraderStatus
+from haystack_integrations.crag.vocabulary import FAILED_SCORE, GraderStatus
 
 logger = logging.getLogger(__name__)
 
@@ -142,10 +142,10 @@ class Grading(AbstractContextManager["Grading"]):
         if not replies:
             return Answer(Reply(problem="empty"))
         message = replies[0]
-        usage = message.meta.get("usage") or {}
+        usage = Usage.of(message)
         with self._lock:
-            self.tally.tokens_in += int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0)
-            self.tally.tokens_out += int(usage.get("completion_tokens") or usage.get("output_tokens") or 0)
+            self.tally.tokens_in += usage.tokens_in
+            self.tally.tokens_out += usage.tokens_out
         keys = [item.key for item in items]
         reason = message.meta.get("finish_reason")
         return Answer(read_reply(message.text, keys, finish_reason=reason, scale=self.prompt.scale))
@@ -195,7 +195,7 @@ class Grading(AbstractContextManager["Grading"]):
         spent |= {"tokens_out": self.tally.tokens_out, "reasks": self.tally.reasks}
         spent |= {"bisections": self.tally.bisections}
         marks = {"repaired": self.tally.repaired, "positional": self.tally.positional, "reasons": reasons}
-        scores = [grade.score if (grade := grade_of(d, self.question)) else 0.5 for d in graded]
+        scores = [grade.score if (grade := grade_of(d, self.question)) else FAILED_SCORE for d in graded]
         return {"documents": graded, "scores": scores, "status": status, "report": {**spent, **marks}}
 
     def _tell(self, status: GraderStatus, failed: int, reasons: Sequence[str]) -> None:

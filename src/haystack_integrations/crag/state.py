@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from haystack import Document
+from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, grade_of, question_id
@@ -26,6 +27,19 @@ class Usage:
     llm_calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+
+    @classmethod
+    def of(cls, message: ChatMessage) -> "Usage":
+        """
+        Read the tokens of one reply; the call itself is counted where it is made.
+
+        :param message: A chat generator's reply, with OpenAI's or the newer names of its usage.
+        :returns: Its tokens; 0 for what the model does not report.
+        """
+        usage = message.meta.get("usage") or {}
+        tokens_in = int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0)
+        tokens_out = int(usage.get("completion_tokens") or usage.get("output_tokens") or 0)
+        return cls(tokens_in=tokens_in, tokens_out=tokens_out)
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum two usages field by field."""

@@ -24,7 +24,6 @@ _EXTRAS: Final = {
     "redis": ("redis",),
     "eval": ("ir-measures",),
 }
-_SETTINGS: Final = ("KB_AGENT_AUTO_APPROVE_MAX_ITEMS", "KB_AGENT_VECTOR_SCORE_THRESHOLD", "KB_AGENT_MAX_ITERATIONS")
 _PARTIAL: Final = "search.default_allow_partial_results"
 _SECONDS: Final = 5.0
 
@@ -130,14 +129,19 @@ def _embedded() -> Check:
 
 def _settings() -> Check:
     from haystack_integrations.crag.components.crag_router import CragRouter
-    from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
+    from haystack_integrations.crag.components.rule_prefilter import (
+        MAX_ITEMS_SETTING,
+        VECTOR_SCORE_SETTING,
+        RulePrefilter,
+    )
+    from haystack_integrations.crag.policy import ITERATIONS_SETTING
 
     # Built for their checks: each reads its settings and raises on one that is unreadable.
     RulePrefilter()
     CragRouter()
     found = [
         f"{name}={value} ({'environment' if name in os.environ else '.env'})"
-        for name in _SETTINGS
+        for name in (MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING, ITERATIONS_SETTING)
         if (value := configured(name))
     ]
     return Check("settings", "ok", ", ".join(found) or "none of KB_AGENT_* is set, the defaults hold")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.grades import crag_meta, source_name
 from haystack_integrations.crag.templates import compile_template
 
 DEFAULT_SYSTEM: Final = """\
@@ -84,5 +84,4 @@ def source_of(document: Document) -> str:
     :param document: Any document.
     :returns: Its source, address, file or title; its id when it has none of them.
     """
-    names = (document.meta.get(key) for key in ("source", "url", "file_path", "title"))
-    return next((str(name) for name in names if name), document.id)
+    return source_name(document) or str(document.meta.get("title") or document.id)

@@ -6,7 +6,7 @@ from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.records import run_record
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, Usage
 
 
 @component
@@ -44,11 +44,8 @@ class RecordBuilder:
             - `crag`: The record; see the README for its entries.
             - `documents`: The evidence the run ended with; empty when the router abstained.
         """
-        usages = [reply.meta.get("usage") or {} for reply in replies or ()]
-        tokens = {
-            "in": sum(int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0) for usage in usages),
-            "out": sum(int(usage.get("completion_tokens") or usage.get("output_tokens") or 0) for usage in usages),
-        }
+        spent = sum((Usage.of(reply) for reply in replies or ()), Usage())
+        tokens = {"in": spent.tokens_in, "out": spent.tokens_out}
         answered = outcome.action == "generate" and bool(replies)
         evidence = list(outcome.evidence) if documents is None else documents
         return {"crag": run_record(outcome, tokens, answer_calls=int(answered)), "documents": evidence}
