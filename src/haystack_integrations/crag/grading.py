@@ -1,39 +1,41 @@
-"""One grading of one batch: what it knows, spends and finds. Lives as long as the run of the component."""
+"""One grading of one batch: what it asks, spends and finds. Lives as long as the run of the component."""
 
 import asyncio
+import secrets
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from contextvars import copy_context
+from dataclasses import replace
 from threading import Lock
-from types import TracebackType
 from typing import Any, Final
 
-from haystack import Document, logging
-from haystack.components.generators.chat.types import ChatGenerator
+from haystack import Document
 from haystack.dataclasses import ChatMessage
-from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.errors import GradingError
-from haystack_integrations.crag.grades import Grade, grade_of, question_id, with_grade
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.chat_backed import kind_of
+from haystack_integrations.crag.grades import Grade, question_id
+from haystack_integrations.crag.grading_canary import PROBLEM as CANARY
+from haystack_integrations.crag.grading_canary import canary, judged, placed
+from haystack_integrations.crag.grading_model import GradingModel
+from haystack_integrations.crag.grading_options import LEAST_ROOM, GradingOptions
 from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_item, plan_window, windows
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
-from haystack_integrations.crag.state import CragState, Usage, given_in_run
-from haystack_integrations.crag.telemetry import set_tags, trace
-from haystack_integrations.crag.vocabulary import FAILED_SCORE, GraderStatus
-
-logger = logging.getLogger(__name__)
+from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
+from haystack_integrations.crag.telemetry import trace
+from haystack_integrations.crag.text import count_tokens
 
 NAME: Final = "BatchRelevanceGrader"
-_CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
 
-Plan = Generator[tuple[list[Item], str | None], Answer, dict[str, Entry | str]]
+Asked = tuple[list[Item], str | None]
+Plan = Generator[Asked, Answer, dict[str, Entry | str]]
 
 
-class Grading(AbstractContextManager["Grading"]):
-    """The grading of one batch. Open it, run its windows, take the result."""
+class Grading:
+    """The grading of one batch: sorts out what must be asked, asks it in windows, collects grades."""
 
     def __init__(
         self,
@@ -41,114 +43,140 @@ class Grading(AbstractContextManager["Grading"]):
         documents: Sequence[Document],
         state: CragState | None,
         *,
+        model: GradingModel,
         prompt: GradingPrompt,
-        max_documents: int | None,
-        max_characters: int,
-        max_prompt_tokens: int,
-        max_llm_calls: int,
-        deadline_s: float,
-        strict: bool,
+        options: GradingOptions,
     ) -> None:
         """Sort documents into those that have a grade for this question and those to ask about."""
         self.query, self.documents, self.state = query, documents, state
-        self.prompt, self.strict = prompt, strict
+        self.model, self.prompt, self.options = model, prompt, options
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
         self.grades: dict[str, Grade] = {}
+        self.clean: set[str] = set()
         self.tally, self._lock = Tally(), Lock()
-        chosen = [] if self.skipped else list(documents)[:max_documents]
+        self._overhead = prompt.overhead + count_tokens(query)
+        self._promised = 0
+        room = max(options.max_prompt_tokens - self._overhead, LEAST_ROOM)
+        chosen = [] if self.skipped else list(documents)[: options.max_documents]
         fresh = [document for document in chosen if not self._known(document)]
-        items = [make_item(document, max_characters) for document in fresh]
-        self.windows = windows(items, max_prompt_tokens, prompt.overhead)
-        left = state.seconds_left() if state is not None else None
-        ends = time.monotonic() + (deadline_s if left is None else min(deadline_s, left))
-        self._limits = Limits(max_llm_calls, ends, self._granted)
+        self.items = [make_item(document, options.max_chars_per_document, room) for document in fresh]
+        ends = time.monotonic() + seconds_for(state, options.deadline_s)
+        self._limits = Limits(options.max_llm_calls, ends, self._take_call)
 
-    def __enter__(self) -> "Grading":
-        """Open the span of the grading."""
-        self._trace = trace("crag.grade")
-        self._span: Span = self._trace.__enter__()
-        return self
+    def seconds_left(self) -> float:
+        """Tell how long this grading may still take, in seconds."""
+        return max(0.0, self._limits.ends - time.monotonic())
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close the span, with the error when there is one."""
-        self._trace.__exit__(kind, error, traceback)
+    def ask(self, items: Sequence[Item]) -> None:
+        """
+        Grade items in windows; several at once run in threads that keep the trace.
 
-    def run(self, generator: ChatGenerator, concurrency: int) -> None:
-        """Grade all windows; several at once run in threads that keep the trace."""
-        if len(self.windows) == 1:
-            self._run_window(generator, self.windows[0])
-            return
-        with ThreadPoolExecutor(max_workers=min(concurrency, len(self.windows))) as pool:
-            calls = [pool.submit(copy_context().run, self._run_window, generator, window) for window in self.windows]
-            for call in calls:
-                call.result()
+        :param items: What to ask the model about.
+        """
+        self._ask_all(windows(items, self.options.max_prompt_tokens, self._overhead))
+        self._ask_all([[item] for item in self._suspected(items)])
 
-    async def run_async(self, generator: ChatGenerator, concurrency: int) -> None:
-        """Grade all windows on the event loop, at most `concurrency` at once."""
-        gate = asyncio.Semaphore(concurrency)
+    async def ask_async(self, items: Sequence[Item]) -> None:
+        """
+        Grade items on the event loop; see `ask`.
+
+        :param items: What to ask the model about.
+        """
+        await self._ask_all_async(windows(items, self.options.max_prompt_tokens, self._overhead))
+        await self._ask_all_async([[item] for item in self._suspected(items)])
+
+    def _ask_all(self, cut: Sequence[list[Item]]) -> None:
+        if len(cut) == 1:
+            self._ask_window(cut[0])
+        elif cut:
+            with ThreadPoolExecutor(max_workers=min(self.options.concurrency, len(cut))) as pool:
+                calls = [pool.submit(copy_context().run, self._ask_window, window) for window in cut]
+                for call in calls:
+                    call.result()
+
+    async def _ask_all_async(self, cut: Sequence[list[Item]]) -> None:
+        gate = asyncio.Semaphore(self.options.concurrency)
 
         async def one(window: list[Item]) -> None:
             async with gate:
-                await self._run_window_async(generator, window)
+                await self._ask_window_async(window)
 
-        await asyncio.gather(*(one(window) for window in self.windows))
+        async with asyncio.TaskGroup() as group:
+            for window in cut:
+                group.create_task(one(window))
 
-    def _run_window(self, generator: ChatGenerator, window: list[Item]) -> None:
+    def _ask_window(self, window: list[Item]) -> None:
         plan = plan_window(window, self._limits, self.tally)
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
-            items, problem = asked
-            with trace("crag.grade.call"):
+            with self._calling(asked[0]):
+                messages, read = self._call(*asked, alone=len(window) == 1)
                 try:
-                    sent = generator.run(messages=self.prompt.messages(self.query, items, problem))
-                    answer = self._read(sent, items)
+                    answer = read(self.model.ask(messages, self.seconds_left()))
                 except Exception as error:  # the boundary of on_failure: whatever a model client raises
                     answer = _failed(error)
 
-    async def _run_window_async(self, generator: ChatGenerator, window: list[Item]) -> None:
+    async def _ask_window_async(self, window: list[Item]) -> None:
         plan = plan_window(window, self._limits, self.tally)
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
-            items, problem = asked
-            messages = self.prompt.messages(self.query, items, problem)
-            with trace("crag.grade.call"):
+            with self._calling(asked[0]):
+                messages, read = self._call(*asked, alone=len(window) == 1)
                 try:
-                    if hasattr(generator, "run_async"):
-                        left = max(0.001, self._limits.ends - time.monotonic())
-                        sent = await asyncio.wait_for(generator.run_async(messages=messages), left)
-                    else:
-                        sent = await asyncio.to_thread(generator.run, messages=messages)
-                    answer = self._read(sent, items)
+                    answer = read(await self.model.ask_async(messages, self.seconds_left()))
                 except Exception as error:  # the boundary of on_failure: whatever a model client raises
                     answer = _failed(error)
 
-    def _advance(self, plan: Plan, window: list[Item], answer: Answer | None) -> tuple[list[Item], str | None] | None:
+    @contextmanager
+    def _calling(self, items: Sequence[Item]) -> Iterator[None]:
+        """Open the span of one call; what the call really cost is counted by then, so the promise is taken back."""
+        try:
+            with trace("crag.grade.call"):
+                yield
+        finally:
+            with self._lock:
+                self._promised -= self._estimate(items)
+
+    def _advance(self, plan: Plan, window: list[Item], answer: Answer | None) -> Asked | None:
         """Tell the plan what came back; gives what to ask next, or takes the grades over when it has ended."""
         try:
-            asked = next(plan) if answer is None else plan.send(answer)
+            return next(plan) if answer is None else plan.send(answer)
         except StopIteration as end:
             self._take(window, end.value)
             return None
-        with self._lock:
-            self.tally.llm_calls += 1
-        return asked
 
-    def _read(self, sent: Mapping[str, Any], items: Sequence[Item]) -> Answer:
-        """Read a generator's reply and count its tokens."""
+    def _call(
+        self, items: list[Item], problem: str | None, *, alone: bool
+    ) -> tuple[list[ChatMessage], Callable[[Mapping[str, Any]], Answer]]:
+        """Prepare one call: its messages, and the reader of its reply, which knows what was asked in which order."""
+        shown = secrets.SystemRandom().sample(items, len(items)) if self.options.shuffle else items
+        bird = canary() if self.options.canary and not alone else None
+        shown = shown if bird is None else placed(bird, shown)
+
+        def read(sent: Mapping[str, Any]) -> Answer:
+            reply = self._read(sent, shown)
+            answer = Answer(reply) if bird is None else judged(bird, reply)
+            with self._lock:
+                self.tally.canaries += answer.failure == CANARY
+                credited = answer.reply.entries if answer.reply.clean else {}
+                self.clean |= {item.document_id for item in items if item.key in credited}
+            return answer
+
+        return self.prompt.messages(self.query, shown, problem), read
+
+    def _read(self, sent: Mapping[str, Any], shown: Sequence[Item]) -> Reply:
+        """Read a generator's reply and count its tokens; where it does not tell them, count our estimate."""
         replies: list[ChatMessage] = sent.get("replies") or []
         if not replies:
-            return Answer(Reply(problem="empty"))
+            return Reply(problem="empty")
         message = replies[0]
-        usage = Usage.of(message)
+        usage = Usage.of(message, self._estimate(shown))
         with self._lock:
             self.tally.tokens_in += usage.tokens_in
             self.tally.tokens_out += usage.tokens_out
-        keys = [item.key for item in items]
-        reason = message.meta.get("finish_reason")
-        return Answer(read_reply(message.text, keys, finish_reason=reason, scale=self.prompt.scale))
+        keys = [item.key for item in shown]
+        return read_reply(message.text, keys, finish_reason=message.meta.get("finish_reason"), scale=self.prompt.scale)
 
     def _take(self, window: Sequence[Item], found: Mapping[str, Entry | str]) -> None:
         for item in window:
@@ -156,7 +184,21 @@ class Grading(AbstractContextManager["Grading"]):
             if isinstance(entry, Entry):
                 self.grades[item.document_id] = Grade(entry.score, "graded", NAME, self.question, entry.reason)
             else:
-                self.grades[item.document_id] = Grade.failed(NAME, self.question, entry)
+                self.fail(item, entry)
+
+    def fail(self, item: Item, reason: str) -> None:
+        """
+        Write down that an item could not be judged.
+
+        :param item: The item.
+        :param reason: The kind of failure.
+        """
+        self.grades[item.document_id] = Grade.failed(NAME, self.question, reason)
+
+    def _suspected(self, items: Sequence[Item]) -> list[Item]:
+        """List the items that shared a call with a canary that was graded relevant: to be asked about one by one."""
+        grades = self.grades
+        return [i for i in items if grades[i.document_id].status == "failed" and grades[i.document_id].reason == CANARY]
 
     def _known(self, document: Document) -> bool:
         """Use a grade given earlier in this run; a document without text needs no model to be judged."""
@@ -168,66 +210,23 @@ class Grading(AbstractContextManager["Grading"]):
             self.grades[document.id] = known
         return known is not None
 
-    def _granted(self) -> bool:
-        """Ask the run's budget for one more call."""
-        if self.state is None or self.state.budget.llm_calls is None:
-            return True
-        return self.state.usage.llm_calls + self.tally.llm_calls < self.state.budget.llm_calls
+    def _take_call(self, items: Sequence[Item]) -> str | None:
+        """Take one call from the run's budget, with the tokens it is going to need; windows ask at the same time."""
+        estimate = self._estimate(items)
+        with self._lock:
+            if self.state is not None:
+                here = Usage(self.tally.llm_calls, self.tally.tokens_in, self.tally.tokens_out)
+                now = replace(self.state, usage=self.state.usage + here)
+                if limit := now.forbids(self._promised + estimate):
+                    return limit
+            self.tally.llm_calls += 1
+            self._promised += estimate
+            return None
 
-    def result(self) -> dict[str, Any]:
-        """
-        Give the component's outputs, and say in log and span what was not judged.
-
-        :returns: `documents`, `scores`, `status`, `report`.
-        :raises GradingError: When nothing could be judged and the grader is strict.
-        """
-        failed = sum(grade.status == "failed" for grade in self.grades.values())
-        status: GraderStatus = "skipped" if self.skipped else "ok"
-        if failed:
-            status = "failed" if failed == len(self.grades) else "partial"
-        graded = [with_grade(d, self.grades[d.id]) if d.id in self.grades else d for d in self.documents]
-        reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(self.tally.reasons)] if failed else []
-        self._tell(status, failed, reasons)
-        if failed and status == "failed" and self.strict:
-            msg = f"none of {failed} documents could be judged ({', '.join(reasons)}); check the model, or on_failure"
-            raise GradingError(msg)
-        spent = {"llm_calls": self.tally.llm_calls, "tokens_in": self.tally.tokens_in}
-        spent |= {"tokens_out": self.tally.tokens_out, "reasks": self.tally.reasks}
-        spent |= {"bisections": self.tally.bisections}
-        marks = {"repaired": self.tally.repaired, "positional": self.tally.positional, "reasons": reasons}
-        scores = [grade.score if (grade := grade_of(d, self.question)) else FAILED_SCORE for d in graded]
-        return {"documents": graded, "scores": scores, "status": status, "report": {**spent, **marks}}
-
-    def _tell(self, status: GraderStatus, failed: int, reasons: Sequence[str]) -> None:
-        cached = sum(grade.status == "cached" for grade in self.grades.values())
-        scores = [grade.score for grade in self.grades.values() if grade.status != "failed"]
-        tags = {
-            "openinference.span.kind": "EVALUATOR",
-            "gen_ai.evaluation.name": "relevance",
-            "crag.grader.status": status,
-            "crag.documents.in": len(self.documents),
-            "crag.documents.graded": len(self.grades) - failed - cached,
-            "crag.documents.cached": cached,
-            "crag.documents.failed": failed,
-            "crag.grader.calls": self.tally.llm_calls,
-            "crag.grader.reasks": self.tally.reasks,
-            "crag.grader.repaired": self.tally.repaired,
-            "crag.score.max": max(scores, default=None),
-            "gen_ai.usage.input_tokens": self.tally.tokens_in,
-            "gen_ai.usage.output_tokens": self.tally.tokens_out,
-        }
-        set_tags(self._span, tags)
-        if failed:
-            logger.warning(
-                "Grading failed for {failed} of {total} documents, which keep the score 0.5: {reasons}",
-                failed=failed,
-                total=len(self.documents),
-                reasons=", ".join(reasons),
-            )
+    def _estimate(self, items: Sequence[Item]) -> int:
+        return self._overhead + sum(item.tokens for item in items)
 
 
 def _failed(error: Exception) -> Answer:
-    """Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere."""
-    text = str(error).lower()
-    kind = "context_length" if any(words in text for words in _CONTEXT_WORDS) else type(error).__name__
+    kind = kind_of(error)
     return Answer(Reply(problem=kind), failure=kind)

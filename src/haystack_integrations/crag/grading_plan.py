@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 
 from haystack import Document
 
+from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.grading_reply import Entry, Reply
 from haystack_integrations.crag.text import count_tokens
 
 CUT_MARK = " […cut]"
+_TOKENS_OF_MARKUP = 16
+_LONGEST_TITLE = 200
 
 _DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length"})
 """Problems that the same prompt would only repeat: the documents are split, never asked about again as they are."""
@@ -32,6 +35,7 @@ class Item:
     :param title: Its title, or empty.
     :param origin: `index` or `web`.
     :param document_id: The document's own id; never shown to the model.
+    :param tokens: Its share of a prompt, estimated.
     """
 
     key: str
@@ -39,6 +43,7 @@ class Item:
     title: str
     origin: str
     document_id: str
+    tokens: int
 
 
 @dataclass
@@ -50,9 +55,12 @@ class Tally:
     tokens_out: int = 0
     reasks: int = 0
     bisections: int = 0
+    canaries: int = 0
     repaired: bool = False
     positional: bool = False
     unknown_keys: int = 0
+    cache_hits: int = 0
+    cache_error: str | None = None
     reasons: list[str] = field(default_factory=list)
 
     def note(self, reply: Reply) -> None:
@@ -77,29 +85,33 @@ class Limits:
 
     :param calls: Most calls.
     :param ends: `time.monotonic()` after which no call is begun.
-    :param granted: Asks the run's budget for one more call.
+    :param take: Takes one more call about these items from the run's budget; gives the limit that forbids it, or None.
     """
 
     calls: int
     ends: float
-    granted: Callable[[], bool]
+    take: Callable[[Sequence[Item]], str | None]
 
 
-def make_item(document: Document, max_characters: int) -> Item:
+def make_item(document: Document, max_characters: int, max_tokens: int) -> Item:
     """
     Prepare a document for a prompt.
 
     :param document: The document.
     :param max_characters: Longest text; a longer one is cut and says so.
+    :param max_tokens: What a prompt has room for, estimated; a text that is longer than that alone is cut as well.
     :returns: The item, with a new random key.
     """
-    text = (document.content or "").strip()
-    if len(text) > max_characters:
-        text = text[:max_characters].rstrip() + CUT_MARK
-    meta = document.meta
-    crag = meta.get("crag")
-    origin = str(crag.get("origin", "index")) if isinstance(crag, dict) else "index"
-    return Item(secrets.token_hex(3), text, str(meta.get("title") or ""), origin, document.id)
+    whole = (document.content or "").strip()
+    title = str(document.meta.get("title") or "")[:_LONGEST_TITLE]
+    markup = count_tokens(title) + _TOKENS_OF_MARKUP
+    text = whole[:max_characters]
+    while text and (tokens := count_tokens(text) + markup) > max_tokens:
+        text = text[: min(len(text) - 1, len(text) * max(1, max_tokens - markup) // tokens)]
+    if len(text) < len(whole):
+        text = text.rstrip() + CUT_MARK
+    origin = str(crag_meta(document).get("origin", "index"))
+    return Item(secrets.token_hex(3), text, title, origin, document.id, count_tokens(text) + markup)
 
 
 def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> list[list[Item]]:
@@ -114,12 +126,11 @@ def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> lis
     cut: list[list[Item]] = []
     room = 0
     for item in items:
-        cost = count_tokens(item.text) + count_tokens(item.title) + 16
-        if not cut or cost > room:
+        if not cut or item.tokens > room:
             cut.append([])
             room = max_prompt_tokens - overhead
         cut[-1].append(item)
-        room -= cost
+        room -= item.tokens
     return cut
 
 
@@ -140,7 +151,7 @@ def plan_window(
     calls = 0
     while queue:
         asked, problem = queue.popleft()
-        stop = _stopped(calls, limits)
+        stop = _stopped(asked, calls, limits)
         if stop is not None:
             result.update({item.key: problem or stop for item in asked})
             tally.reasons.append(stop)
@@ -162,12 +173,12 @@ def plan_window(
     return result
 
 
-def _stopped(calls: int, limits: Limits) -> str | None:
+def _stopped(asked: Sequence[Item], calls: int, limits: Limits) -> str | None:
     if calls >= limits.calls:
         return "max_llm_calls"
     if time.monotonic() >= limits.ends:
         return "deadline"
-    return None if limits.granted() else "budget"
+    return limits.take(asked)
 
 
 def _next(missing: list[Item], problem: str, *, reasked: bool, failed: bool) -> list[tuple[list[Item], str | None]]:

@@ -1,13 +1,16 @@
 """The grader's prompt: rubric and documents apart, documents inside a boundary that no text can know."""
 
+import json
 import secrets
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading_plan import Item
+from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.templates import compile_template
 from haystack_integrations.crag.text import count_tokens
 
@@ -40,7 +43,7 @@ Reply with one entry for each of the {{ documents | length }} documents, scores 
 {"evaluations": [{"id": "{{ documents[0].key }}", "score": {{ scale / 2 }}
 {%- if reasons %}, "reason": "at most ten words"{% endif %}}, ...]}"""
 
-_PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", "probe")
+_PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", "probe", 1)
 
 
 class GradingPrompt:
@@ -57,6 +60,7 @@ class GradingPrompt:
         :raises ConfigurationError: When the template cannot be compiled, uses an unknown variable, or leaves out the
             question, a document's key or its text.
         """
+        check_positive({"scale": scale})
         self.rubric, self.scale, self.reasons = rubric, scale, reasons
         probe = self._variables("probe-question", [_PROBE], "probe-problem")
         self._template, rendered = compile_template(template, "the grader's template", **probe)
@@ -68,6 +72,7 @@ class GradingPrompt:
             if value not in rendered:
                 msg = f"the grader's template shows no {{{{ {name} }}}}; without it no reply can be judged or credited"
                 raise ConfigurationError(msg)
+        self.digest = sha256(json.dumps([rubric, template, scale, reasons]).encode()).hexdigest()[:12]
         self.overhead = count_tokens(rubric) + count_tokens(rendered)
 
     def messages(self, query: str, items: Sequence[Item], problem: str | None) -> list[ChatMessage]:

@@ -3,28 +3,33 @@ Reading a grader's reply: keyed, strict, and never inventive.
 
 The order follows what can be trusted. A reply that was cut gives only the entries that were closed before the cut. A
 complete reply is read strictly; whatever JSON stands in it counts, and entries that contradict each other count as
-missing. Repair comes last, only for a complete reply that ends like one: repairing cut JSON invents scores.
+missing. Repair comes last, only for a complete reply and only of single closed objects: repairing cut JSON invents
+scores.
 """
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from json_repair import repair_json
+from haystack_integrations.crag.json_scan import (
+    INVALID,
+    closed_objects,
+    json_values,
+    mended,
+    strict,
+    without_thoughts,
+)
+from haystack_integrations.crag.model_reply import problem_of
 
-MAX_REPLY_BYTES: Final = 65_536
-_DEEPEST: Final = 16
 _MOST_VALUES: Final = 64
-_MOST_BRACKETS: Final = 256
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_THINKING: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_MARKS: Final = re.compile(r'\\.|["\[\]{}]', re.DOTALL)
-_CUT: Final = frozenset({"length", "max_tokens", "incomplete"})
-_FILTERED: Final = frozenset({"content_filter", "refusal", "safety"})
+_MOST_MENDED: Final = 2000
+_MOST_SCALE: Final = 1_000_000
+_NUMBER: Final = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,20})?")
+_FENCE_BEFORE: Final = re.compile(r"```\w{0,10}\s*\Z")
 _ENTRY_LISTS: Final = ("evaluations", "scores", "documents", "results")
+_ENTRY_NAMES: Final = ("id", "score", "reason")
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class Reply:
     :param positional: Whether scores were credited by position, in an array of exactly the right length.
     :param unknown: Entries for keys nobody asked about; dropped.
     :param conflicting: Keys with contradicting scores; treated as missing.
+    :param clean: Whether the model ended by itself and nothing was repaired: such grades may be kept for later runs.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -55,6 +61,7 @@ class Reply:
     positional: bool = False
     unknown: int = 0
     conflicting: set[str] = field(default_factory=set)
+    clean: bool = False
 
 
 def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | None, scale: float = 1.0) -> Reply:
@@ -67,21 +74,16 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
     :param scale: The score that means fully relevant, 1 or for example 10.
     :returns: The entries that can be trusted, and why others are missing.
     """
-    reply = Reply()
-    if finish_reason in _FILTERED:
-        reply.problem = "content_filter"
-    elif not text or not text.strip():
-        reply.problem = "empty"
-    elif len(text.encode("utf-8", "replace")) > MAX_REPLY_BYTES:
-        reply.problem = "too_long"
-    elif finish_reason in _CUT:
-        for entry in islice(_closed_objects(_THINKING.sub(" ", text)), _MOST_VALUES + 2 * len(keys)):
-            _collect(_strict(entry), keys, scale, reply, positional=False)
+    reply = Reply(problem=problem_of(text, finish_reason, salvage=True))
+    if reply.problem == "length":
+        for piece in islice(closed_objects(without_thoughts(text or "")), _MOST_VALUES + 2 * len(keys)):
+            _collect(strict(piece), keys, scale, reply, positional=False)
         reply.problem = "length"
-    else:
-        _read_complete(_THINKING.sub(" ", text).strip(), keys, scale, reply, repair=finish_reason == "stop")
+    elif reply.problem is None:
+        _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
     for key in reply.conflicting:
         reply.entries.pop(key, None)
+    reply.clean = finish_reason == "stop" and not reply.repaired
     if len(reply.entries) == len(keys):
         reply.problem = None
     elif reply.problem is None:
@@ -90,85 +92,38 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
 
 
 def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *, repair: bool) -> None:
-    values = list(_json_values(text))
-    for value in values:
-        _collect(value, keys, scale, reply, positional=len(values) == 1)
+    values = json_values(text, _MOST_VALUES)
+    for value, start, end in values:
+        alone = len(values) == 1 and _is_all(text[:start], text[end:])
+        _collect(value, keys, scale, reply, positional=alone)
     if values or reply.problem:
         return
-    ends_like_json = text.rstrip("` \n").endswith(("}", "]"))
-    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-    shallow = max(text.count("["), text.count("{")) <= _MOST_BRACKETS
-    if not repair or start < 0 or not ends_like_json or not shallow:
+    if not repair:
         reply.problem = "not_json"
         return
-    repaired = repair_json(text[start:], return_objects=True, skip_json_loads=True)
-    reply.repaired = True
-    _collect(repaired, keys, scale, reply, positional=True)
+    left = _MOST_MENDED
+    for piece in islice(closed_objects(text), _MOST_VALUES + 2 * len(keys)):
+        value = strict(piece)
+        if value is INVALID and left >= len(piece):
+            left -= len(piece)
+            value = mended(piece)
+        # A name that nobody asked for is a sign of a wrong repair: `"score": 0,9` would become a score of 0.
+        if isinstance(value, dict) and set(value) <= {*_ENTRY_NAMES, *keys}:
+            _collect(value, keys, scale, reply, positional=False)
+            reply.repaired = True
+    reply.problem = reply.problem or (None if reply.repaired else "not_json")
 
 
-def _json_values(text: str) -> Iterator[Any]:
-    """Give every outermost JSON object or array in a text, whatever stands around it; one pass, never recursive."""
-    depth = start = count = 0
-    quoted = False
-    for mark in _MARKS.finditer(text):
-        sign = mark.group()
-        if depth and sign == '"':
-            quoted = not quoted
-        elif quoted or sign[0] in '"\\':
-            continue
-        elif sign in "[{":
-            start = mark.start() if depth == 0 else start
-            depth += 1
-            if depth > _DEEPEST:
-                return
-        elif depth:
-            depth -= 1
-            if depth == 0:
-                value = _strict(text[start : mark.end()])
-                count += 1
-                if value is not None:
-                    yield value
-                if count >= _MOST_VALUES:
-                    return
-
-
-def _closed_objects(text: str) -> Iterator[str]:
-    """Give every object without another one in it that was closed before the text ends; braces in strings are text."""
-    opened: list[tuple[int, bool]] = []
-    quoted = False
-    for mark in _MARKS.finditer(text):
-        sign = mark.group()
-        if opened and sign == '"':
-            quoted = not quoted
-        elif quoted or sign not in "{}":
-            continue
-        elif sign == "{":
-            opened.append((mark.start(), True))
-            if len(opened) > _DEEPEST:
-                return
-        elif opened:
-            start, innermost = opened.pop()
-            if opened:
-                opened[-1] = (opened[-1][0], False)
-            if innermost:
-                yield text[start : mark.end()]
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _strict(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except ValueError:
-        return None
+def _is_all(before: str, after: str) -> bool:
+    """Tell whether a value is the whole reply, or the whole of a code block: in prose `[1]` is a citation."""
+    fenced = _FENCE_BEFORE.search(before) and after.lstrip().startswith("```")
+    return bool(fenced) or not (before + after).strip()
 
 
 def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, positional: bool) -> None:
     """Take over the entries of one JSON value."""
     if isinstance(value, dict):
-        name = next((name for name in _ENTRY_LISTS if isinstance(value.get(name), list)), None)
+        name = next((name for name in _ENTRY_LISTS if isinstance(value.get(name), list | dict)), None)
         if name is not None:
             _collect(value[name], keys, scale, reply, positional=positional)
         elif "id" in value:
@@ -188,9 +143,13 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
     if not positional or len(value) != len(keys):
         reply.problem = "array_length"
         return
+    pairs = [(e.get("score"), e.get("reason")) if isinstance(e, dict) else (e, None) for e in value]
+    if any(_number(score) is None for score, _ in pairs):
+        # One place without a number, and nobody knows what the others stand for.
+        reply.problem = "invalid"
+        return
     reply.positional = True
-    for key, entry in zip(keys, value, strict=True):
-        score, reason = (entry.get("score"), entry.get("reason")) if isinstance(entry, dict) else (entry, None)
+    for key, (score, reason) in zip(keys, pairs, strict=True):
         _add(key, score, reason, keys, scale, reply)
 
 
@@ -212,11 +171,9 @@ def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, r
 
 
 def _number(value: Any) -> float | None:
-    """Accept a number or its plain decimal text; no truth value, no percent, no comma."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value) if abs(value) < float("inf") else None
+    """Accept a number or its plain decimal text; no truth value, no percent, no comma, no digits of other scripts."""
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return float(value.strip())
-    return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_SCALE:
+        return None
+    return float(value)

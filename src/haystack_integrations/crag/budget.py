@@ -1,0 +1,86 @@
+"""What a run may spend, and what it has spent."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.text import count_tokens
+
+
+@dataclass(frozen=True)
+class Usage:
+    """
+    What a run has spent on language models.
+
+    :param llm_calls: Requests sent to a chat model.
+    :param tokens_in: Prompt tokens, as the model reports them.
+    :param tokens_out: Completion tokens, as the model reports them.
+    """
+
+    llm_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @classmethod
+    def of(cls, message: ChatMessage, estimate: int = 0) -> "Usage":
+        """
+        Read the tokens of one reply; the call itself is counted where it is made.
+
+        :param message: A chat generator's reply, with OpenAI's or the newer names of its usage.
+        :param estimate: Tokens of the prompt, to be counted with the reply's words where the model reports nothing; 0
+            counts what is reported and no more.
+        :returns: Its tokens.
+        """
+        usage = message.meta.get("usage") or {}
+        tokens_in = int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0)
+        tokens_out = int(usage.get("completion_tokens") or usage.get("output_tokens") or 0)
+        if estimate:
+            tokens_out = tokens_out or (0 if tokens_in else count_tokens(message.text or ""))
+        return cls(tokens_in=tokens_in or estimate, tokens_out=tokens_out)
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Sum two usages field by field."""
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """
+    The limits of one run; None means no limit of that kind.
+
+    :param iterations: Most passes through retrieval; the router's own limit holds too.
+    :param llm_calls: Most requests to chat models for judging and correcting; the answer itself is not counted.
+    :param tokens: Most prompt and completion tokens together.
+    :param seconds: Most wall time until the last decision, from the start of the run.
+    """
+
+    iterations: int | None = None
+    llm_calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are no positive numbers."""
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
+                msg = f"budget {f.name} must be a number > 0 or null, but got {value!r}"
+                raise ConfigurationError(msg)
+
+    @classmethod
+    def of(cls, values: dict[str, Any] | None) -> "Budget":
+        """
+        Read a budget from a plain mapping.
+
+        :param values: Limits by name, or None for no limits.
+        :returns: The budget.
+        :raises ConfigurationError: For an unknown name or an unusable number.
+        """
+        known = {f.name for f in fields(cls)}
+        unknown = set(values or {}) - known
+        if unknown:
+            msg = f"unknown budget limit {sorted(unknown)}; choose from {sorted(known)}"
+            raise ConfigurationError(msg)
+        return cls(**(values or {}))

@@ -1,0 +1,200 @@
+"""RedisGradeCache: grades shared by processes. A Redis that is down, slow or poisoned costs a grade, never a run."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from weakref import WeakKeyDictionary
+
+from haystack import logging
+from haystack.lazy_imports import LazyImport
+from haystack.utils import Secret
+
+from haystack_integrations.crag.caching.base import Found, GradeCache, pack, unpack, usable
+from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.settings import check_positive
+
+logger = logging.getLogger(__name__)
+
+
+class RedisGradeCache(GradeCache):
+    """
+    Keeps grades in Redis, for all processes that use the same one. Needs `pip install "crag-haystack[redis]"`.
+
+    A value that is none of ours is a miss; so is a failure, with a warning, and Redis is left alone for `cooldown_s`.
+
+    ```python
+    from haystack.utils import Secret
+    from haystack_integrations.crag.caching import RedisGradeCache
+
+    cache = RedisGradeCache(Secret.from_env_var("REDIS_URL"), tenant="team-a")
+    assert cache.to_dict()["init_parameters"]["url"]["env_vars"] == ["REDIS_URL"]
+    ```
+    """
+
+    def __init__(
+        self,
+        url: str | Secret = "redis://127.0.0.1:6379/0",
+        *,
+        prefix: str = "crag:grade:",
+        ttl_s: float = 86_400.0,
+        jitter: float = 0.1,
+        timeout_s: float = 0.05,
+        cooldown_s: float = 1.0,
+        tenant: str = "",
+        web: bool = False,
+    ) -> None:
+        """
+        Set the cache up; the first use connects.
+
+        :param url: `redis://`, `rediss://` or `unix://`. One with a password must be a Secret, read at first use.
+        :param prefix: Before every key in Redis.
+        :param ttl_s: Seconds for which a score is kept.
+        :param jitter: How far a lifetime varies, as a share of `ttl_s`.
+        :param timeout_s: The most seconds that all cache traffic of one grading may cost.
+        :param cooldown_s: Seconds for which Redis is not asked after a failure.
+        :param tenant: Salt of the keys: tenants with different ones never share a grade.
+        :param web: Whether grades of documents from the web may be kept too.
+        :raises ConfigurationError: For an unusable number or URL.
+        :raises ImportError: When the package `redis` is not installed.
+        """
+        with LazyImport("Run 'pip install \"crag-haystack[redis]\"'") as client:
+            import redis.asyncio  # here: who does not use Redis need not wait for its import
+        client.check()
+        super().__init__(ttl_s=ttl_s, jitter=jitter, tenant=tenant, web=web)
+        check_positive({"timeout_s": timeout_s, "cooldown_s": cooldown_s})
+        self.url = _checked(url, secret=False) if isinstance(url, str) else url
+        self.prefix, self.timeout_s, self.cooldown_s = prefix, timeout_s, cooldown_s
+        self._redis: Any = redis
+        self._client: Any = None
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        # When Redis may be asked again (0: it works), and when the log was last told.
+        self._lock, self._resumes, self._told = Lock(), 0.0, float("-inf")
+
+    def read(self, keys: Sequence[str], *, seconds: float) -> Found:
+        """Look scores up; see `GradeCache.read`. `timeout_s` bounds the wait too."""
+        names = [self.prefix + key for key in keys]
+        return _found(keys, *self._ask(seconds, lambda client: client.mget(names))) if names else Found()
+
+    async def read_async(self, keys: Sequence[str], *, seconds: float) -> Found:
+        """Look scores up without blocking the event loop; see `read`."""
+        names = [self.prefix + key for key in keys]
+        return _found(keys, *await self._ask_async(seconds, lambda client: client.mget(names))) if names else Found()
+
+    def write(self, scores: Mapping[str, float], *, seconds: float) -> None:
+        """Keep scores; see `GradeCache.write`. `timeout_s` bounds the wait too."""
+        if kept := usable(scores):
+            self._ask(seconds, lambda client: self._setting(client, kept).execute())
+
+    async def write_async(self, scores: Mapping[str, float], *, seconds: float) -> None:
+        """Keep scores without blocking the event loop; see `write`."""
+        if kept := usable(scores):
+            await self._ask_async(seconds, lambda client: self._setting(client, kept).execute())
+
+    def close(self) -> None:
+        """Close the connections of `read` and `write`; the next use opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            with suppress(Exception):  # what still goes wrong now is of no use to anybody
+                client.connection_pool.disconnect()
+
+    async def close_async(self) -> None:
+        """Close the connections of this event loop; the next use opens new ones."""
+        with self._lock:
+            client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            with suppress(Exception):
+                await client.connection_pool.disconnect()
+
+    def _ask(self, seconds: float, command: Callable[[Any], Any]) -> tuple[Any, str | None]:
+        wait, error = self._admitted(seconds)
+        if error:
+            return None, error
+        try:
+            result = call_within(wait, lambda: command(self._connected()))
+        except Exception as failure:  # whatever a client raises: the grade is just not known
+            self.close()  # a server that drips would hold the thread that was given up; without its socket it ends
+            return None, self._failed(failure)
+        self._resumes = 0.0
+        return result, None
+
+    async def _ask_async(self, seconds: float, command: Callable[[Any], Awaitable[Any]]) -> tuple[Any, str | None]:
+        wait, error = self._admitted(seconds)
+        if error:
+            return None, error
+        try:
+            async with asyncio.timeout(wait):
+                result = await command(self._connected_async())
+        except Exception as failure:  # not CancelledError, which is the caller's
+            return None, self._failed(failure)
+        self._resumes = 0.0
+        return result, None
+
+    def _admitted(self, seconds: float) -> tuple[float, str | None]:
+        with self._lock:
+            now, wait = time.monotonic(), min(seconds, self.timeout_s or seconds)
+            if wait <= 0 or now < self._resumes:
+                return 0.0, "deadline" if wait <= 0 else "cooldown"
+            if self._resumes:  # after a failure one finds out; the others go on without meanwhile
+                self._resumes = now + self.cooldown_s
+        return wait, None
+
+    def _failed(self, failure: Exception) -> str:
+        kind, now = type(failure).__name__, time.monotonic()
+        with self._lock:
+            self._resumes, news = now + self.cooldown_s, now >= self._told + self.cooldown_s
+            self._told = now if news else self._told
+        if news:  # the kind only: a message may hold the URL
+            logger.warning("Redis failed ({kind}); no cached grades for {s} s.", kind=kind, s=self.cooldown_s)
+        return kind
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                self._client = self._new(self._redis)
+            return self._client
+
+    def _connected_async(self) -> Any:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            for ended in [known for known in self._clients if known.is_closed()]:
+                del self._clients[ended]  # its sockets hold it, so the weak reference alone does not let it go
+            if loop not in self._clients:
+                self._clients[loop] = self._new(self._redis.asyncio)
+            return self._clients[loop]
+
+    def _new(self, library: Any) -> Any:
+        url = self.url if isinstance(self.url, str) else _checked(self.url.resolve_value() or "", secret=True)
+        times = dict.fromkeys(("socket_timeout", "socket_connect_timeout", "timeout"), self.timeout_s)
+        # Few connections: each new one shakes hands first, which makes a burst slower.
+        pool = library.BlockingConnectionPool.from_url(url, **times, max_connections=16, protocol=2)
+        return library.Redis(connection_pool=pool)
+
+    def _setting(self, client: Any, scores: Mapping[str, float]) -> Any:
+        pipeline = client.pipeline(transaction=False)
+        for key, score in scores.items():
+            pipeline.set(self.prefix + key, pack(score), px=max(1, round(1000 * self.lifetime())))
+        return pipeline
+
+
+def _found(keys: Sequence[str], values: object, error: str | None) -> Found:
+    pairs = zip(keys, values if isinstance(values, list) else (), strict=False)
+    return Found(usable({key: unpack(raw) for key, raw in pairs}), error)
+
+
+def _checked(url: str, *, secret: bool) -> str:
+    try:
+        parts = urlsplit(url)
+        bare = not parts.password and "password" not in parse_qs(parts.query)
+        fits = parts.scheme in {"redis", "rediss", "unix"} and parts.port != 0  # reading the port checks it
+    except ValueError:  # its text may hold a part of the password
+        fits = False
+    if not (fits and (secret or bare)):
+        msg = "url must be like 'redis://127.0.0.1:6379/0', with a password a Secret; this one is not shown"
+        raise ConfigurationError(msg)
+    return url

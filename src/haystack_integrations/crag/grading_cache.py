@@ -1,0 +1,220 @@
+"""
+Grades from earlier runs, and from runs that are asking the same at this moment.
+
+Who claims a grade first asks the model for it; the others wait and share what comes, also a failure. `_plan` holds the
+order of things and does nothing itself; the two doors do each step by blocking or by awaiting.
+"""
+
+import asyncio
+import time
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from haystack_integrations.crag.caching import ABANDONED, Found, GradeCache, Landing, grade_key
+from haystack_integrations.crag.grades import Grade
+from haystack_integrations.crag.grading import NAME, Grading
+from haystack_integrations.crag.grading_plan import Item
+from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
+
+_OWN: Final = frozenset({*BUDGET_LIMITS, "deadline", "max_llm_calls"})
+"""Failures that say something of one run's limits and nothing of the model: others try for themselves."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    keys: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Ask:
+    items: Sequence[Item]
+
+
+@dataclass(frozen=True)
+class _Write:
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class _Wait:
+    flights: Mapping[str, "Future[Landing]"]
+
+
+_Step = _Read | _Ask | _Write | _Wait
+
+
+def grade(grading: Grading, cache: GradeCache | None) -> None:
+    """
+    Grade what a grading has to ask about, with the help of a cache.
+
+    :param grading: The grading; its `grades` are complete afterwards.
+    :param cache: Where earlier grades are; None asks the model about everything.
+    """
+    if cache is None:
+        grading.ask(grading.items)
+        return
+    patience = _Patience(cache)
+    with closing(_plan(grading, cache)) as plan:
+        answer: Any = None
+        while (step := _next(plan, answer)) is not None:
+            match step:
+                case _Ask(items):
+                    grading.ask(items)
+                case _Read(keys):
+                    with patience:
+                        answer = cache.read(keys, seconds=patience.left)
+                case _Write(scores):
+                    with patience:
+                        cache.write(scores, seconds=patience.left)
+                case _Wait(flights):
+                    answer = {key: _landed(flight, grading) for key, flight in flights.items()}
+
+
+async def grade_async(grading: Grading, cache: GradeCache | None) -> None:
+    """
+    Grade without blocking the event loop; see `grade`.
+
+    :param grading: The grading.
+    :param cache: Where earlier grades are.
+    """
+    if cache is None:
+        await grading.ask_async(grading.items)
+        return
+    patience = _Patience(cache)
+    with closing(_plan(grading, cache)) as plan:
+        answer: Any = None
+        while (step := _next(plan, answer)) is not None:
+            match step:
+                case _Ask(items):
+                    await grading.ask_async(items)
+                case _Read(keys):
+                    with patience:
+                        answer = await cache.read_async(keys, seconds=patience.left)
+                case _Write(scores):
+                    with patience:
+                        await cache.write_async(scores, seconds=patience.left)
+                case _Wait(flights):
+                    answer = {key: await _landed_async(flight, grading) for key, flight in flights.items()}
+
+
+class _Patience:
+    """What all cache traffic of one grading may still cost; a slow read leaves less for the write."""
+
+    def __init__(self, cache: GradeCache) -> None:
+        self.left = float("inf") if cache.timeout_s is None else cache.timeout_s
+        self._since = 0.0
+
+    def __enter__(self) -> None:
+        self._since = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self.left = max(0.0, self.left - (time.monotonic() - self._since))
+
+
+def _next(plan: Generator[_Step, Any, None], answer: Any) -> _Step | None:
+    try:
+        return plan.send(answer)
+    except StopIteration:
+        return None
+
+
+def _landed(flight: "Future[Landing]", grading: Grading) -> Landing:
+    try:
+        return flight.result(timeout=grading.seconds_left())
+    except TimeoutError:
+        return Landing(failure="deadline")
+
+
+async def _landed_async(flight: "Future[Landing]", grading: Grading) -> Landing:
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(flight), grading.seconds_left())
+    except TimeoutError:
+        return Landing(failure="deadline")
+
+
+def _plan(grading: Grading, cache: GradeCache) -> Generator[_Step, Any, None]:
+    """Claim, read, ask for the rest, write, then wait for what others have claimed; until all have a grade."""
+    groups = _by_key(grading, cache)
+    while groups:
+        mine, theirs = cache.flights.claim(list(groups))
+        flying = set(mine)
+        try:
+            if mine:
+                # After claiming: whoever landed before has written before, so nothing is asked for twice.
+                found: Found = yield _Read(mine)
+                grading.tally.cache_hits += len(found.scores)
+                grading.tally.cache_error = grading.tally.cache_error or found.error
+                landed = {key: Landing(score) for key, score in found.scores.items()}
+                for key, landing in landed.items():
+                    _share(grading, groups[key], landing)
+                _land(cache, landed, flying)
+                yield from _asked(grading, cache, {key: groups[key] for key in mine if key in flying}, flying)
+        finally:
+            cache.flights.abandon(flying)
+        landed = (yield _Wait(theirs)) if theirs else {}
+        for key, landing in landed.items():
+            if landing != ABANDONED:
+                _share(grading, groups[key], landing)
+        groups = {key: groups[key] for key, landing in landed.items() if landing == ABANDONED}
+
+
+def _asked(
+    grading: Grading, cache: GradeCache, groups: Mapping[str, Sequence[Item]], flying: set[str]
+) -> Generator[_Step, Any, None]:
+    """Ask about the first of each group, keep the clean grades, and tell those who wait."""
+    if not groups:
+        return
+    yield _Ask([items[0] for items in groups.values()])
+    given = {key: grading.grades[items[0].document_id] for key, items in groups.items()}
+    keep = {
+        key: grade.score
+        for key, grade in given.items()
+        if groups[key][0].document_id in grading.clean and (cache.web or groups[key][0].origin != "web")
+    }
+    if keep:
+        yield _Write(keep)
+    landed = {
+        key: Landing(failure=grade.reason or "missing") if grade.status == "failed" else Landing(grade.score)
+        for key, grade in given.items()
+    }
+    for key, landing in landed.items():
+        _share(grading, groups[key][1:], landing)
+    _land(cache, {key: landing for key, landing in landed.items() if landing.failure not in _OWN}, flying)
+
+
+def _land(cache: GradeCache, landed: Mapping[str, Landing], flying: set[str]) -> None:
+    """Tell those who wait; a key that has landed may be somebody else's at once, so it is not abandoned later."""
+    for key, landing in landed.items():
+        flying.discard(key)
+        cache.flights.land(key, landing)
+
+
+def _share(grading: Grading, items: Sequence[Item], landing: Landing) -> None:
+    """Give documents the grade, or the failure, that somebody else got for the same text."""
+    for item in items:
+        if landing.score is None:
+            grading.fail(item, landing.failure or "missing")
+            grading.tally.reasons.append(landing.failure or "missing")
+        else:
+            grading.grades[item.document_id] = Grade(landing.score, "cached", NAME, grading.question)
+
+
+def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:
+    """Sort items by cache key: the same text twice in a batch is one question to the model."""
+    groups: dict[str, list[Item]] = {}
+    for item in grading.items:
+        key = grade_key(
+            grader=NAME,
+            model=grading.model.name,
+            prompt=grading.prompt.digest,
+            generation=grading.model.settings,
+            tenant=cache.tenant,
+            question=grading.query,
+            text=f"{item.origin}\n{item.title}\n{item.text}",
+            mode="batch" if len(grading.items) > 1 else "single",
+        )
+        groups.setdefault(key, []).append(item)
+    return groups

@@ -1,0 +1,138 @@
+"""The chat model as the grader asks it: in time, and with a JSON schema where the endpoint understands one."""
+
+import inspect
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.chat_backed import ask, ask_async, kind_of, speaks_openai
+from haystack_integrations.crag.errors import ConfigurationError
+
+_REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
+_NO_MATTER: Final = frozenset({"api_key", "timeout", "max_retries", "http_client_kwargs", "organization", "model"})
+
+
+def reply_schema(*, reasons: bool) -> dict[str, Any]:
+    """
+    Write the JSON schema of a reply, as OpenAI's `response_format` takes it.
+
+    It is the same for every call, and names no ids: providers compile a schema when they first see it, which takes
+    seconds, and keep it. Ids and ranges are checked when the reply is read.
+
+    :param reasons: Whether each entry has a reason.
+    :returns: The value of `response_format`.
+    """
+    entry: dict[str, Any] = {"id": {"type": "string"}, "score": {"type": "number"}}
+    entry |= {"reason": {"type": "string"}} if reasons else {}
+    item = {"type": "object", "properties": entry, "required": list(entry), "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"evaluations": {"type": "array", "items": item}},
+        "required": ["evaluations"],
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": "evaluations", "strict": True, "schema": schema}}
+
+
+class GradingModel:
+    """
+    One chat generator and what was learned about its endpoint.
+
+    :ivar schema_refused: Whether the endpoint refused the schema; from then on it is asked in words only.
+    """
+
+    def __init__(self, generator: ChatGenerator, structured_output: bool | None, *, reasons: bool) -> None:
+        """
+        Find out how to ask for structured output.
+
+        :param generator: The chat generator.
+        :param structured_output: True asks any generator for it, False none, None those that speak OpenAI's API.
+        :param reasons: Whether entries have reasons.
+        :raises ConfigurationError: For True with a generator whose `run` takes no `generation_kwargs`.
+        """
+        self.generator = generator
+        self.schema_refused = False
+        takes = "generation_kwargs" in inspect.signature(generator.run).parameters
+        if structured_output and not takes:
+            msg = (
+                f"structured_output=True needs a chat generator whose run takes generation_kwargs, but "
+                f"{type(generator).__name__} has none; set its own JSON mode and structured_output=False"
+            )
+            raise ConfigurationError(msg)
+        own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
+        wanted = speaks_openai(generator) if structured_output is None else structured_output
+        self._schema: dict[str, Any] | None = None
+        if wanted and "response_format" not in own:
+            form = reply_schema(reasons=reasons)
+            # Through extra_body: `response_format` itself makes Haystack call OpenAI's `parse`, which raises on a cut
+            # reply and takes the entries with it that were complete.
+            body = {"extra_body": {**own.get("extra_body", {}), "response_format": form}}
+            self._schema = body if speaks_openai(generator) else {"response_format": form}
+
+    @property
+    def name(self) -> str:
+        """The kind of generator and its model, as far as it tells one."""
+        return f"{type(self.generator).__name__}:{getattr(self.generator, 'model', '')}"
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Every plain setting of the generator that may change what it says, for keys of caches; no secrets."""
+        names = set(inspect.signature(type(self.generator).__init__).parameters) - _NO_MATTER
+        values = {name: getattr(self.generator, name, None) for name in names}
+        plain = (str, int, float, bool, dict, list)
+        return {name: value for name, value in values.items() if isinstance(value, plain)}
+
+    @property
+    def structured(self) -> bool:
+        """Whether the next call asks for structured output."""
+        return self._schema is not None and not self.schema_refused
+
+    def ask(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
+        """
+        Ask once; when the endpoint refuses the form of the request, once more without the schema.
+
+        :param messages: What to send.
+        :param seconds: The longest wait.
+        :returns: What the generator returns.
+        :raises Exception: Whatever the generator raises; TimeoutError when it does not answer in time.
+        """
+        ends = time.monotonic() + seconds
+        if not self.structured:
+            return ask(self.generator, messages, seconds)
+        try:
+            return ask(self.generator, messages, seconds, generation_kwargs=self._schema)
+        except Exception as error:
+            _check_refusal(error)
+        sent = ask(self.generator, messages, ends - time.monotonic())
+        self.schema_refused = True
+        return sent
+
+    async def ask_async(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
+        """
+        Ask once without blocking the event loop; see `ask`.
+
+        :param messages: What to send.
+        :param seconds: The longest wait.
+        :returns: As `ask`.
+        :raises Exception: As `ask`.
+        """
+        ends = time.monotonic() + seconds
+        if not self.structured:
+            return await ask_async(self.generator, messages, seconds)
+        try:
+            return await ask_async(self.generator, messages, seconds, generation_kwargs=self._schema)
+        except Exception as error:
+            _check_refusal(error)
+        sent = await ask_async(self.generator, messages, ends - time.monotonic())
+        self.schema_refused = True
+        return sent
+
+
+def _check_refusal(error: Exception) -> None:
+    """Raise an error on unless the form of the request may be its cause."""
+    if getattr(error, "status_code", None) not in _REFUSALS or kind_of(error) == "context_length":
+        raise error

@@ -1,0 +1,80 @@
+"""What a grading says of itself: outputs, span attributes, one warning. Numbers and names, never a text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from haystack import logging
+from haystack.tracing.tracer import Span
+
+from haystack_integrations.crag.errors import GradingError
+from haystack_integrations.crag.grades import Grade, grade_of, with_grade
+from haystack_integrations.crag.grading import Grading
+from haystack_integrations.crag.telemetry import set_tags
+from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, FAILED_SCORE, GRADING_DETAILS, GraderStatus
+
+logger = logging.getLogger(__name__)
+
+
+def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
+    """
+    Give a grader's outputs, tell the span what the grading was like, and the log what was not judged.
+
+    :param grading: A grading that has ended.
+    :param span: Its span.
+    :param strict: Whether a grading without any usable judgement is an error.
+    :returns: `documents`, `scores`, `status`, `report`.
+    :raises GradingError: When nothing could be judged and the grader is strict.
+    """
+    documents, grades, tally = grading.documents, grading.grades, grading.tally
+    failed = sum(grade.status == "failed" for grade in grades.values())
+    status: GraderStatus = "skipped" if grading.skipped else "ok"
+    if failed:
+        status = "failed" if failed == len(grades) else "partial"
+    graded = [
+        with_grade(document, grades[document.id]) if document.id in grades else document for document in documents
+    ]
+    scores = [grade.score if (grade := grade_of(document, grading.question)) else FAILED_SCORE for document in graded]
+    met: dict[str, Any] = {"reasks": tally.reasks, "bisections": tally.bisections, "canaries": tally.canaries}
+    met |= {"repaired": tally.repaired, "positional": tally.positional, "unknown_ids": tally.unknown_keys}
+    met |= {"cache_hits": tally.cache_hits, "cache_error": tally.cache_error}
+    spent = {"llm_calls": tally.llm_calls, "tokens_in": tally.tokens_in, "tokens_out": tally.tokens_out}
+    reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(tally.reasons)] if failed else []
+    limit = next((reason for reason in tally.reasons if reason in BUDGET_LIMITS), None)
+    report = {**spent, **met, "structured": grading.model.structured, "reasons": reasons, "limit": limit}
+    result = {"documents": graded, "scores": scores, "status": status, "report": report}
+    _tell(span, result, grades, strict=strict)
+    return result
+
+
+def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[str, Grade], *, strict: bool) -> None:
+    report, status = result["report"], result["status"]
+    failed = sum(grade.status == "failed" for grade in grades.values())
+    cached = sum(grade.status == "cached" for grade in grades.values())
+    tags = {
+        "openinference.span.kind": "EVALUATOR",
+        "gen_ai.evaluation.name": "relevance",
+        "crag.grader.status": status,
+        "crag.documents.in": len(result["documents"]),
+        "crag.documents.graded": len(grades) - failed - cached,
+        "crag.documents.cached": cached,
+        "crag.documents.failed": failed,
+        "crag.grader.calls": report["llm_calls"],
+        "crag.score.max": max((grade.score for grade in grades.values() if grade.status != "failed"), default=None),
+        "gen_ai.usage.input_tokens": report["tokens_in"],
+        "gen_ai.usage.output_tokens": report["tokens_out"],
+        **{f"crag.grader.{name}": report[name] for name in GRADING_DETAILS},
+        "crag.grader.failures": report["reasons"] or None,
+    }
+    set_tags(span, tags)
+    if not failed:
+        return
+    logger.warning(
+        "Grading failed for {failed} of {total} documents, which keep the score 0.5: {reasons}",
+        failed=failed,
+        total=len(result["documents"]),
+        reasons=", ".join(report["reasons"]),
+    )
+    if strict and status == "failed":
+        reasons = ", ".join(report["reasons"])
+        msg = f"none of {failed} documents could be judged ({reasons}); check the model, or on_failure"
+        raise GradingError(msg)

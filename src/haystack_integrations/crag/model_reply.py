@@ -1,0 +1,30 @@
+"""What is looked at first in any model's reply, before a word of it is read."""
+
+from typing import Final
+
+from haystack_integrations.crag.json_scan import MAX_MARKS, marks
+
+MAX_REPLY_BYTES: Final = 65_536
+_CUT: Final = frozenset({"length", "max_tokens", "incomplete"})
+_FILTERED: Final = frozenset({"content_filter", "refusal", "safety"})
+
+
+def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = False) -> str | None:
+    """
+    Tell what is wrong with a reply as a whole.
+
+    :param text: What the model wrote.
+    :param finish_reason: Its own word on why it stopped.
+    :param salvage: Whether a part of a cut reply is of use: then `length` is told only of one that can be read.
+    :returns: `content_filter`, `length` (cut), `empty`, `too_long`, or None when it is complete and can be read.
+    """
+    if finish_reason in _FILTERED:
+        return "content_filter"
+    cut = "length" if finish_reason in _CUT else None
+    if cut and not salvage:
+        return cut
+    if not text or not text.strip():
+        return "empty"
+    if len(text.encode("utf-8", "replace")) > MAX_REPLY_BYTES or marks(text) > MAX_MARKS:
+        return "too_long"
+    return cut
