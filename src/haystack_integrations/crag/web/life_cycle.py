@@ -1,0 +1,142 @@
+"""What a component with nested web searches does for them: make them ready, write them down, close them."""
+
+from inspect import signature
+from typing import Any, Self
+
+from haystack import default_from_dict, default_to_dict, logging
+from haystack.core.serialization import component_from_dict, component_to_dict, import_class_by_name
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.web.providers import failure_of
+
+logger = logging.getLogger(__name__)
+
+
+class WebBacked:
+    """
+    Forwards the life cycle to the web search, or the list of them, in `self.websearch`.
+
+    A search that cannot be made ready, for example for want of a key, is named in the log: a pipeline warms up before
+    each run, and a run goes on without the web. Nothing is made ready while `self.enabled` is off.
+    """
+
+    websearch: Any
+    enabled: bool
+
+    def warm_up(self) -> None:
+        """Make the web searches ready."""
+        for search in self._searches("warm_up"):
+            try:
+                search.warm_up()
+            except Exception as error:
+                _tell(search, error)
+
+    async def warm_up_async(self) -> None:
+        """Make the web searches ready on this event loop."""
+        for search in self._searches("warm_up", "warm_up_async"):
+            try:
+                if hasattr(search, "warm_up_async"):
+                    await search.warm_up_async()
+                else:
+                    search.warm_up()
+            except Exception as error:
+                _tell(search, error)
+
+    def close(self) -> None:
+        """Release what the web searches hold."""
+        for search in listed(self.websearch):
+            if hasattr(search, "close"):
+                search.close()
+
+    async def close_async(self) -> None:
+        """Release what the web searches hold on this event loop."""
+        for search in listed(self.websearch):
+            if hasattr(search, "close_async"):
+                await search.close_async()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the component down, nested web searches included."""
+        names = [name for name in signature(type(self).__init__).parameters if name not in ("self", "websearch")]
+        return default_to_dict(self, websearch=stored(self.websearch), **{name: getattr(self, name) for name in names})
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """
+        Rebuild the component.
+
+        :param data: What `to_dict` gave.
+        :returns: The component.
+        """
+        values = data.get("init_parameters", {})
+        values = {**values, "websearch": restored(values.get("websearch"))}
+        return default_from_dict(cls, {**data, "init_parameters": values})
+
+    def _searches(self, *doors: str) -> list[Any]:
+        return [s for s in listed(self.websearch) if self.enabled and any(hasattr(s, door) for door in doors)]
+
+
+def _tell(search: object, error: Exception) -> None:
+    logger.warning(
+        "{search} could not be made ready ({kind}): check its key and settings. Runs go on without it.",
+        search=type(search).__name__,
+        kind=failure_of(error).kind,
+    )
+
+
+def listed(websearch: Any) -> list[Any]:
+    """
+    Read one web search, or a list of them, as a list.
+
+    :param websearch: What a user gave.
+    :returns: A list of web searches.
+    :raises ConfigurationError: When there is none, or one of them is no web search.
+    """
+    searches = list(websearch) if isinstance(websearch, list | tuple) else [websearch]
+    wrong = [type(search).__name__ for search in searches if isinstance(search, type) or not hasattr(search, "run")]
+    if wrong or not searches:
+        got = ", ".join(wrong) or "an empty list"
+        msg = (
+            f"websearch must be a Haystack web search or a list of them, but got {got}; for example SearXNGWebSearch()"
+        )
+        raise ConfigurationError(msg)
+    return searches
+
+
+def stored(websearch: Any) -> Any:
+    """
+    Write web searches down. Haystack stores a nested component by itself only if it has a `to_dict`, which Tavily's and
+    ddgs's have not, and no list of components at all.
+
+    :param websearch: One web search, or a list of them.
+    :returns: The same as plain values, in the form Haystack gives single components.
+    """
+    if isinstance(websearch, list | tuple):
+        return [stored(search) for search in websearch]
+    return component_to_dict(websearch, type(websearch).__name__)
+
+
+def restored(websearch: Any) -> Any:
+    """
+    Rebuild web searches; Haystack's list of modules that may be loaded holds for them too.
+
+    :param websearch: What `stored` gave.
+    :returns: The web search, or the list of them.
+    """
+    if isinstance(websearch, list):
+        return [restored(search) for search in websearch]
+    if not isinstance(websearch, dict) or "type" not in websearch:
+        return websearch
+    return component_from_dict(import_class_by_name(websearch["type"]), websearch, "websearch")
+
+
+def check_not_negative(**limits: float | None) -> None:
+    """
+    Refuse limits that are no numbers from 0 up.
+
+    :param limits: Limits by name; None is no limit.
+    :raises ConfigurationError: Naming the first that is unusable.
+    """
+    for name, value in limits.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
+            msg = f"{name} must be a number from 0 up, but got {value!r}"
+            raise ConfigurationError(msg)

@@ -1,0 +1,165 @@
+"""Reading the pages of web results: public addresses only, little time, few bytes; the snippet stays where it fails."""
+
+import asyncio
+import re
+from codecs import lookup
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+import httpcore
+import trafilatura
+from haystack import Document
+
+from haystack_integrations.crag.deadlines import call_within, call_within_async
+from haystack_integrations.crag.grades import annotate, crag_meta
+from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, permitted
+from haystack_integrations.crag.web.domains import checked_rules, parse_url
+from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
+from haystack_integrations.crag.web.sanitise import sanitize_text
+
+MOST_BYTES: Final = 2_097_152
+_MOST_TEXT: Final = 32 * 1_024
+_GRACE_SECONDS: Final = 0.5
+# Two megabytes of `<p>x</p>` keep trafilatura busy for 24 seconds, and a thread cannot be stopped; so many, for 1.5.
+_MOST_TAGS: Final = 30_000
+_AT_ONCE: Final = 2
+_CHARSET: Final = re.compile(rb"charset\s*+=\s*+[\"']?([A-Za-z0-9_.:-]{1,40})")
+# Python knows codecs that are no character sets; one of them takes the square of the length.
+_CHARSETS: Final = ("utf-8", "utf-16", "ascii", "iso8859", "cp", "koi8", "gb", "big5", "shift_jis", "euc_", "mac-")
+
+
+@dataclass(frozen=True)
+class _PageReader:
+    """Puts pages in the place of snippets."""
+
+    permits: Callable[[str], bool]
+    max_bytes: int = MOST_BYTES
+    fetcher: PageFetcher = field(default_factory=PageFetcher)
+
+    async def read(self, documents: Sequence[Document], seconds: float) -> list[Document]:
+        """Read all pages at once, each for its time, all within the time of all."""
+        ends = asyncio.get_running_loop().time() + seconds
+        # Whoever has no time left when its turn comes begins no work that nobody waits for.
+        turns = asyncio.Semaphore(_AT_ONCE)
+        # Together they keep to what snippets may have together, whether they are pages or not.
+        most = min(_MOST_TEXT, MOST_BYTES_TOGETHER // max(1, len(documents)))
+        return await asyncio.gather(*(self._page(document, ends, turns, most) for document in documents))
+
+    def read_blocking(self, documents: Sequence[Document], seconds: float) -> list[Document]:
+        """Read them on an event loop of their own: one reader, and its deadlines, for both doors."""
+        try:
+            # The grace lets it end by itself, with the pages that were in time.
+            return call_within(seconds + _GRACE_SECONDS, lambda: asyncio.run(self.read(documents, seconds)))
+        except TimeoutError:
+            return [_labelled(document, page="failed:timeout") for document in documents]
+
+    async def _page(self, document: Document, ends: float, turns: asyncio.Semaphore, most: int) -> Document:
+        clock = asyncio.get_running_loop().time
+        if not _is_web(document):
+            return document
+        ends = min(ends, clock() + PAGE_SECONDS)
+        try:
+            async with asyncio.timeout_at(ends):
+                url = parse_url(document.meta.get("url"))
+                url, kind, body = await self.fetcher.fetch(url, self.max_bytes, self.permits)
+                async with turns:
+                    text = await call_within_async(ends - clock(), partial(_main_text, body, kind, most))
+        except Exception as error:  # a page is an extra: whatever it does, the snippet stays
+            return _labelled(document, page=f"failed:{_reason(error)}")
+        # A redirect is part of where a text comes from, so it is told.
+        return _labelled(replace(document, content=text), page="read", page_url=str(url))
+
+
+def _is_web(document: Document) -> bool:
+    return crag_meta(document).get("origin") == "web"
+
+
+def _labelled(document: Document, **entries: Any) -> Document:
+    if not _is_web(document):
+        return document
+    provenance = crag_meta(document).get("provenance")
+    return annotate(document, provenance={**(provenance if isinstance(provenance, dict) else {}), **entries})
+
+
+def _reason(error: Exception) -> Kind:
+    if isinstance(error, PageError):
+        return error.kind
+    if isinstance(error, TimeoutError | httpcore.TimeoutException):
+        return "timeout"
+    if isinstance(error, httpcore.NetworkError | httpcore.ProtocolError):
+        return "connection"
+    return "error"
+
+
+def _main_text(body: bytes, kind: str, most: int) -> str:
+    """Find what a page is about, as clean text of bounded length."""
+    text = _decoded(body, kind)
+    if kind.partition(";")[0].strip().lower() in MARKUP:
+        text = "<".join(text.split("<", _MOST_TAGS + 1)[: _MOST_TAGS + 1])
+        # A string, not bytes: those it would also decompress. Comments are other people's words.
+        text = trafilatura.extract(text, fast=True, include_comments=False) or ""
+    text, _ = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
+    if not text:
+        give_up("empty")
+    return cut_to_bytes(text, most)
+
+
+def _decoded(body: bytes, kind: str) -> str:
+    """Decode by what the server says, or else the page; what is no text in it is replaced."""
+    named = _CHARSET.search(kind.lower().encode("latin-1", "replace")) or _CHARSET.search(body[:2_048])
+    try:
+        charset = lookup(named[1].decode("ascii")).name if named else "utf-8"
+    except LookupError:
+        charset = "utf-8"
+    return body.decode(charset if charset.startswith(_CHARSETS) else "utf-8", errors="replace")
+
+
+async def read_pages_async(
+    documents: Sequence[Document],
+    seconds: float,
+    *,
+    max_bytes: int = MOST_BYTES,
+    allow_domains: Sequence[str] = (),
+    deny_domains: Sequence[str] = (),
+) -> list[Document]:
+    """
+    Put the main text of their pages in the place of web documents' snippets; all pages at once.
+
+    Of a page that is longer than `max_bytes`, the first bytes are read; 32 KiB of its text are kept, 64 KiB of all.
+
+    :param documents: Any documents; only those from the web are read.
+    :param seconds: The longest wait for all of them, in seconds; 5 for one page.
+    :param max_bytes: The most that is read of one page.
+    :param allow_domains: As in `web_documents`; for redirects too.
+    :param deny_domains: As in `web_documents`; for redirects too.
+    :returns: The documents in their order with their ids. In the provenance of a web document, `page` says `read`
+        (and `page_url` from where) or `failed:` and the kind of failure, whereupon the snippet stays.
+    :raises ConfigurationError: For a rule that is no domain.
+    """
+    permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))
+    return await _PageReader(permits, max_bytes).read(documents, seconds)
+
+
+def read_pages(
+    documents: Sequence[Document],
+    seconds: float,
+    *,
+    max_bytes: int = MOST_BYTES,
+    allow_domains: Sequence[str] = (),
+    deny_domains: Sequence[str] = (),
+) -> list[Document]:
+    """
+    Do what `read_pages_async` does where there is no event loop, or one that this thread must not use.
+
+    :param documents: Any documents; only those from the web are read.
+    :param seconds: The longest wait for all of them, in seconds; 5 for one page.
+    :param max_bytes: The most that is read of one page.
+    :param allow_domains: As in `web_documents`; for redirects too.
+    :param deny_domains: As in `web_documents`; for redirects too.
+    :returns: The documents, as `read_pages_async` gives them.
+    :raises ConfigurationError: For a rule that is no domain.
+    """
+    permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))
+    return _PageReader(permits, max_bytes).read_blocking(documents, seconds)

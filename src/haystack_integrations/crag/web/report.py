@@ -1,0 +1,75 @@
+"""What a search of the web says of itself: outputs, span attributes, one warning. Numbers and names, never a text."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from haystack import Document, logging
+from haystack.tracing.tracer import Span
+
+from haystack_integrations.crag.grades import question_id
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import set_tags
+from haystack_integrations.crag.web.outcome import Outcome
+from haystack_integrations.crag.web.providers import Provider
+
+logger = logging.getLogger(__name__)
+
+_HARMLESS: Final = (None, "abandoned")
+
+
+def concluded(
+    span: Span,
+    query: str,
+    outcome: Outcome,
+    documents: list[Document],
+    *,
+    state: CragState | None,
+    providers: Sequence[Provider],
+) -> dict[str, Any]:
+    """
+    Give the outputs of a web search, and tell its span and the log how it went.
+
+    :param span: Its span.
+    :param query: What was sent, or would have been; only its hash is told.
+    :param outcome: What the search came to.
+    :param documents: The documents to give.
+    :param state: What the run knows, if there is a run.
+    :param providers: The chain's providers.
+    :returns: `documents`, `status`, `report`, and `state` when there is a run.
+    """
+    answer = outcome.answer
+    failures = [f"{one.provider}:{one.failure}" for one in outcome.tried if one.failure not in _HARMLESS]
+    report = {
+        "provider": answer.provider if answer else None,
+        "results_in": answer.results if answer else 0,
+        "kept": len(documents),
+        "dropped": dict(answer.dropped) if answer else {},
+        "again": outcome.again,
+        "query_sha256": question_id(query)[:12] if query else None,
+        "tried": [{"provider": a.provider, "failure": a.failure, "calls": a.calls} for a in outcome.tried],
+        "breakers": {provider.name: provider.breaker.state for provider in providers},
+        "reasons": [f"web_{outcome.status}:{failure}" for failure in failures],
+    }
+    set_tags(span, _tags(outcome, report))
+    if failures and not outcome.again:
+        logger.warning("Web search {status}: {failures}", status=outcome.status, failures=", ".join(failures))
+    result = {"documents": documents, "status": outcome.status, "report": report}
+    return result if state is None else {**result, "state": replace(state, web=outcome.status)}
+
+
+def _tags(outcome: Outcome, report: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "openinference.span.kind": "RETRIEVER",
+        "gen_ai.operation.name": "retrieval",
+        "crag.web.provider": report["provider"],
+        "crag.web.status": outcome.status,
+        "crag.web.again": outcome.again,
+        "crag.web.calls": 0 if outcome.again else sum(one.calls for one in outcome.tried),
+        "crag.web.results.in": report["results_in"],
+        "crag.web.results.kept": report["kept"],
+        **{f"crag.web.dropped.{reason}": count for reason, count in report["dropped"].items()},
+        "crag.web.query.sha256": report["query_sha256"],
+        "crag.web.failures": report["reasons"] or None,
+        "crag.breaker.state": [f"{name}:{state}" for name, state in report["breakers"].items()],
+    }

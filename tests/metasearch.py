@@ -1,0 +1,47 @@
+"""A metasearch server on loopback in SearXNG's dialect, for pipelines that go to the web; it counts and can fail.
+
+The fixture `metasearch` gives one for each test and sets CRAG_SEARXNG_URL, which the shipped pipelines read.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+
+class Metasearch:
+    """The server's script and its memory; set `results`, `status` and `delay` at any time."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.results: list[dict[str, str]] = []
+        self.status = 200
+        self.delay = 0.0
+        self.queries: list[str] = []
+        self.url = f"http://{server.host}:{server.port}"
+        server.expect_request("/search").respond_with_handler(self._search)
+
+    def finds(self, texts: Sequence[str]) -> None:
+        """Answer every query with one page for each text."""
+        self.results = [
+            {"title": f"Page {n}", "url": f"https://example{n}.org/", "content": text} for n, text in enumerate(texts)
+        ]
+
+    def _search(self, request: Request) -> Response:
+        self.queries.append(request.values["q"])
+        time.sleep(self.delay)
+        if self.status != 200:
+            return Response("<html>scripted</html>", self.status, content_type="text/html")
+        body = {"query": request.values["q"], "results": self.results, "unresponsive_engines": [], "answers": []}
+        return Response(json.dumps(body), content_type="application/json")
+
+
+@pytest.fixture
+def metasearch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Metasearch]:
+    """Serve a scripted metasearch while the test runs."""
+    with HTTPServer(host="127.0.0.1", port=0, threaded=True) as server:
+        made = Metasearch(server)
+        monkeypatch.setenv("CRAG_SEARXNG_URL", made.url)
+        yield made

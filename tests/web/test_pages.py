@@ -1,0 +1,508 @@
+"""Pages are read from public addresses only, in little time and memory; where that fails the snippet stays."""
+
+import asyncio
+import gzip
+import socket
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.web.addresses import public
+from haystack_integrations.crag.web.documents import web_documents
+from haystack_integrations.crag.web.fetching import PageFetcher
+from haystack_integrations.crag.web.pages import _PageReader, read_pages, read_pages_async
+
+SENTENCE = "Emma Woodhouse, handsome, clever, and rich, had lived nearly twenty-one years in the world. "
+PAGE = f"<html><body><nav>Menu</nav><article><h1>Emma</h1><p>{SENTENCE * 5}</p></article></body></html>".encode()
+
+
+def answer(body: bytes, kind: str = "text/html", status: str = "200 OK", *more: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", "Connection: close", *more]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class Door:
+    """A server on loopback that counts connections and writes what it is told to, byte by byte."""
+
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self.reply: Callable[[socket.socket, bytes], None] = lambda peer, _: peer.sendall(answer(PAGE))
+        self.heard: list[bytes] = []
+        self._listener = socket.create_server((host, 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.over = threading.Event()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def connections(self) -> int:
+        return len(self.heard)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(peer,), daemon=True).start()
+
+    def _answer(self, peer: socket.socket) -> None:
+        number = len(self.heard)
+        self.heard.append(b"")
+        with peer:
+            try:
+                self.heard[number] = request = peer.recv(65_536)
+                self.reply(peer, request)
+            except OSError:
+                return
+
+    def close(self) -> None:
+        self.over.set()
+        self._listener.close()
+
+
+@pytest.fixture
+def door() -> Iterator[Door]:
+    one = Door()
+    yield one
+    one.close()
+
+
+def web_document(url: str, snippet: str = "The snippet.") -> Document:
+    made, dropped = web_documents(
+        [Document(content=snippet, meta={"url": url})],
+        query="q",
+        provider="p",
+        iteration=1,
+        max_results=1,
+        allow_domains=[],
+        deny_domains=[],
+    )
+    # Addresses that never become documents are tried all the same: someone may build a document by hand.
+    crag = {"origin": "web", "provenance": {"trust": "untrusted"}}
+    return made[0] if not dropped else Document(content=snippet, meta={"url": url, "crag": crag})
+
+
+def resolving(*answers: Sequence[str]) -> Any:
+    """A name service that gives each answer once, the last for ever; `asked` remembers the names."""
+    asked: list[str] = []
+
+    async def resolve(host: str, _: int) -> Sequence[str]:
+        asked.append(host)
+        return answers[min(len(asked), len(answers)) - 1]
+
+    resolve.asked = asked  # type: ignore[attr-defined]
+    return resolve
+
+
+def is_loopback_one(address: str) -> bool:
+    """What counts as public in tests."""
+    return address == "127.0.0.1"
+
+
+def reader(
+    *ports: int, check: Callable[[str], bool] = is_loopback_one, resolve: Any = None, **options: Any
+) -> _PageReader:
+    fetcher = PageFetcher(check, resolve or resolving(["127.0.0.1"]), frozenset(ports))
+    return _PageReader(options.pop("permits", lambda _: True), fetcher=fetcher, **options)
+
+
+def page_of(document: Document) -> str:
+    return str(crag_meta(document)["provenance"]["page"])
+
+
+def read_one(one: _PageReader, url: str, seconds: float = 3.0) -> tuple[str, str]:
+    """What became of a page, and the content."""
+    (document,) = one.read_blocking([web_document(url)], seconds)
+    return page_of(document), document.content or ""
+
+
+FORMS = [
+    *(
+        "127.0.0.1",
+        "127.0.0.2",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "0177.0.0.1",
+        "017700000001",
+        "127.0.0.1.",
+    ),
+    *("[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[0:0:0:0:0:0:0:1]"),
+    *("[64:ff9b::7f00:1]", "[64:ff9b::10.0.0.1]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2002:c0a8:101::1]"),
+    *("[2001:0:7f00:1::1]", "[2001:0:808:808:0:0:80ff:fffe]", "[fec0::1]", "[fc00::1]", "[fd00:ec2::254]"),
+    *(
+        "[fe80::1]",
+        "[fe80::1%25eth0]",
+        "[fe80::1%eth0]",
+        "[ff02::1]",
+        "[100::1]",
+        "[2001:db8::1]",
+        "[3fff::1]",
+        "[5f00::1]",
+    ),
+    *("169.254.169.254", "100.100.100.200", "192.0.0.192", "168.63.129.16", "0.0.0.0", "0", "100.64.0.1", "10.0.0.1"),
+    *("172.16.0.1", "172.31.255.255", "192.168.0.1", "192.0.2.1", "198.51.100.1", "203.0.113.9", "198.18.0.1"),
+    *("192.88.99.1", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255"),
+    *("localhost", "localhost.", "LOCALHOST", "ⓛocalhost", "１２７．０．０．１", "127。0。0。1", "a.localhost"),
+    *("example.com@127.0.0.1", "example.com:80@localhost", "example.com\\@127.0.0.1", "127.0.0.1\\@example.com"),
+    *("127.0.0.1%00.example.com", "127.0.0.1%2f", "127.0.0.1\t", "127.0.0.1\u200b", "127.0.0.1:80\\"),
+    *("metadata.google.internal", "metadata", "internal.example", "mixed.example"),
+]
+NAMES = {
+    "metadata.google.internal": ["169.254.169.254"],
+    "metadata": ["169.254.169.254"],
+    "internal.example": ["::ffff:10.1.2.3"],
+    "mixed.example": ["93.184.215.14", "127.0.0.1"],
+}
+
+
+async def resolve_like_a_network(host: str, _: int) -> Sequence[str]:
+    """Every name that is not known otherwise is this machine."""
+    return NAMES.get(host, ["127.0.0.1"])
+
+
+def test_no_form_of_an_address_that_is_not_public_is_connected_to(door: Door) -> None:
+    """P9: the strict check, both schemes; the server behind all of them counts no connection."""
+    assert len(set(FORMS)) >= 60
+    strict = _PageReader(lambda _: True, fetcher=PageFetcher(public, resolve_like_a_network, frozenset({door.port})))
+    for scheme in ("http", "https"):
+        documents = [web_document(f"{scheme}://{form}:{door.port}/") for form in FORMS]
+        read = strict.read_blocking(documents, 5.0)
+        reasons = {form: page_of(document) for form, document in zip(FORMS, read, strict=True)}
+        assert set(reasons.values()) <= {"failed:address", "failed:url"}, reasons
+        assert {document.content for document in read} == {"The snippet."}
+    assert door.connections == 0
+
+
+def test_the_real_name_service_is_asked_and_its_answer_checked(door: Door) -> None:
+    """`localhost` as this machine resolves it, through the public door, on the ports that are allowed."""
+    read = read_pages([web_document("http://localhost/"), web_document(f"http://localhost:{door.port}/")], seconds=3.0)
+    assert [page_of(document) for document in read] == ["failed:address", "failed:port"]
+    assert door.connections == 0
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "8.8.8.8",
+        "1.1.1.1",
+        "93.184.215.14",
+        "2606:4700::1111",
+        "2a00:1450:4001::1",
+        "64:ff9b::808:808",
+        "2002:808:808::1",
+    ],
+)
+def test_public_addresses_are_public(address: str) -> None:
+    """Also those behind a translation."""
+    assert public(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "example.com", "127.1", "1.2.3.4%eth0", "2606:4700::1%1", "4000::1", "2001:20::1"]
+)
+def test_what_is_no_address_is_not_public(address: str) -> None:
+    """Only whole addresses of global unicast are."""
+    assert not public(address)
+
+
+def test_the_main_text_takes_the_place_of_the_snippet(door: Door) -> None:
+    """Without menu; the document keeps its id, the page is labelled, the server heard the name and no more."""
+    url = f"http://pages.example:{door.port}/emma?x=1"
+    document = web_document(url)
+    (read,) = reader(door.port).read_blocking([document], 3.0)
+    assert read.content is not None
+    assert SENTENCE.strip() in read.content
+    assert "Menu" not in read.content
+    assert read.id == document.id
+    provenance = crag_meta(read)["provenance"]
+    assert (provenance["page"], provenance["page_url"], provenance["trust"]) == ("read", url, "untrusted")
+    request = door.heard[0].decode()
+    assert request.startswith("GET /emma?x=1 HTTP/1.1\r\n")
+    assert f"Host: pages.example:{door.port}\r\n" in request
+    assert not {"cookie", "authorization", "referer"} & {
+        line.partition(":")[0].lower() for line in request.split("\r\n")
+    }
+
+
+async def test_an_event_loop_reads_them_too(door: Door) -> None:
+    """All at once; what is not from the web stays as it is."""
+
+    def reply(peer: socket.socket, _: bytes) -> None:
+        time.sleep(0.3)
+        peer.sendall(answer(PAGE))
+
+    door.reply = reply
+    plain = Document(content="own", meta={"url": f"http://pages.example:{door.port}/"})
+    documents = [*(web_document(f"http://p{n}.example:{door.port}/") for n in range(5)), plain]
+    start = time.monotonic()
+    read = await reader(door.port).read(documents, 3.0)
+    assert time.monotonic() - start < 1.3
+    assert [page_of(document) for document in read[:-1]] == ["read"] * 5
+    assert read[-1] is plain
+    assert door.connections == 5
+
+
+def test_a_proxy_of_the_environment_is_not_asked(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would do the resolving."""
+    proxy = Door()
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+    assert read_one(reader(door.port), f"http://pages.example:{door.port}/")[0] == "read"
+    assert proxy.connections == 0
+    proxy.close()
+
+
+def test_a_redirect_to_an_address_that_is_not_public_is_not_followed(door: Door) -> None:
+    """Whether it names the address or a name that leads there."""
+    private = Door("127.0.0.2")
+    for target in (f"http://127.0.0.2:{private.port}/", f"//inner.example:{private.port}/"):
+        one = reader(door.port, private.port, resolve=resolving(["127.0.0.1"], ["127.0.0.2"]))
+        moved = answer(b"", "text/html", "302 Found", f"Location: {target}")
+        door.reply = partial(lambda body, peer, _: peer.sendall(body), moved)
+        assert read_one(one, f"http://pages.example:{door.port}/") == ("failed:address", "The snippet.")
+    assert door.connections == 2
+    assert private.connections == 0
+    private.close()
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("file:///etc/passwd", "url"),
+        ("javascript:alert(1)", "url"),
+        ("http://pages.example:22/", "port"),
+        ("/again", "redirects"),
+    ],
+)
+def test_redirects_are_few_and_checked(door: Door, location: str, reason: str) -> None:
+    """Three at most, to web addresses on web ports."""
+    door.reply = lambda peer, _: peer.sendall(answer(b"", "text/html", "301 Moved", f"Location: {location}"))
+    assert read_one(reader(door.port), f"http://pages.example:{door.port}/")[0] == f"failed:{reason}"
+    assert door.connections == (4 if reason == "redirects" else 1)
+
+
+def test_a_redirect_keeps_to_the_domains(door: Door) -> None:
+    """A denied domain is not reached over an allowed one; where a page was found is told."""
+
+    def reply(peer: socket.socket, request: bytes) -> None:
+        moved = answer(b"", "text/html", "307 Moved", f"Location: http://other.example:{door.port}/new")
+        peer.sendall(answer(PAGE) if b"/new" in request else moved)
+
+    door.reply = reply
+    url = f"http://pages.example:{door.port}/"
+    denying = reader(door.port, permits=lambda host: host != "other.example")
+    assert read_one(denying, url) == ("failed:domain", "The snippet.")
+    (read,) = reader(door.port).read_blocking([web_document(url)], 3.0)
+    assert crag_meta(read)["provenance"]["page_url"] == f"http://other.example:{door.port}/new"
+    with pytest.raises(ConfigurationError, match="is no domain"):
+        read_pages([], seconds=1.0, deny_domains=["*.example"])
+
+
+def test_a_name_is_looked_up_once_for_a_connection(door: Door) -> None:
+    """Rebinding: the second answer, which is not public, is never asked for."""
+    resolve = resolving(["127.0.0.1"], ["127.0.0.2"])
+    assert read_one(reader(door.port, resolve=resolve), f"http://pages.example:{door.port}/")[0] == "read"
+    assert resolve.asked == ["pages.example"]
+
+
+def test_one_address_that_is_not_public_refuses_the_name(door: Door) -> None:
+    """Wherever it stands among the others; and no answer is no address."""
+    for addresses in (["127.0.0.1", "127.0.0.2"], ["127.0.0.2", "127.0.0.1"]):
+        one = reader(door.port, resolve=resolving(addresses))
+        assert read_one(one, f"http://pages.example:{door.port}/")[0] == "failed:address"
+    assert read_one(reader(door.port, resolve=resolving([])), f"http://pages.example:{door.port}/")[0] == "failed:name"
+    assert door.connections == 0
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer(door: Door) -> None:
+    """Nobody listens on the first."""
+    one = reader(door.port, check=lambda _: True, resolve=resolving(["127.0.0.9", "127.0.0.1"]))
+    assert read_one(one, f"http://pages.example:{door.port}/")[0] == "read"
+
+
+def test_tls_names_the_host_and_not_the_address(door: Door) -> None:
+    """The name is in the first bytes of the handshake; that no certificate follows is a failed connection."""
+    door.reply = lambda peer, _: peer.close()
+    assert read_one(reader(door.port), f"https://pages.example:{door.port}/")[0] == "failed:connection"
+    assert b"pages.example" in door.heard[0]
+    assert b"127.0.0.1" not in door.heard[0]
+
+
+def test_many_pages_together_keep_to_what_snippets_may_have(door: Door) -> None:
+    """Ten pages of 20 kB: 64 KiB in all, a part of each."""
+
+    def reply(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n" + b"word " * 4_000)
+
+    door.reply = reply
+    documents = [web_document(f"http://pages.example:{door.port}/{number}") for number in range(10)]
+    pages = reader(door.port).read_blocking(documents, 5.0)
+    assert {page_of(page) for page in pages} == {"read"}
+    sizes = [len((page.content or "").encode()) for page in pages]
+    assert min(sizes) > 6_000
+    assert sum(sizes) <= 65_536
+
+
+def test_ten_megabytes_are_read_to_the_cap(door: Door) -> None:
+    """The rest is left where it is; the text is cut, clean, and little memory is used."""
+    sent: list[int] = []
+
+    def reply(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 10000000\r\n\r\n")
+        for _number in range(1_000):
+            sent.append(peer.send(b"word\x00 " * 1_666 + b"    "))
+
+    door.reply = reply
+    tracemalloc.start()
+    reason, text = read_one(reader(door.port, max_bytes=100_000), f"http://pages.example:{door.port}/")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reason == "read"
+    assert "\x00" not in text
+    assert 32_000 < len(text.encode()) <= 32_768
+    assert sum(sent) < 10_000_000
+    assert peak < 5_000_000
+
+
+def test_a_compressed_answer_is_not_opened(door: Door) -> None:
+    """We ask for none; a bomb that is labelled as one, or as text, stays as small as it came."""
+    bomb = gzip.compress(b"<p>" + b"x" * 50_000_000)
+    url = f"http://pages.example:{door.port}/"
+    door.reply = lambda peer, _: peer.sendall(answer(bomb, "text/html", "200 OK", "Content-Encoding: gzip"))
+    assert read_one(reader(door.port), url) == ("failed:encoding", "The snippet.")
+    door.reply = lambda peer, _: peer.sendall(answer(bomb))
+    tracemalloc.start()
+    reason, text = read_one(reader(door.port), url)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reason == "failed:empty" or len(text) < len(bomb)
+    assert peak < 10_000_000
+
+
+def drip(peer: socket.socket, over: threading.Event) -> None:
+    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\n")
+    while not over.wait(0.05):
+        peer.sendall(b"x")
+
+
+async def test_a_slow_drip_ends_with_the_time(door: Door) -> None:
+    """Each byte comes in time, the page does not; a page beside it is read."""
+
+    def reply(peer: socket.socket, request: bytes) -> None:
+        if b"slow" in request:
+            drip(peer, door.over)
+        else:
+            peer.sendall(answer(PAGE))
+
+    door.reply = reply
+    documents = [web_document(f"http://{name}.example:{door.port}/") for name in ("slow", "fast")]
+    start = time.monotonic()
+    read = await reader(door.port).read(documents, 1.0)
+    assert 0.9 < time.monotonic() - start < 1.6
+    assert [page_of(document) for document in read] == ["failed:timeout", "read"]
+    start = time.monotonic()
+    read = await asyncio.to_thread(reader(door.port).read_blocking, documents, 1.0)
+    assert time.monotonic() - start < 1.7
+    assert [page_of(document) for document in read] == ["failed:timeout", "read"]
+
+
+def test_a_name_service_that_hangs_ends_with_the_time(door: Door) -> None:
+    """It has no timeout of its own."""
+
+    async def hang(*_: Any) -> Sequence[str]:
+        await asyncio.sleep(60)
+        return []
+
+    start = time.monotonic()
+    assert read_one(reader(door.port, resolve=hang), f"http://pages.example:{door.port}/", 0.3)[0] == "failed:timeout"
+    assert time.monotonic() - start < 1.0
+
+
+def fails(_: str, __: int) -> Any:
+    raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (answer(b"%PDF-1.7", "application/pdf"), "type"),
+        (answer(b"{}", "application/json"), "type"),
+        (answer(b"x", ""), "type"),
+        (answer(PAGE, "text/html", "404 Not Found"), "status"),
+        (answer(PAGE, "text/html", "500 Oops"), "status"),
+        (answer(PAGE)[:-40], "connection"),
+        (b"", "connection"),
+        (b"hello\r\n\r\n", "connection"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000, "connection"),
+        (answer(b"<html></html>"), "empty"),
+        (answer(b"\x00\xe2\x80\x8b", "text/plain"), "empty"),
+    ],
+)
+def test_a_page_that_fails_leaves_its_snippet(door: Door, reply: bytes, reason: str) -> None:
+    """With the kind of failure beside it."""
+    door.reply = lambda peer, _: peer.sendall(reply)
+    assert read_one(reader(door.port), f"http://pages.example:{door.port}/") == (f"failed:{reason}", "The snippet.")
+
+
+def test_a_name_that_is_unknown_and_a_port_that_is_closed_are_told(door: Door) -> None:
+    """Two kinds of failure."""
+    assert read_one(reader(door.port, resolve=fails), f"http://pages.example:{door.port}/")[0] == "failed:name"
+    door.close()
+    closed = socket.create_server(("127.0.0.1", 0))
+    port = closed.getsockname()[1]
+    closed.close()
+    assert read_one(reader(port), f"http://pages.example:{port}/")[0] == "failed:connection"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("Füße".encode("latin-1"), "text/plain; charset=iso-8859-1"),
+        ("Füße".encode(), "text/plain"),
+        ("Füße".encode(), "text/plain; charset=rot13"),
+        ("Füße".encode(), "text/plain; charset=punycode"),
+        ("Füße".encode(), "text/plain; charset=no-such"),
+        ("Füße".encode("utf-16"), 'text/plain; charset="UTF-16"'),
+        (f"<meta charset=windows-1252><p>Füße {SENTENCE * 3}".encode("cp1252"), "text/html"),
+    ],
+)
+def test_the_named_character_set_is_used_when_it_is_one(door: Door, body: bytes, kind: str) -> None:
+    """By the server's word, or the page's; codecs that are none are not run."""
+    door.reply = lambda peer, _: peer.sendall(answer(body, kind))
+    assert "Füße" in read_one(reader(door.port), f"http://pages.example:{door.port}/")[1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<div>" * 400_000,
+        b"<p>" * 600_000,
+        b"<p>x</p>" * 260_000,
+        b"<a href='" * 200_000,
+        b"<table><tr><td>" * 100_000,
+        b"&" * 2_000_000,
+    ],
+)
+def test_a_page_made_to_be_hard_to_read_costs_little(door: Door, body: bytes) -> None:
+    """Two megabytes of tags; the text of the first of them is enough."""
+    door.reply = lambda peer, _: peer.sendall(answer(body))
+    start = time.process_time()
+    reason, _ = read_one(reader(door.port), f"http://pages.example:{door.port}/", 5.0)
+    assert time.process_time() - start < 5.0
+    assert reason in {"read", "failed:timeout", "failed:empty"}
+
+
+async def test_nothing_to_read_is_nothing_done() -> None:
+    """No loop, no socket, no document changed."""
+    plain = Document(content="own")
+    assert read_pages([plain], seconds=1.0) == [plain]
+    assert await read_pages_async([], seconds=0.0) == []
