@@ -1,5 +1,6 @@
 """Another wording of a question, by rule: synonyms, words from kept evidence, keywords. Pure functions, no model."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,19 +9,21 @@ from importlib.resources import files
 from math import log
 from pathlib import Path
 from typing import Any, Final
+from unicodedata import normalize
 
 import yaml
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, one_line
 from haystack_integrations.crag.text import STOP_WORDS, terms, words
 
-MAX_WEB_WORDS: Final = 9
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_FORM: Final = "{term: [synonym, ...]}"
 
 
-@cache
 def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
     """
     Read a synonym mapping.
@@ -30,18 +33,28 @@ def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
     :raises ConfigurationError: When the file is missing or has another form.
     """
     if path is None:
-        text = (files("haystack_integrations.crag") / "data" / "synonyms.yml").read_text("utf-8")
-    else:
-        try:
-            text = Path(path).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            msg = f"the synonym file {path!r} cannot be read ({type(error).__name__}); pass a YAML or JSON file"
-            raise ConfigurationError(msg) from None
+        return _built_in()
     try:
-        return check_synonyms(yaml.safe_load(text), path or "the built-in mapping")
-    except yaml.YAMLError:
-        msg = f"the synonym file {path!r} is neither YAML nor JSON; wanted {{term: [synonym, ...]}}"
+        text = Path(path).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"the synonym file {path!r} cannot be read ({type(error).__name__}); pass a YAML or JSON file in UTF-8"
         raise ConfigurationError(msg) from None
+    kind = "JSON" if path.lower().endswith(".json") else "YAML"
+    try:
+        # YAML would read most JSON, but not that with tabs.
+        mapping = json.loads(text) if kind == "JSON" else yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = getattr(error, "lineno", None) or (mark.line + 1 if mark is not None else 1)
+        msg = f"the synonym file {path!r} is no {kind} (line {line}); wanted {_FORM} in a .yml or .json file"
+        raise ConfigurationError(msg) from None
+    return check_synonyms(mapping, f"the synonym file {path!r}")
+
+
+@cache
+def _built_in() -> dict[str, tuple[str, ...]]:
+    text = (files("haystack_integrations.crag") / "data" / "synonyms.yml").read_text("utf-8")
+    return check_synonyms(yaml.safe_load(text), "the built-in mapping")
 
 
 def check_synonyms(mapping: Any, name: str) -> dict[str, tuple[str, ...]]:
@@ -50,17 +63,29 @@ def check_synonyms(mapping: Any, name: str) -> dict[str, tuple[str, ...]]:
 
     :param mapping: What was given.
     :param name: What to call it in an error.
-    :returns: Synonyms by lower-cased term.
+    :returns: Synonyms by lower-cased term; a term that stands there twice in another case has the synonyms of both.
     :raises ConfigurationError: When it is no mapping of terms to lists of terms.
     """
-    usable = isinstance(mapping, Mapping) and all(
-        isinstance(term, str) and isinstance(words, list) and all(isinstance(word, str) for word in words)
-        for term, words in mapping.items()
-    )
-    if not usable:
-        msg = f"{name} must be a mapping {{term: [synonym, ...]}}, but got {type(mapping).__name__} of another form"
+    if not isinstance(mapping, Mapping):
+        msg = f"{name} must be a mapping {_FORM}, but got {type(mapping).__name__}"
         raise ConfigurationError(msg)
-    return {" ".join(term.casefold().split()): tuple(words) for term, words in mapping.items()}
+    checked: dict[str, tuple[str, ...]] = {}
+    for term, synonyms in mapping.items():
+        if not isinstance(term, str) or not term.strip():
+            msg = f"{name} must be a mapping {_FORM}, but got the term {term!r} ({type(term).__name__}); "
+            msg += "YAML reads no, on and numbers as other things than words unless they stand in quotes"
+            raise ConfigurationError(msg)
+        if not isinstance(synonyms, list | tuple) or not all(isinstance(s, str) and s.strip() for s in synonyms):
+            msg = f"{name} must be a mapping {_FORM}, but got {synonyms!r} for the term {term!r}; "
+            msg += "write a list of words or phrases, numbers in quotes"
+            raise ConfigurationError(msg)
+        key = _folded(term)
+        checked[key] = tuple(dict.fromkeys((*checked.get(key, ()), *(" ".join(s.split()) for s in synonyms))))
+    return checked
+
+
+def _folded(text: str) -> str:
+    return " ".join(normalize("NFC", text).casefold().split())
 
 
 def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: int, skip: int = 0) -> list[str]:
@@ -73,20 +98,21 @@ def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: 
     :param skip: How many of each term's synonyms an earlier try has used.
     :returns: In the order of the terms in the question, longest phrase first; none that the question holds already.
     """
-    text = " ".join(question.casefold().split())
-    found: dict[str, None] = {}
+    text = _folded(question)
+    found: dict[str, str] = {}
     taken: list[tuple[int, int]] = []
     matches = []
-    for term in sorted(mapping, key=lambda term: (-len(term), term)):
+    # Looked for as plain text first: a pattern for each term of a large mapping would take seconds.
+    for term in sorted((term for term in mapping if term in text), key=lambda term: (-len(term), term)):
         for match in re.finditer(rf"(?<!\w){re.escape(term)}(?:e?s)?(?!\w)", text):
             if all(match.end() <= start or match.start() >= end for start, end in taken):
                 taken.append(match.span())
                 matches.append((match.start(), term))
     for _, term in sorted(matches):
         for word in mapping[term][skip : skip + per_term]:
-            if not re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text):
-                found.setdefault(word)
-    return list(found)
+            if not re.search(rf"(?<!\w){re.escape(_folded(word))}(?!\w)", text):
+                found.setdefault(_folded(word), word)
+    return list(found.values())
 
 
 def content_words(text: str) -> list[str]:
@@ -107,7 +133,27 @@ def keywords(question: str, most: int | None = None) -> str:
     :param most: Most words; None for all.
     :returns: The words in lower case, separated by spaces.
     """
-    return " ".join(list(dict.fromkeys(content_words(question)))[:most])
+    found = content_words(question)
+    if _UNSPACED.search(question):
+        # There a word is a run of characters between marks; single characters would be no words to search for.
+        found = [part for part in re.findall(r"\w+", question.casefold()) if part not in STOP_WORDS]
+    return " ".join(list(dict.fromkeys(found))[:most])
+
+
+def web_form(text: str) -> str:
+    """
+    Write a query for a search engine: keywords where it has more words than such a query may have.
+
+    :param text: A question or a query; what a model wrote in keywords already stays as it is.
+    :returns: Under ten words and at most 300 characters; the text itself where it has no keywords.
+    """
+    text = one_line(text)
+    few = len(text.split()) <= MAX_WEB_WORDS and len(text) <= MAX_QUERY_CHARACTERS
+    form = text if few else keywords(text, MAX_WEB_WORDS) or " ".join(text.split()[:MAX_WEB_WORDS])
+    if len(form) <= MAX_QUERY_CHARACTERS:
+        return form
+    # Whole words as far as they go; a single one that is too long is cut.
+    return form[: MAX_QUERY_CHARACTERS + 1].rpartition(" ")[0] or form[:MAX_QUERY_CHARACTERS]
 
 
 def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""Knowledge strips (arXiv 2401.15884, section 4.4): cut documents into pieces and score them by wording alone."""
+"""Knowledge strips (arXiv 2401.15884, section 4.4): cut documents into pieces and score them offline."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import log, log2
 from typing import Final, Literal
 
+from haystack_integrations.crag.static_model import StaticEncoder
 from haystack_integrations.crag.text import count_tokens, sentences
 from haystack_integrations.crag.wording import ask, coverage, read
 
@@ -21,6 +22,14 @@ _LINE: Final = 0.7
 
 # Where even the best strip covers less than this share of the question, none is good: nothing is stretched to 1.
 _FLOOR: Final = 0.5
+
+# The same for vectors (benchmarks/strips.py): the likeness of a strip under its title, and its document's place.
+_LIKENESS: Final = 0.7
+_LIKENESS_LINE: Final = 0.94
+_LIKENESS_FLOOR: Final = 0.3
+
+KEEP_ABOVE: Final = 0.5
+"""The line between keeping and leaving of the scores given here."""
 
 # What `count_tokens` says of a single word: nothing shorter makes sense.
 _ONE_WORD: Final = 2
@@ -98,7 +107,35 @@ def lexical_scores(query: str, strips: Sequence[Strip], titles: Sequence[str]) -
         + _PLACE / log2(2 + strip.document)
         for with_title, own, reading, strip in zip(together, alone, readings, strips, strict=True)
     )
-    return [_level(total) for total in sums]
+    return [_level(total, _LINE) for total in sums]
+
+
+def embedding_scores(query: str, strips: Sequence[Strip], titles: Sequence[str], encoder: StaticEncoder) -> list[float]:
+    """
+    Score strips by the cosine of question and strip, relative to the best strip of the run.
+
+    A strip is embedded behind its document's title, since a sentence seldom repeats its subject. The place of its
+    document in the list counts as in `lexical_scores`.
+
+    :param query: The question.
+    :param strips: The strips of one run.
+    :param titles: One title per document, empty for none.
+    :param encoder: What embeds texts.
+    :returns: One score in [0, 1] per strip, same order; above 0.5: worth keeping. A question without any token that
+        the model knows speaks against no strip: all score 1.
+    """
+    texts = [f"{title}. {strip.text}" if (title := titles[strip.document]) else strip.text for strip in strips]
+    vectors = encoder.encode([query, *texts])
+    if not vectors[0].any():
+        return [1.0] * len(strips)
+    # Rounding may bring the cosine of a text with itself above 1.
+    cosines = [min(1.0, max(0.0, value)) for value in (vectors[1:] @ vectors[0]).tolist()]
+    most = max([*cosines, _LIKENESS_FLOOR])
+    sums = (
+        _LIKENESS * cosine / most + (1 - _LIKENESS) / log2(2 + strip.document)
+        for cosine, strip in zip(cosines, strips, strict=True)
+    )
+    return [_level(total, _LIKENESS_LINE) for total in sums]
 
 
 def fitting(strip: Strip, max_tokens: int) -> Strip:
@@ -116,7 +153,7 @@ def fitting(strip: Strip, max_tokens: int) -> Strip:
     return Strip(strip.document, strip.start, strip.start + len(text), text)
 
 
-def _level(total: float) -> float:
+def _level(total: float, line: float) -> float:
     """Map a sum in [0, 1] to a score, so that the line between keeping and leaving lies at 0.5."""
-    score = total / _LINE / 2 if total < _LINE else 0.5 + (total - _LINE) / (1 - _LINE) / 2
+    score = total / line / 2 if total < line else 0.5 + (total - line) / (1 - line) / 2
     return min(1.0, score)

@@ -1,0 +1,100 @@
+"""What a search query may look like, and when two of them are the same. Pure functions."""
+
+import re
+from typing import Final
+from unicodedata import category, normalize
+
+MAX_QUERY_CHARACTERS: Final = 300
+"""Longest query that a model may write; a longer one is an essay, or a document that was copied."""
+
+MAX_WEB_WORDS: Final = 9
+"""Most words that a search engine is sent."""
+
+_ENDS: Final = " ?!.\u3002\uff1f\uff01\u2026"
+_JOINERS: Final = "\u200c\u200d"
+_PREFIX: Final = re.compile(
+    r"(?:[-*+\u2022\u2013]|\(?\d{1,2}[.):])\s+"
+    r"|(?:(?:new|next|improved|rewritten|better|final|search|web|sub)[ -]?){0,3}"
+    r"(?:quer(?:y|ies)|questions?|keywords?)(?: ?#?\d{1,2})? ?:\s*",
+    re.IGNORECASE,
+)
+_BOLD: Final = re.compile(r"\*\*([^*]+)\*\*")
+_QUOTED: Final = {
+    '"': '"',
+    "'": "'",
+    "\u201c": "\u201d",
+    "\u201e": "\u201c",
+    "\u2018": "\u2019",
+    "\u00ab": "\u00bb",
+    "`": "`",
+}
+_MOST_PREFIXES: Final = 4
+
+
+def query_key(text: str) -> str:
+    """
+    Name a query, so that one that finds the same is the same: case, composed letters, white space and a final mark.
+
+    :param text: A query.
+    :returns: The key to compare by.
+    """
+    folded = " ".join(normalize("NFC", normalize("NFC", text).casefold()).split())
+    return folded.rstrip(_ENDS) or folded
+
+
+def one_line(text: str) -> str:
+    """
+    Put a text on one line: no control, invisible or unassigned characters, single spaces.
+
+    The joiners of Persian and Indic scripts stay: words are made of them.
+
+    :param text: Any text.
+    :returns: The line; may be empty.
+    """
+    if not text.isprintable():
+        text = "".join(_visible(sign) for sign in text)
+    return " ".join(text.split())
+
+
+def _visible(sign: str) -> str:
+    if sign.isspace() or category(sign) == "Cc":
+        return " "
+    return sign if sign in _JOINERS or not category(sign).startswith("C") else ""
+
+
+def cleaned(line: str) -> str:
+    """
+    Take from a line that a model wrote what surrounds a query: list marks, `Query:`, quotes, Markdown.
+
+    :param line: One line.
+    :returns: The query; may be empty.
+    """
+    text = _BOLD.sub(r"\1", one_line(line))
+    for _ in range(_MOST_PREFIXES):
+        bare = _unquoted(_PREFIX.sub("", text, count=1)) if _PREFIX.match(text) else _unquoted(text)
+        if bare == text:
+            break
+        text = bare
+    return text
+
+
+def _unquoted(text: str) -> str:
+    """Take off one pair of quotes or marks that holds the whole text; a quoted name inside a query stays quoted."""
+    for mark in ("__", "*", "_"):
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            return text[len(mark) : -len(mark)].strip()
+    closing = _QUOTED.get(text[:1])
+    inner = text[1:-1]
+    if closing and len(text) > 1 and text[-1] == closing and closing not in inner and text[0] not in inner:
+        return inner.strip()
+    return text
+
+
+def usable(text: str) -> bool:
+    """
+    Tell whether a text can be sent as a query: words, and not too many of them.
+
+    :param text: A cleaned text.
+    :returns: Whether it can.
+    """
+    return len(text) <= MAX_QUERY_CHARACTERS and any(sign.isalnum() for sign in text)
