@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+FUZZ_SECONDS ?= 60
 export HAYSTACK_TELEMETRY_ENABLED := False
 
-.PHONY: help demo test unit lint types fmt services stop clean
+.PHONY: help demo test unit promises fuzz lint types fmt services stop clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -28,6 +29,15 @@ test: $(VENV)/.dev ## install, start the real services, run all tests
 unit: $(VENV)/.dev ## the tests that need no service
 	$(BIN)/python -m pytest -m "not integration"
 
+promises: $(VENV)/.dev ## no shift, no invention: 10,000 generated examples of each promise about scores
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest tests/test_promises.py tests/test_grading_reply.py
+
+fuzz: $(VENV)/.dev ## replies made up by a coverage-guided fuzzer, for FUZZ_SECONDS
+	$(BIN)/python -m pip install --quiet -e '.[fuzz]'
+	mkdir -p build/fuzz/corpus
+	$(BIN)/python fuzz/read_reply.py -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 \
+		-dict=fuzz/read_reply.dict -artifact_prefix=build/fuzz/ build/fuzz/corpus fuzz/corpus/read_reply
+
 lint: $(VENV)/.dev ## ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,8 +50,8 @@ fmt: $(VENV)/.dev ## format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-services: $(VENV)/.dev ## start Elasticsearch and leave it running
-	$(BIN)/python scripts/services.py start elasticsearch
+services: $(VENV)/.dev ## start Elasticsearch, Redis and searx and leave them running
+	$(BIN)/python scripts/services.py start elasticsearch redis searx
 
 stop: ## stop what `make services` started
 	$(BIN)/python scripts/services.py stop

@@ -1,5 +1,5 @@
 """
-Two promises and two costs of reading replies: no shift, no invention, hostile replies, grading's own time.
+Two promises and the costs of grading: no shift, no invention, hostile replies, own time, windows, cache, deadline.
 
     python benchmarks/promises.py [--examples 10000] [--replies 200]
 
@@ -8,6 +8,7 @@ P2: every prefix of valid replies with finish_reason `length`: invented scores, 
 """
 
 import argparse
+import asyncio
 import json
 import random
 import statistics
@@ -17,6 +18,7 @@ import tracemalloc
 from common import instant_model
 from haystack import Document
 
+from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.grading_reply import read_reply
 
@@ -71,6 +73,9 @@ def hostile() -> tuple[float, float]:
     size = 65_000
     texts = ["[" * 100_000, "[" * size, "{" * size, "[]" * (size // 2), '{"' * (size // 2), '[{"id":' * (size // 7)]
     texts += ['"' * size, "\\" * size, '{"a":' * 3000 + "1" + "}" * 3000, "<think>" * (size // 7), "}{" * (size // 2)]
+    texts += ['{"a":1}' * 1170 + " " * 50_000, '"' * 8000 + "<think>", "{a,}" * 2000, "[" + "(" * 60_000 + "]"]
+    texts += ['"' * 16_300 + "<think>" + " " * 45_000, '{"' * 8100 + "<think>", "<think>" + "[]" * 8100 + "</think>"]
+    texts += ["[" + '"' * 16_300 + "<think>", "[{}" + '{"a"b}' * 2700]
     worst = 0.0
     for text in texts:
         for finish in ("stop", "length"):
@@ -112,6 +117,60 @@ def own_time() -> float:
     return statistics.median(times)
 
 
+class Slow:
+    """A chat generator that takes half a second for each call."""
+
+    def __init__(self, seconds: float = 0.5) -> None:
+        self.model, self.seconds, self.calls = instant_model(), seconds, 0
+
+    def run(self, messages: list[object]) -> dict[str, object]:
+        self.calls += 1
+        time.sleep(self.seconds)
+        return dict(self.model.run(messages=messages))
+
+    async def run_async(self, messages: list[object]) -> dict[str, object]:
+        self.calls += 1
+        await asyncio.sleep(self.seconds)
+        return dict(self.model.run(messages=messages))
+
+
+def batch(count: int) -> list[Document]:
+    """Documents of about 800 characters."""
+    return [Document(content=f"passage {number} " + "seven letters and more " * 35) for number in range(count)]
+
+
+def windows() -> tuple[int, float]:
+    """Calls for 100 documents, and their wall time over that of one call."""
+    one, all_ = Slow(), Slow()
+    start = time.perf_counter()
+    BatchRelevanceGrader(one).run(query="What is in the passages?", documents=batch(20))
+    single = time.perf_counter() - start
+    start = time.perf_counter()
+    BatchRelevanceGrader(all_, concurrency=8).run(query="What is in the passages?", documents=batch(100))
+    return all_.calls, (time.perf_counter() - start) / single
+
+
+async def flights(runs: int) -> tuple[int, float]:
+    """Calls for the same question asked at the same time, and milliseconds of asking it again."""
+    model, documents = Slow(0.2), batch(20)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    asked = [grader.run_async(query="What is in the passages?", documents=documents) for _ in range(runs)]
+    await asyncio.gather(*asked)
+    times = []
+    for _ in range(50):
+        start = time.perf_counter()
+        await grader.run_async(query="What is in the passages?", documents=documents)
+        times.append(1000 * (time.perf_counter() - start))
+    return model.calls, statistics.median(times)
+
+
+def overrun() -> float:
+    """Seconds by which a model that hangs exceeds a deadline of half a second."""
+    start = time.perf_counter()
+    BatchRelevanceGrader(Slow(5), deadline_s=0.5).run(query="What is in the passages?", documents=batch(5))
+    return time.perf_counter() - start - 0.5
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -126,6 +185,11 @@ def main() -> None:
     worst, peak = hostile()
     print(f"hostile replies of 64 KiB: slowest {worst:.1f} ms (goal <= 50), peak {peak:.1f} MB")
     print(f"grading 20 documents, without the model: {own_time():.2f} ms (goal <= 5)")
+    calls, ratio = windows()
+    print(f"100 documents of 800 characters: {calls} calls in {ratio:.2f} x the time of one")
+    calls, hit = asyncio.run(flights(50))
+    print(f"50 times the same question at once: {calls} call (goal 1); asked again from the cache {hit:.2f} ms")
+    print(f"a model that hangs: {1000 * overrun():.0f} ms beyond the deadline (goal <= 1000)")
 
 
 if __name__ == "__main__":

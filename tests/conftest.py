@@ -12,8 +12,15 @@ os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import pytest
+from hypothesis import settings
 
-pytest_plugins = ["service_fixtures", "scripted_model"]
+# How many examples property tests try is decided here and nowhere else; a deadline would time this machine's load.
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("long", deadline=None, max_examples=10_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+pytest_plugins = ["service_fixtures", "scripted_model", "metasearch"]
 
 _PACKAGES = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pydantic")
 
@@ -27,7 +34,7 @@ def pytest_report_header() -> str:
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """No setting of the machine or of a `.env` above the repository reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("KB_AGENT_", "CRAG_LLM_", "OPENAI_", "ELASTIC_API_KEY")):
+        if name.startswith(("KB_AGENT_", "CRAG_LLM_", "CRAG_SEARXNG_", "OPENAI_", "ELASTIC_API_KEY")):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 

@@ -1,5 +1,6 @@
 """Small makers that several tests share: graded documents, scripted graders, a filled store."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -49,3 +50,33 @@ def grading_by(score: Callable[[str], float]) -> Any:
 def fill(store: Any, documents: Sequence[Document]) -> None:
     """Embed documents and write them into a store."""
     store.write_documents(StaticDocumentEmbedder().run(documents=list(documents))["documents"])
+
+
+def grade_by_door(grader: Any, question: str, documents: Sequence[Document], *, asynchronous: bool) -> dict[str, Any]:
+    """Grade by `run` or `run_async`, and close the client of that door."""
+
+    async def run() -> dict[str, Any]:
+        try:
+            return dict(await grader.run_async(query=question, documents=list(documents)))
+        finally:
+            await grader.close_async()
+
+    try:
+        return asyncio.run(run()) if asynchronous else dict(grader.run(query=question, documents=list(documents)))
+    finally:
+        grader.close()
+
+
+def run_by_door(pipeline: Any, *, asynchronous: bool, **inputs: Any) -> dict[str, Any]:
+    """Run a loaded pipeline by one of its doors, and close what that door opened."""
+
+    async def run() -> Any:
+        try:
+            return await pipeline.run_async(**inputs)
+        finally:
+            await pipeline.close_async()
+
+    try:
+        return dict(asyncio.run(run()) if asynchronous else pipeline.run(**inputs))
+    finally:
+        pipeline.close()

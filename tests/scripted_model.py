@@ -46,6 +46,7 @@ class ScriptedModel:
         self.reply: Reply = judging(lambda _: 1.0)
         self.status = 200  # another one is answered instead of a reply
         self.delay = 0.0  # seconds before each answer
+        self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []  # the API key of each request
         self.url = f"http://{server.host}:{server.port}/v1"
@@ -73,6 +74,8 @@ class ScriptedModel:
             self.requests.append(body)
             self.keys.append(request.headers.get("Authorization", "").removeprefix("Bearer "))
         self._over.wait(self.delay)
+        if self.refuses and self.refuses in body:
+            return _response({"error": {"message": f"unknown entry {self.refuses}", "type": "scripted"}}, 400)
         if self.status != 200:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
+import kinds
 import pytest
 import services
 from elasticsearch import Elasticsearch
 
-SERVICE_FIXTURES = {"elasticsearch_url"}
+SERVICE_FIXTURES = {"elasticsearch_url", "redis_url", "searx_url"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
@@ -27,7 +28,7 @@ def started(name: str) -> services.Service:
     """Return the service, or end the test that needs it: skipped, in CI failed."""
     try:
         return services.start(name)
-    except services.ServiceUnavailable as missing:
+    except kinds.ServiceUnavailable as missing:
         if os.environ.get("CI", "").lower() in {"", "0", "false"}:
             pytest.skip(str(missing))
         pytest.fail(str(missing), pytrace=False)
@@ -55,3 +56,15 @@ def elasticsearch_url() -> Iterator[str]:
 def elasticsearch_index(elasticsearch_url: str) -> Iterator[str]:
     with temporary_index(elasticsearch_url) as name:
         yield name
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    with started("redis") as service:
+        yield service.url
+
+
+@pytest.fixture(scope="session")
+def searx_url() -> Iterator[str]:
+    with started("searx") as service:
+        yield service.url

@@ -2,13 +2,15 @@
 
 import json
 import re
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.grading_reply import MAX_REPLY_BYTES, read_reply
+from haystack_integrations.crag.grading_reply import read_reply
+from haystack_integrations.crag.model_reply import MAX_REPLY_BYTES
 
 KEYS = ["a1b2c3", "d4e5f6", "0a9b8c"]
 SCORES = {"a1b2c3": 0.9, "d4e5f6": 0.2, "0a9b8c": 0.5}
@@ -89,9 +91,10 @@ def test_entries_for_unknown_documents_are_dropped_and_counted() -> None:
         ("I cannot judge that.", "stop", "not_json"),
         (KEYED, "content_filter", "content_filter"),
         ("x" * (MAX_REPLY_BYTES + 1), "stop", "too_long"),
-        ("[" * 60_000, "stop", "not_json"),
+        ("[" * 16_000, "stop", "not_json"),
+        ("[" * 60_000, "stop", "too_long"),
         ("[" * 100_000, "stop", "too_long"),
-        ("[]" * 30_000, "stop", "array_length"),
+        ("[]" * 8_000, "stop", "array_length"),
     ],
 )
 def test_an_unusable_reply_names_its_problem(text: str | None, finish: str, problem: str) -> None:
@@ -150,3 +153,85 @@ def test_no_text_makes_the_reader_raise(text: str, finish: str | None) -> None:
     """Whatever comes back, the reader answers."""
     reply = read_reply(text, KEYS, finish_reason=finish)
     assert set(reply.entries) <= set(KEYS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["As [1] says, none of it helps.", "{0.9,}{0.1,}", "Scores:\n[0.7]", "[0.9, 0.1][0.2]", "```json\n[0.9]\n```[0.1]"],
+)
+def test_an_array_in_prose_is_a_citation_and_no_score(text: str) -> None:
+    """Also when it has the right length, which for one document is every `[1]`."""
+    assert read_reply(text, ["a1b2c3"], finish_reason="stop").entries == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["[0.9]", "```\n[0.9]\n```", "Here:\n```json\n[0.9]\n```\nDone.", "<think>[1]</think>[0.9]"]
+)
+def test_an_array_that_is_all_of_the_reply_or_of_a_code_block_is_one(text: str) -> None:
+    """Thoughts do not count."""
+    reply = read_reply(text, ["a1b2c3"], finish_reason="stop")
+    assert reply.entries["a1b2c3"].score == 0.9
+    assert reply.positional
+
+
+def test_an_array_with_one_place_that_is_no_number_credits_nobody() -> None:
+    """Nobody knows what the other places stand for."""
+    assert scores('[0.9, "doc 2: [0.2", 0.5]') == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("{'id': 'a1b2c3', 'score': 0.9}", {"a1b2c3": 0.9}),
+        ('[{"id": "a1b2c3", "score": 0.9,} {"id": "d4e5f6", "score": 0.2}]', {"a1b2c3": 0.9, "d4e5f6": 0.2}),
+        ("{id: a1b2c3, score: 0.9}", {"a1b2c3": 0.9}),
+        ("{'a1b2c3': 0.9, 'd4e5f6': 0.2,}", {"a1b2c3": 0.9, "d4e5f6": 0.2}),
+        ('{"id": "a1b2c3", "score": 0,9}', {}),
+        ("{'id': 'a1b2c3', 'score': 0.9, 'score': 0.1}", {}),
+        ('{"id": "a1b2c3", "score": 0.9, "score": 0.1}', {}),
+        ('{"a1b2c3": 0.9, "a1b2c3": 0.1}', {}),
+        ("{'id': 'a1b2c3', 'score': 0.9", {}),
+    ],
+)
+def test_repair_mends_single_objects_and_makes_nothing_up(text: str, wanted: dict[str, float]) -> None:
+    """Quotes and commas, yes; a decimal comma, a value given twice, an object left open: no."""
+    assert scores(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a1b2c3": "０.９"}', '{"a1b2c3": "٠.٥"}', '{"a1b2c3": 1' + "0" * 400 + "}", '{"a1b2c3": -0.0001}']
+)
+def test_digits_of_other_scripts_and_numbers_out_of_all_range_are_no_scores(text: str) -> None:
+    """And raise nothing."""
+    for finish in ("stop", "length"):
+        assert scores(text, finish) == {}
+
+
+def test_a_mapping_under_a_name_is_understood() -> None:
+    """As some models write it."""
+    assert scores(json.dumps({"scores": SCORES})) == SCORES
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"so [1] is best, {{hm}}</think>{KEYED}", SCORES),
+        (f'{{"a1b2c3": 0.1}} perhaps</think>{KEYED}', {"d4e5f6": 0.2, "0a9b8c": 0.5}),
+        (f"<THINK>{KEYED.replace('0.9', '0.1')}</THINK>{KEYED}", SCORES),
+        (f"<think>{KEYED}", {}),
+    ],
+)
+def test_thoughts_are_no_replies(text: str, wanted: dict[str, float]) -> None:
+    """Those that never end hide all; those that nothing opened are text, and contradict what is said later."""
+    assert scores(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['["a"' + "a" * 60_000 + "]", "{a,}" * 16_000, "[" + "(" * 60_000 + "]", "<think>" * 9_000, "</think>" * 8_000],
+)
+def test_hostile_replies_cost_milliseconds(text: str) -> None:
+    """The repairer alone would take minutes for some."""
+    start = time.perf_counter()
+    read_reply(text, KEYS, finish_reason="stop")
+    assert time.perf_counter() - start < 0.5

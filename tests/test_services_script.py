@@ -1,14 +1,20 @@
 """What `scripts/services.py` promises to `make test`, CI and a developer."""
 
+import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
+import kinds
 import pytest
+import redis
 import service_fixtures
 import services
 import yaml
@@ -31,26 +37,27 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without any program, service or download; the folder is its temporary one."""
     for name in ("cache", "bin", "tmp"):
         (tmp_path / name).mkdir()
-    for variable in (variable for kind in services.KINDS.values() for variable in kind.ports):
+    for variable in (variable for kind in kinds.KINDS.values() for variable in kind.ports):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("CRAG_SERVICES_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(kinds, "POLICY", tmp_path / "policy-rc.d")
     return tmp_path
 
 
 @pytest.fixture
 def tiny(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Register a service that needs nothing but Python."""
-    monkeypatch.setitem(services.KINDS, "tiny", services.Kind({"TINY_URL": 1}, "/", web_server))
+    monkeypatch.setitem(kinds.KINDS, "tiny", kinds.Kind({"TINY_URL": 1}, "/", web_server))
     monkeypatch.delenv("TINY_URL", raising=False)
     return bare_machine
 
 
 def python(program: str) -> list[str]:
     """Return the command that runs a program in which the service `tiny` is known."""
-    known = "import services, sys, time, test_services_script as t\n"
-    known += "services.KINDS['tiny'] = services.Kind({'TINY_URL': 1}, '/', t.web_server)\n"
+    known = "import kinds, services, sys, time, test_services_script as t\n"
+    known += "kinds.KINDS['tiny'] = kinds.Kind({'TINY_URL': 1}, '/', t.web_server)\n"
     return [
         sys.executable,
         "-c",
@@ -62,6 +69,16 @@ def install_docker(machine: Path, running: str = "") -> Path:
     """Put a `docker` on PATH whose engine answers; it only notes what it is asked."""
     log, program = machine / "docker.log", machine / "bin" / "docker"
     program.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\ncase "$*" in *" ps "*) echo "{running}";; esac\n')
+    program.chmod(0o755)
+    return log
+
+
+def install_apt(machine: Path) -> Path:
+    """Put an `apt-get` on PATH that brings a `redis-server` which ends at once; it notes what it is asked."""
+    log, program, brings = machine / "apt.log", machine / "bin" / "apt-get", machine / "bin" / "redis-server"
+    note = f'[ ! -e "{kinds.POLICY}" ] || : > "{machine}/policy-during-install"'
+    bring = f'echo "#!/bin/sh\necho the fake was started" > "{brings}"; /bin/chmod 755 "{brings}"'
+    program.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\ncase "$1" in install) {note}; {bring};; esac\n')
     program.chmod(0o755)
     return log
 
@@ -99,15 +116,54 @@ class TestWhereAServiceComesFrom:
             assert not service.started_here
         assert " rm " not in log.read_text()
 
-    @pytest.mark.parametrize("name", ["elasticsearch", "jaeger"])
+    @pytest.mark.parametrize("name", kinds.KINDS)
     def test_a_service_that_nothing_provides_is_unavailable_and_the_message_names_the_command(
         self, name: str, bare_machine: Path
     ) -> None:
         """The reader learns what is missing and what to type; nothing stays behind."""
-        with pytest.raises(services.ServiceUnavailable, match=f"`docker compose up -d --wait {name}`") as caught:
+        container = {"searx": "searxng"}.get(name, name)
+        with pytest.raises(kinds.ServiceUnavailable, match=f"`docker compose up -d --wait {container}`") as caught:
             services.start(name)
         assert "No such file or directory: 'docker'" in str(caught.value)
         assert leftovers(bare_machine) == []
+
+    def test_a_container_may_have_another_name_than_its_service(self, bare_machine: Path) -> None:
+        log = install_docker(bare_machine)
+        with services.start("searx") as service:
+            assert service.urls == {"SEARXNG_URL": "http://127.0.0.1:8888"}
+        asked = log.read_text().splitlines()
+        assert asked[-2].endswith("up -d --wait searxng")
+        assert asked[-1].endswith("rm --stop --force --volumes searxng")
+
+    def test_an_address_has_the_form_that_the_service_s_clients_expect(self, bare_machine: Path) -> None:
+        install_docker(bare_machine)
+        with services.start("redis") as service:
+            assert service.urls == {"REDIS_URL": "redis://127.0.0.1:6379/0"}
+
+    def test_redis_is_installed_where_apt_get_can_do_it_and_no_server_of_the_package_starts(
+        self, bare_machine: Path
+    ) -> None:
+        """On a new machine the lists of packages come first; its own server would hold a port and never be stopped."""
+        log = install_apt(bare_machine)
+        with pytest.raises(RuntimeError, match="the fake was started"):  # after the installation it was run
+            services.start("redis")
+        asked = log.read_text().splitlines()
+        assert asked == ["update", "install -y --no-install-recommends redis-server"]
+        assert (bare_machine / "policy-during-install").exists() == (os.geteuid() == 0)
+        assert not kinds.POLICY.exists()
+
+    def test_a_policy_of_the_machine_is_left_as_it_is(self, bare_machine: Path) -> None:
+        install_apt(bare_machine)
+        kinds.POLICY.write_text("theirs")
+        with pytest.raises(RuntimeError, match="the fake was started"):
+            services.start("redis")
+        assert kinds.POLICY.read_text() == "theirs"
+
+    def test_where_redis_cannot_be_installed_the_message_names_the_command(self, bare_machine: Path) -> None:
+        with pytest.raises(kinds.ServiceUnavailable) as caught:
+            services.start("redis")
+        assert "`apt-get install -y --no-install-recommends redis-server` failed" in str(caught.value)
+        assert not kinds.POLICY.exists()
 
     def test_a_test_without_its_service_is_skipped_for_a_developer_and_fails_in_ci(
         self, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
@@ -138,10 +194,10 @@ class TestAServerOfOurOwn:
         self, tiny: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A broken server is not an absent one: the test that needs it must not be skipped."""
-        monkeypatch.setitem(services.KINDS, "tiny", services.Kind({"TINY_URL": 1}, "/", broken_server))
+        monkeypatch.setitem(kinds.KINDS, "tiny", kinds.Kind({"TINY_URL": 1}, "/", broken_server))
         with pytest.raises(RuntimeError, match="exit status 3") as caught:
             services.start("tiny")
-        assert not isinstance(caught.value, services.ServiceUnavailable)
+        assert not isinstance(caught.value, kinds.ServiceUnavailable)
         assert str(caught.value).endswith("the disk is on fire")
         assert leftovers(tiny) == []
 
@@ -180,7 +236,7 @@ class TestCommandLine:
         assert self.run("status", "tiny") == "tiny: not running\n"
 
     def test_without_a_name_it_is_about_all_services(self, tiny: Path) -> None:
-        assert [line.split(":")[0] for line in self.run("status").splitlines()] == ["elasticsearch", "jaeger", "tiny"]
+        assert [line.split(":")[0] for line in self.run("status").splitlines()] == [*kinds.KINDS]
 
     def test_an_unavailable_service_ends_it_with_the_reason_and_no_traceback(self, bare_machine: Path) -> None:
         command = [sys.executable, str(ROOT / "scripts" / "services.py"), "start", "elasticsearch"]
@@ -227,8 +283,8 @@ class TestElasticsearch:
     def test_one_version_is_named_everywhere(self) -> None:
         """Elasticsearch refuses a plugin that was made for another version."""
         descriptor = (ROOT / "scripts" / "elasticsearch" / "plugin-descriptor.properties").read_text()
-        assert f"elasticsearch.version={services.ELASTICSEARCH}\n" in descriptor
-        assert COMPOSE["services"]["elasticsearch"]["image"] == f"elasticsearch:{services.ELASTICSEARCH}"
+        assert f"elasticsearch.version={kinds.ELASTICSEARCH}\n" in descriptor
+        assert COMPOSE["services"]["elasticsearch"]["image"] == f"elasticsearch:{kinds.ELASTICSEARCH}"
 
     def test_the_container_and_the_node_of_our_own_agree_on_partial_results(self) -> None:
         node = yaml.safe_load((ROOT / "scripts" / "elasticsearch" / "elasticsearch.yml").read_text())
@@ -236,6 +292,63 @@ class TestElasticsearch:
         assert node["search.default_allow_partial_results"] is False
         assert container["search.default_allow_partial_results"] == "false"
         assert node["network.host"] == "127.0.0.1"
+
+
+class TestRedis:
+    def test_it_answers_and_a_client_can_use_its_address(self, redis_url: str) -> None:
+        with redis.Redis.from_url(redis_url) as client:
+            assert client.ping()
+
+    def test_a_test_that_uses_it_is_an_integration_test(self, redis_url: str, request: pytest.FixtureRequest) -> None:
+        assert request.node.get_closest_marker("integration")
+
+    def test_one_that_does_not_answer_is_not_taken_for_a_working_one(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            url = f"redis://127.0.0.1:{free.getsockname()[1]}/0"
+        assert not services.Service("redis", {"REDIS_URL": url}).answers()
+
+    def test_the_container_and_the_server_of_our_own_have_the_same_limits(self, tmp_path: Path) -> None:
+        container = COMPOSE["services"]["redis"]["command"]
+        assert " ".join(kinds.KINDS["redis"].command(tmp_path, {"REDIS_URL": 1})).endswith(" ".join(container[1:]))
+
+
+class TestSearx:
+    def test_it_answers_in_json_from_an_engine_on_this_machine(self, searx_url: str) -> None:
+        with urlopen(f"{searx_url}/search?q=novels&engines=local&format=json", timeout=10) as reply:
+            results = json.load(reply)["results"]
+        assert [result["url"] for result in results][:2] == [f"https://example.org/6/1/{rank}" for rank in (1, 2)]
+
+    def test_a_test_that_uses_it_is_an_integration_test(self, searx_url: str, request: pytest.FixtureRequest) -> None:
+        assert request.node.get_closest_marker("integration")
+
+    def test_its_search_engine_ends_with_it(self, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whether the launcher alone is ended or, as usual, its whole group."""
+
+        def launcher(_: Path, ports: Mapping[str, int]) -> list[str]:
+            program = str(ROOT / "scripts" / "searx" / "backend.py")
+            return [sys.executable, program, str(ports["internal"]), *web_server(_, ports)]
+
+        monkeypatch.setitem(kinds.KINDS, "tiny", kinds.Kind({"TINY_URL": 1}, "/", launcher))
+        with services.start("tiny") as service:
+            assert service.process is not None
+            service.process.terminate()
+            service.process.wait(timeout=10)
+            assert not service.answers()
+        assert leftovers(tiny) == []
+
+    def test_the_container_and_the_server_of_our_own_have_the_same_engines(self) -> None:
+        """None of them is on the internet."""
+        folder = ROOT / "scripts" / "searx"
+        ours, theirs = (
+            {engine["name"]: engine for engine in yaml.safe_load(text)["engines"]}
+            for text in (
+                (folder / "settings.yml").read_text().replace("$backend", "8899"),
+                (folder / "searxng.yml").read_text(),
+            )
+        )
+        assert theirs == {name: ours[name] for name in theirs}
+        addresses = [engine.get("search_url") or engine["base_url"] for engine in ours.values()]
+        assert all(address.startswith("http://127.0.0.1:8899") for address in addresses)
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
@@ -253,4 +366,5 @@ class TestComposeFile:
 
     def test_the_ports_are_those_that_the_script_hands_out(self, name: str) -> None:
         ports = COMPOSE["services"][name]["ports"]
-        assert {f"127.0.0.1:{port}:{port}" for port in services.KINDS[name].ports.values()} <= set(ports)
+        kind = next(kind for service, kind in kinds.KINDS.items() if name == (kind.container or service))
+        assert {f"127.0.0.1:{port}:{port}" for port in kind.ports.values()} <= set(ports)

@@ -7,7 +7,8 @@ from dataclasses import FrozenInstanceError
 import pytest
 from makers import graded
 
-from haystack_integrations.crag.state import Budget, CragState, Usage
+from haystack_integrations.crag.budget import Budget, Usage
+from haystack_integrations.crag.state import CragState
 
 
 def test_a_state_survives_json() -> None:

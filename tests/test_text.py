@@ -211,3 +211,24 @@ def test_tokens_are_estimated_from_words() -> None:
     assert count_tokens("\u6771\u4eac") == 2
     assert count_tokens("in \u6771\u4eac") == 4
     assert count_tokens(" \n") == 0
+
+
+def test_a_lone_surrogate_is_no_reason_to_fail() -> None:
+    """As a broken file or a cut emoji leaves it."""
+    assert terms("bridge \ud800 river") == ["bridg", "river"]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("He was born c. 1850 and d. 1900 in Rome. He painted.", 2),
+        ("They took vitamin C. 20 patients did not.", 2),
+        ("「はい。」と言った。", 1),
+        ("“好。”他说。", 1),
+        ("「はい。」「いいえ。」", 2),
+        ("他走了。”“好。”", 2),
+    ],
+)
+def test_years_and_reported_speech_stay_with_their_sentence(text: str, count: int) -> None:
+    """A quotation and who said it are one sentence; two quotations are two."""
+    assert len(sentences(text)) == count

@@ -4,17 +4,23 @@ import asyncio
 import json
 import logging
 import re
+import time
 from typing import Any
 
 import pytest
 from haystack import Document
-from haystack.components.generators.chat import MockChatGenerator
-from makers import asked, graded, grading_by, scripted
+from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
+from haystack.dataclasses import ChatMessage
+from haystack.utils import Secret
+from makers import asked, grade_by_door, graded, grading_by, scripted
+from scripted_model import ScriptedModel, documents_in
 
+from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.grades import grade_of, question_id
-from haystack_integrations.crag.state import Budget, CragState
+from haystack_integrations.crag.state import CragState
 
 QUESTION = "Who wrote Emma?"
 
@@ -235,7 +241,7 @@ async def test_a_hanging_model_does_not_hold_the_run_beyond_its_deadline() -> No
     async with asyncio.timeout(5):
         result = await BatchRelevanceGrader(Hanging(), deadline_s=0.2).run_async(query=QUESTION, documents=docs(2))  # type: ignore[arg-type]
     assert result["status"] == "failed"
-    assert result["documents"][0].meta["crag"]["reason"] == "TimeoutError"
+    assert result["documents"][0].meta["crag"]["reason"] == "deadline"
 
 
 def test_a_document_graded_for_this_question_is_not_graded_again() -> None:
@@ -320,3 +326,214 @@ def test_what_is_no_chat_generator_is_refused() -> None:
     """A class name that helps."""
     with pytest.raises(ConfigurationError, match="str"):
         BatchRelevanceGrader("gpt")  # type: ignore[arg-type]
+
+
+def keys_of(request: dict[str, Any]) -> list[str]:
+    """The keys in a request's prompt, in their order."""
+    return list(documents_in(request["messages"]))
+
+
+def client(model: ScriptedModel, **settings: Any) -> OpenAIChatGenerator:
+    """Haystack's own client for the scripted server."""
+    key = Secret.from_token("k")
+    return OpenAIChatGenerator(api_key=key, model="m", api_base_url=model.url, timeout=5, max_retries=0, **settings)
+
+
+def by_http(grader: BatchRelevanceGrader, documents: list[Document], *, asynchronous: bool) -> dict[str, Any]:
+    """Grade by one of the doors."""
+    return grade_by_door(grader, QUESTION, documents, asynchronous=asynchronous)
+
+
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+
+
+@BOTH
+def test_a_model_behind_openais_api_is_held_to_a_json_schema(asynchronous: bool, scripted_model: ScriptedModel) -> None:
+    """The same schema in every call, so that a provider compiles it once."""
+    result = by_http(BatchRelevanceGrader(client(scripted_model)), docs(3), asynchronous=asynchronous)
+    assert result["status"] == "ok"
+    assert result["report"]["structured"] is True
+    schema = scripted_model.requests[0]["response_format"]
+    assert schema["json_schema"]["strict"] is True
+    assert not any(key in json.dumps(schema) for key in keys_of(scripted_model.requests[0]))
+
+
+@BOTH
+def test_an_endpoint_that_refuses_the_schema_is_asked_in_words_from_then_on(
+    asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """One refused request in the life of the grader; it costs no model call."""
+    scripted_model.refuses = "response_format"
+    grader = BatchRelevanceGrader(client(scripted_model))
+    first = by_http(grader, docs(3), asynchronous=asynchronous)
+    assert first["status"] == "ok"
+    assert first["report"]["structured"] is False
+    assert first["report"]["llm_calls"] == 1
+    assert len(scripted_model.requests) == 2
+    assert by_http(grader, docs(3), asynchronous=asynchronous)["status"] == "ok"
+    assert len(scripted_model.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "kwargs"), [({"structured_output": False}, {}), ({}, {"response_format": {"type": "json_object"}})]
+)
+def test_a_users_own_choice_of_format_stays(
+    settings: dict[str, Any], kwargs: dict[str, Any], scripted_model: ScriptedModel
+) -> None:
+    """Switched off, or set on the generator."""
+    grader = BatchRelevanceGrader(client(scripted_model, generation_kwargs=kwargs), **settings)
+    assert by_http(grader, docs(2), asynchronous=False)["status"] == "ok"
+    assert scripted_model.requests[0].get("response_format") == kwargs.get("response_format")
+
+
+def test_a_cut_reply_to_a_schema_keeps_its_closed_entries(scripted_model: ScriptedModel) -> None:
+    """OpenAI's own parsing would raise, and lose them."""
+    scripted_model.reply = lambda messages: (
+        json.dumps([{"id": key, "score": 0.9} for key in documents_in(messages)])[:-20],
+        "length",
+    )
+    result = by_http(BatchRelevanceGrader(client(scripted_model), max_llm_calls=1), docs(3), asynchronous=False)
+    assert result["scores"] == [0.9, 0.9, 0.5]
+
+
+def test_structured_output_needs_a_generator_that_can_be_told() -> None:
+    """Said at construction."""
+    with pytest.raises(ConfigurationError, match="generation_kwargs"):
+        BatchRelevanceGrader(Counting(lambda n, messages: "[]"), structured_output=True)
+
+
+@BOTH
+def test_an_array_of_scores_is_credited_by_place_and_the_trail_says_so(asynchronous: bool) -> None:
+    """Also when the order in the prompt was drawn by lot."""
+
+    def reply(messages: list[Any]) -> str:
+        return json.dumps([by_number(text) for text in asked(messages).values()])
+
+    grader = BatchRelevanceGrader(scripted(reply), shuffle=True)
+    result = by_http(grader, docs(9), asynchronous=asynchronous)
+    assert result["scores"] == [number / 100 for number in range(9)]
+    decision = CragRouter().run(query=QUESTION, documents=result["documents"], report=result["report"])["decision"]
+    assert decision["grading"]["positional"] is True
+
+
+def test_documents_are_shown_in_random_order_when_asked() -> None:
+    """Anew in each call; the result stays in rank order."""
+    orders = []
+
+    def reply(messages: list[Any]) -> str:
+        orders.append([by_number(text) for text in asked(messages).values()])
+        return json.dumps({key: by_number(text) for key, text in asked(messages).items()})
+
+    grader = BatchRelevanceGrader(scripted(reply), shuffle=True)
+    for _ in range(3):
+        assert grader.run(query=QUESTION, documents=docs(12))["scores"] == [number / 100 for number in range(12)]
+    assert len({tuple(order) for order in orders}) == 3
+    assert {tuple(sorted(order)) for order in orders} == {tuple(number / 100 for number in range(12))}
+
+
+@BOTH
+def test_a_canary_graded_relevant_has_its_batch_asked_about_one_by_one(asynchronous: bool) -> None:
+    """What was talked into the model together is asked about apart, and the trail says so."""
+    sizes = []
+
+    def reply(messages: list[Any]) -> str:
+        shown = asked(messages)
+        sizes.append(len(shown))
+        talked_into = len(shown) > 1
+        return json.dumps({key: 1.0 if talked_into else by_number(text) for key, text in shown.items()})
+
+    grader = BatchRelevanceGrader(scripted(reply), canary=True, concurrency=1)
+    result = by_http(grader, docs(4), asynchronous=asynchronous)
+    assert sizes == [5, 1, 1, 1, 1]
+    assert result["scores"] == [0.0, 0.01, 0.02, 0.03]
+    assert result["status"] == "ok"
+    assert result["report"]["canaries"] == 1
+
+
+def test_a_canary_that_is_seen_through_costs_nothing_and_is_not_seen() -> None:
+    """One call; the canary is in no result, and one that the model forgot is not asked for."""
+    for forget in (False, True):
+
+        def reply(messages: list[Any], forget: bool = forget) -> str:
+            real = {key: by_number(text) for key, text in asked(messages).items() if "number" in text}
+            bird = {} if forget else dict.fromkeys(set(asked(messages)) - set(real), 0.1)
+            return json.dumps({**real, **bird})
+
+        result = BatchRelevanceGrader(scripted(reply), canary=True).run(query=QUESTION, documents=docs(4))
+        assert result["scores"] == [0.0, 0.01, 0.02, 0.03]
+        assert result["report"]["llm_calls"] == 1
+        assert result["report"]["canaries"] == 0
+
+
+def test_a_document_longer_than_the_prompt_budget_is_cut_with_a_mark() -> None:
+    """Not sent whole, not dropped; a title of a page's length is cut as well."""
+    prompts = []
+
+    def reply(messages: list[Any]) -> str:
+        prompts.append(messages[-1].text)
+        return json.dumps(dict.fromkeys(asked(messages), 0.9))
+
+    grader = BatchRelevanceGrader(scripted(reply), max_chars_per_document=100_000, max_prompt_tokens=600, concurrency=1)
+    long = Document(content="word " * 20_000, meta={"title": "title " * 5000})
+    result = grader.run(query=QUESTION, documents=[long, *docs(2)])
+    assert result["scores"] == [0.9, 0.9, 0.9]
+    assert all(len(prompt.split()) < 600 for prompt in prompts)
+    assert "[…cut]\n</doc-" in prompts[0]
+
+
+def test_a_prompt_budget_without_room_for_a_document_is_refused() -> None:
+    """At construction, with the number that would do."""
+    with pytest.raises(ConfigurationError, match="max_prompt_tokens must be at least"):
+        BatchRelevanceGrader(scripted("[]"), max_prompt_tokens=100)
+
+
+@BOTH
+def test_a_hundred_documents_take_about_as_long_as_one_call(asynchronous: bool, scripted_model: ScriptedModel) -> None:
+    """As many calls as windows, all at the same time."""
+    scripted_model.delay = 0.5
+    documents = [Document(content=f"passage number {number} " + "word " * 150) for number in range(100)]
+    grader = BatchRelevanceGrader(client(scripted_model), concurrency=8)
+    grader.warm_up()
+    start = time.monotonic()
+    result = by_http(grader, documents, asynchronous=asynchronous)
+    seconds = time.monotonic() - start
+    shown = [len(keys_of(request)) for request in scripted_model.requests]
+    assert len(shown) == -(-100 // max(shown)) > 2
+    assert result["report"]["llm_calls"] == len(shown)
+    assert result["status"] == "ok"
+    assert seconds < 2 * scripted_model.delay
+
+
+@pytest.mark.parametrize("limit", ["llm_calls", "tokens"])
+@BOTH
+def test_windows_at_the_same_time_never_overdraw_the_budget(asynchronous: bool, limit: str) -> None:
+    """A call is taken from the budget before it is made, with the tokens it needs; what is left out is named."""
+
+    def reply(messages: list[Any]) -> str:
+        time.sleep(0.02)
+        return json.dumps(dict.fromkeys(asked(messages), 0.9))
+
+    documents = [Document(content=f"passage number {number} " + "word " * 150) for number in range(40)]
+    budget = Budget(llm_calls=3) if limit == "llm_calls" else Budget(tokens=4000)
+    state = CragState.start(QUESTION, budget=budget)
+    grader = BatchRelevanceGrader(scripted(reply), concurrency=8, max_prompt_tokens=1200)
+    if asynchronous:
+        result = asyncio.run(grader.run_async(query=QUESTION, documents=documents, state=state))
+    else:
+        result = grader.run(query=QUESTION, documents=documents, state=state)
+    assert result["report"]["llm_calls"] == 3
+    assert result["status"] == "partial"
+    assert result["report"]["limit"] == limit
+    assert f"grader_partial:{limit}" in result["report"]["reasons"]
+
+
+def test_a_model_that_tells_no_usage_is_counted_by_estimate() -> None:
+    """A budget of tokens holds for it too."""
+
+    def reply(_: int, messages: list[Any]) -> dict[str, Any]:
+        text = json.dumps(dict.fromkeys(asked(messages), 0.5))
+        return {"replies": [ChatMessage.from_assistant(text, meta={"finish_reason": "stop"})]}
+
+    report = BatchRelevanceGrader(Counting(reply)).run(query=QUESTION, documents=docs(3))["report"]
+    assert 100 < report["tokens_in"] < 400
+    assert report["tokens_out"] > 0

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import graded
 
+from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of
-from haystack_integrations.crag.state import Budget, CragState
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import ACTIONS
 
 QUESTION = "How long is the warranty?"
@@ -225,6 +226,11 @@ def test_off_passes_everything_on_and_a_run_can_ask_for_another_mode() -> None:
         {"upper": 1.1},
         {"lower": 0.8},
         {"filter_threshold": True},
+        {"preset": "reckless"},
+        {"strict": ["middle"]},
+        {"aggregate_over": "some"},
+        {"enough_documents": 0},
+        {"preset": "conservative", "upper": 0.3},
         {"aggregate": "median"},
         {"on_ambiguous": "give_up"},
         {"on_incorrect": []},
@@ -238,6 +244,95 @@ def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any])
     """Got and wanted, in one line."""
     with pytest.raises(ConfigurationError, match=r"but got|must not be above"):
         CragRouter(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "upper", "lower"),
+    [
+        ({}, 0.7, 0.3),
+        ({"preset": "conservative"}, 0.8, 0.4),
+        ({"preset": "aggressive"}, 0.6, 0.2),
+        ({"preset": "conservative", "lower": 0.1}, 0.8, 0.1),
+    ],
+)
+def test_a_preset_sets_the_thresholds_that_nobody_else_set(
+    settings: dict[str, Any], upper: float, lower: float
+) -> None:
+    """The record says which held."""
+    thresholds = route(docs(0.75, 0.75), **settings)["decision"]["thresholds"]
+    assert (thresholds["upper"], thresholds["lower"]) == (upper, lower)
+
+
+@pytest.mark.parametrize(
+    ("preset", "verdict"), [("conservative", "ambiguous"), ("balanced", "ambiguous"), ("aggressive", "correct")]
+)
+def test_the_aggressive_preset_answers_where_the_others_correct(preset: str, verdict: str) -> None:
+    """An aggregate of 0.65."""
+    assert route(docs(0.65, 0.65), preset=preset)["decision"]["verdict"] == verdict
+
+
+def test_the_budgets_passes_hold_beside_the_routers_own() -> None:
+    """Whichever is less."""
+    state = CragState.start(QUESTION, budget=Budget(iterations=1))
+    decision = route(docs(0.5), state=state, max_iterations=3)["decision"]
+    assert (decision["action"], decision["limit"]) == ("generate", "max_iterations")
+
+
+def test_a_budget_that_kept_the_grader_from_asking_ends_the_run() -> None:
+    """Another pass could not be graded either."""
+    report = {"limit": "tokens", "reasons": ["grader_partial:tokens"]}
+    documents = [*docs(0.5, 0.5), *docs(0.5, status="failed", tag="unasked ")]
+    decision = CragRouter().run(query=QUESTION, documents=documents, report=report)["decision"]
+    assert (decision["action"], decision["limit"]) == ("generate", "tokens")
+    assert decision["coverage"]["reasons"] == ["grader_partial:tokens", "limit:tokens"]
+
+
+@pytest.mark.parametrize(
+    ("score", "strict", "verdict"),
+    [
+        (0.7, [], "correct"),
+        (0.7, ["upper"], "ambiguous"),
+        (0.3, [], "ambiguous"),
+        (0.3, ["lower"], "incorrect"),
+        (0.31, ["upper", "lower"], "ambiguous"),
+    ],
+)
+def test_a_strict_threshold_must_be_exceeded(score: float, strict: list[str], verdict: str) -> None:
+    """Designs differ in what exactly the threshold means."""
+    assert route(docs(score), strict=strict)["decision"]["verdict"] == verdict
+
+
+def test_the_worst_of_all_judged_documents_can_decide() -> None:
+    """Also one that the filter drops."""
+    kept = route(docs(0.9, 0.1), aggregate="min")["decision"]
+    judged = route(docs(0.9, 0.1), aggregate="min", aggregate_over="all")["decision"]
+    assert (kept["verdict"], kept["score"]) == ("correct", 0.9)
+    assert (judged["verdict"], judged["score"]) == ("incorrect", 0.1)
+
+
+def test_an_ambiguous_retrieval_with_enough_left_is_answered_from() -> None:
+    """With fewer the correction goes on."""
+    settings: dict[str, Any] = {"on_ambiguous": "web_and_refine", "enough_documents": 3}
+    assert "generate" in route(docs(0.5, 0.5, 0.5, 0.1), **settings)
+    assert "web_and_refine" in route(docs(0.5, 0.5, 0.1), **settings)
+
+
+def test_good_documents_can_stay_beside_what_the_web_was_to_replace() -> None:
+    """Those that reach the upper threshold, and no others."""
+    settings: dict[str, Any] = {"aggregate": "min", "aggregate_over": "all", "on_incorrect": "web"}
+    spared = route(docs(0.9, 0.5, 0.1), keep_good=True, **settings)["web_and_refine"]
+    assert [grade.score for d in spared.kept if (grade := grade_of(d))] == [0.9]
+    assert route(docs(0.9, 0.5, 0.1), **settings)["web"].kept == ()
+    assert route(docs(0.5, 0.1), keep_good=True, **settings)["web"].kept == ()
+
+
+def test_what_the_web_replaced_is_not_taken_up_again_unless_the_web_brought_nothing() -> None:
+    """The last pass ends the run at its limit."""
+    settings: dict[str, Any] = {"on_incorrect": "web", "max_iterations": 2, "filter_threshold": 0.0}
+    first = route(docs(0.2, 0.1), **settings)["web"]
+    web = docs(0.15, tag="web ")
+    assert route(web, state=first, **settings)["generate"] == web
+    assert [d.content for d in route([], state=first, **settings)["generate"]] == ["passage 0", "passage 1"]
 
 
 def test_the_router_makes_its_own_state_when_none_comes() -> None:

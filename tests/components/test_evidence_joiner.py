@@ -1,5 +1,6 @@
 """EvidenceJoiner: fusion, duplicates, and what each retriever said."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import graded
 
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
@@ -95,12 +97,37 @@ def test_a_token_budget_cuts_the_list_but_never_the_first() -> None:
     assert ids(joiner.run(bm25=[long, short])["documents"]) == ["a"]
 
 
+def test_what_a_refinement_keeps_can_be_fused_as_a_list_of_its_own() -> None:
+    """First on ties, within the token budget, its grades with it; what both lists have moves up."""
+    kept = (doc("a", content="first text"), doc("b", content="second text"))
+    state = CragState.start("q", kept=kept)
+    joiner = EvidenceJoiner({"bm25": 1.0}, rrf_k=60, kept_weight=1.0, max_tokens=8)
+    new = [doc("c", content="third text"), doc("b", content="second text")]
+    assert ids(joiner.run(bm25=new, state=state)["documents"]) == ["b", "a"]
+
+
+def test_two_states_of_one_run_become_one() -> None:
+    """What one branch spent, what the web was like, and no kept document that the other branch has handed on."""
+    base = CragState.start("q", kept=(doc("a"),), iteration=1)
+    web = replace(base, web="ok", queries=(*base.queries, {"query": "keywords", "strategy": "web"}))
+    web = web.spend(Usage(1, 50, 5))
+    refined = replace(base, kept=()).spend(Usage(1, 100, 10))
+    joiner = EvidenceJoiner({"refined": 1.0, "web": 1.0})
+    result = joiner.run(refined=[doc("a")], web=[doc("w")], state=web, refined_state=refined)
+    state = result["state"]
+    assert (state.web, state.usage.llm_calls, state.kept, state.iteration) == ("ok", 2, (), 1)
+    assert state.usage == Usage(2, 150, 15)
+    assert [query["query"] for query in state.queries] == ["q", "keywords"]
+    assert ids(result["documents"]) == ["a", "w"]
+    assert "state" not in joiner.run(refined=[doc("a")], web=[], state=web)
+
+
 def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
     """So no list can be credited to another retriever, and YAML says which is which."""
     pipeline = Pipeline()
     pipeline.add_component("fuse", EvidenceJoiner({"bm25": 1.0, "dense": 0.2}, rrf_k=3, top_k=4, max_tokens=99))
     again = Pipeline.loads(pipeline.dumps())
-    assert set(again.inputs()["fuse"]) == {"bm25", "dense", "state"}
+    assert set(again.inputs()["fuse"]) == {"bm25", "dense", "state", "refined_state"}
     assert again.to_dict() == pipeline.to_dict()
 
 
@@ -112,6 +139,8 @@ def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
         {"weights": {"bm25": 1}, "fusion": "sum"},
         {"weights": {"bm25": 1}, "top_k": 0},
         {"weights": {"bm25": 1}, "similarity": {"dense": "cosine"}},
+        {"weights": {"kept": 1}},
+        {"weights": {"bm25": 1}, "kept_weight": -1},
     ],
 )
 def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:

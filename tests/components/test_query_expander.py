@@ -49,10 +49,13 @@ def test_a_users_mapping_file_may_be_json_or_yaml(suffix: str, tmp_path: Any) ->
     assert QueryExpander(synonyms=str(path)).run(query="broken widget")["query"] == "broken widget gadget"
 
 
-@pytest.mark.parametrize("content", ["- a\n- b", "car: automobile", "a: [1]", "{"])
-def test_an_unusable_mapping_file_is_refused_with_the_form_that_is_wanted(content: str, tmp_path: Any) -> None:
+@pytest.mark.parametrize("suffix", [".json", ".yml"])
+@pytest.mark.parametrize("content", ["- a\n- b", "car: automobile", "a: [1]", "{", '{"a": [" "]}', "no: [nope]", ""])
+def test_an_unusable_mapping_file_is_refused_with_the_form_that_is_wanted(
+    content: str, suffix: str, tmp_path: Any
+) -> None:
     """At construction, not at the first question."""
-    path = tmp_path / "synonyms.yml"
+    path = tmp_path / f"synonyms{suffix}"
     path.write_text(content)
     with pytest.raises(ConfigurationError, match=r"term: \[synonym"):
         QueryExpander(synonyms=str(path))
@@ -125,12 +128,24 @@ def test_the_same_query_is_never_sent_twice_with_the_same_strategy(question: str
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"mode": "llm2"}, {"max_synonyms_per_term": 0}, {"strategies": [{"name": "x"}]}, {"synonyms": {"a": "b"}}],
+    ("settings", "way_out"),
+    [
+        ({"mode": "llm2"}, "one of"),
+        ({"mode": "llm"}, "pass one, or choose mode 'synonyms'"),
+        ({"chat_generator": "gpt"}, "Haystack chat generator"),
+        ({"max_synonyms_per_term": 0}, "> 0"),
+        ({"n": 0}, "from 1 to 10"),
+        ({"n": 11}, "from 1 to 10"),
+        ({"timeout_s": 0}, "> 0"),
+        ({"strategies": [{"name": "x"}]}, "needs name and weights"),
+        ({"synonyms": {"a": "b"}}, "for the term 'a'"),
+        ({"mode": "multi", "template": "{{ query }}"}, "'question'"),
+        ({"mode": "multi", "template": "Write something."}, "shows no"),
+    ],
 )
-def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
+def test_unusable_settings_are_refused_with_the_way_out(settings: dict[str, Any], way_out: str) -> None:
     """At construction."""
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(ConfigurationError, match=way_out):
         QueryExpander(**settings)
 
 
@@ -138,3 +153,118 @@ def test_neither_question_nor_state_is_an_error() -> None:
     """With the way out."""
     with pytest.raises(ConfigurationError, match="pass query, or connect"):
         QueryExpander().run()
+
+
+def test_a_json_file_may_be_indented_with_tabs(tmp_path: Any) -> None:
+    """YAML, which reads most JSON, would refuse it."""
+    path = tmp_path / "synonyms.json"
+    path.write_text('{\n\t"widget": ["gadget"]\n}')
+    assert QueryExpander(synonyms=str(path)).run(query="broken widget")["query"] == "broken widget gadget"
+
+
+def test_a_changed_mapping_file_is_read_again(tmp_path: Any) -> None:
+    """By the next expander that is built."""
+    path = tmp_path / "synonyms.yml"
+    for word in ("gadget", "gizmo"):
+        path.write_text(f"widget: [{word}]")
+        assert QueryExpander(synonyms=str(path)).run(query="broken widget")["query"] == f"broken widget {word}"
+
+
+def test_the_question_of_a_published_design_gets_its_synonyms() -> None:
+    """Design 001, with its mapping given as data."""
+    mapping = {"async": ["asynchronous", "concurrent", "non-blocking"], "explain": ["describe", "clarify"]}
+    query = QueryExpander(synonyms=mapping).run(query="explain async function")["query"]
+    assert query == "explain async function describe clarify asynchronous concurrent"
+
+
+def test_side_by_side_the_question_comes_first() -> None:
+    """So that original and expanded retrieval run in one pass; `query` is the new one."""
+    expander = QueryExpander(synonyms={"car": ["automobile"]}, keep_original=True)
+    result = expander.run(state=after("refine", CragState.start("fast car")))
+    assert result["queries"] == ["fast car", "fast car automobile"]
+    assert result["query"] == "fast car automobile"
+    assert [entry["query"] for entry in result["state"].queries] == ["fast car", "fast car automobile"]
+
+
+def test_alone_the_new_query_is_the_only_one() -> None:
+    """Without `keep_original`."""
+    result = QueryExpander(synonyms={"car": ["automobile"]}).run(query="fast car")
+    assert result["queries"] == ["fast car automobile"]
+
+
+def test_multi_gives_several_wordings_at_once_and_others_in_the_next_pass() -> None:
+    """Without a model by the rules."""
+    expander = QueryExpander(mode="multi", n=2, synonyms={"car": ["automobile", "motor", "vehicle"]})
+    first = expander.run(state=after("refine", CragState.start("the fastest red car")))
+    second = expander.run(state=after("refine", first["state"]))
+    assert first["queries"][0] == second["queries"][0] == "the fastest red car"
+    assert first["query"] == first["queries"][1]
+    new = first["queries"][1:] + second["queries"][1:]
+    assert len(new) == len(set(new)) == 4
+    assert first["report"] == {
+        "mode": "multi",
+        "source": "rules",
+        "fallback": None,
+        "queries": 2,
+        "refused": 0,
+        "llm_calls": 0,
+        "tokens_in": 0,
+        "tokens_out": 0,
+    }
+
+
+def test_the_query_that_goes_alone_names_the_pass_in_the_record() -> None:
+    """The record reads the last entry of the state's queries."""
+    result = QueryExpander(mode="multi", n=3).run(state=after("refine", CragState.start("fast red car of my uncle")))
+    assert len(result["queries"]) == 4
+    assert result["state"].queries[-1]["query"] == result["query"]
+
+
+def test_decompose_gives_the_parts_of_a_question() -> None:
+    """And once they are all tried, other words for the whole."""
+    expander = QueryExpander(mode="decompose")
+    state = after("re_retrieve", CragState.start("Where was Alan Turing born and when did he die?"))
+    first = expander.run(state=state)
+    assert first["queries"][1:] == ["Where was Alan Turing born", "when did Alan Turing die"]
+    second = expander.run(state=after("refine", first["state"]))
+    assert len(second["queries"]) == 2
+    assert second["query"] not in first["queries"]
+
+
+@pytest.mark.parametrize("mode", ["multi", "decompose"])
+def test_before_the_first_retrieval_a_question_without_other_words_is_sent_itself(mode: Any) -> None:
+    """An expander in front of a retriever must not swallow the question; in a loop it would be a repetition."""
+    result = QueryExpander(mode=mode, synonyms={}).run(query="emma")
+    assert (result["query"], result["queries"]) == ("emma", ["emma"])
+    again = QueryExpander(mode=mode, synonyms={}).run(state=after("refine", result["state"]))
+    assert again["exhausted"] == []
+    assert not {"query", "queries"} & set(again)
+
+
+def test_the_web_is_asked_the_question_that_the_index_has_seen() -> None:
+    """The same words, but another place: a question of keywords is not expanded just to be different."""
+    expander = QueryExpander(mode="web")
+    first = expander.run(state=after("web", CragState.start("fast car", strategy="bm25", weights={"bm25": 1.0})))
+    assert first["query"] == "fast car"
+    assert (first["state"].strategy, first["state"].weights) == ("bm25", {"bm25": 1.0})
+    assert first["state"].queries[-1] == {"query": "fast car", "strategy": "web"}
+    assert expander.run(state=after("web", first["state"]))["query"] != "fast car"
+
+
+def test_the_web_mode_learns_nothing_from_documents() -> None:
+    """The taint rule: no word of the kept evidence, nor of a query that learned from it."""
+    kept = tuple(Document(content=f"The turbocharger canary raises boost {n}.") for n in range(3))
+    state = CragState.start("engine power", kept=kept)
+    state = after("web", QueryExpander(synonyms={}).run(state=after("refine", state))["state"])
+    assert "canary" in " ".join(entry["query"] for entry in state.queries)
+    expander = QueryExpander(mode="web", synonyms={"power": ["strength"]})
+    while "query" in (result := expander.run(state=state)):
+        assert set(result["query"].split()) <= {"engine", "power", "strength"}
+        state = after("web", result["state"])
+
+
+def test_scripts_without_spaces_are_not_cut_into_characters_for_the_web() -> None:
+    """A run of characters between marks is a word there."""
+    assert QueryExpander(mode="web").run(query="東京の人口は、何人ですか？")["query"] == "東京の人口は 何人ですか"
+    many = "、".join(f"東京{n}区" for n in range(20))
+    assert QueryExpander(mode="web").run(query=many)["query"].split() == [f"東京{n}区" for n in range(9)]

@@ -1,11 +1,14 @@
 """StripRefiner: what is kept is a piece of its document, in order, within the budget, and never nothing."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import scripted
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
@@ -17,7 +20,28 @@ QUESTION = "When did the iron tower open?"
 PAGE = "Paris has many sights. The iron tower did open in 1889.  It is high. Bread is baked daily. The tower is iron."
 OTHER = "Bees collect nectar. They make honey."
 
+
+class ScriptedRanker:
+    """Scores what it is given by a list, returns as many as that has, and the first of them twice, and one unknown."""
+
+    def __init__(self, scores: list[float | None]) -> None:
+        self.scores = scores
+
+    def run(self, query: str, documents: list[Document]) -> dict[str, list[Document]]:
+        """Score."""
+        scored = [replace(d, score=score) for d, score in zip(documents, self.scores, strict=False)]
+        return {"documents": [*scored, *scored[:1], Document(content="invented", score=99.0)]}
+
+
 PIECES = ["The iron tower opened.", "Iron.", "Bread is baked.", "\n\n", "- a tower", "\u5854\u3002", " "]
+NUMBERS = st.lists(st.integers(-2, 40), max_size=12)
+SCORERS = st.sampled_from([{"scorer": "lexical"}, {"scorer": "embedding"}]) | st.one_of(
+    NUMBERS.map(lambda keep: {"scorer": "llm", "chat_generator": scripted(json.dumps({"keep": keep}))}),
+    st.text(max_size=20).map(lambda text: {"scorer": "llm", "chat_generator": scripted(text)}),
+    st.lists(st.sampled_from([None, -3.0, 0.2, 0.7, 9.0, float("nan")]), max_size=40).map(
+        lambda scores: {"scorer": "ranker", "ranker": ScriptedRanker(scores)}
+    ),
+)
 CONTENTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join), min_size=1, max_size=4)
 
 
@@ -74,7 +98,8 @@ def test_the_fallback_keeps_to_the_budget_too() -> None:
 def test_documents_without_text_come_back_unchanged() -> None:
     """There is nothing to refine, and nothing to lose."""
     assert kept(refine(None, "  ")) == [None, "  "]
-    assert refine() == {"documents": [], "dropped": []}
+    nothing = refine()
+    assert (nothing["documents"], nothing["dropped"], nothing["report"]["strips_in"]) == ([], [], 0)
 
 
 def test_strips_keep_reading_order_and_the_space_between_neighbours() -> None:
@@ -152,12 +177,56 @@ def test_sentences_of_chinese_and_japanese_are_strips_and_stay_together() -> Non
     assert refine(text, query="\u5854 1889")["documents"][0].meta["crag"]["strips_in"] == 3
 
 
-@given(CONTENTS, st.sampled_from([None, 0.0, 0.5, 1.0]), st.sampled_from([None, 1, 3]), st.sampled_from([2, 7, 4096]))
+def test_where_no_strip_passes_documents_can_be_kept_whole() -> None:
+    """Marked, with what they are made of."""
+    documents = [Document(id="a", content=OTHER, embedding=[1.0]), Document(id="b", content=None)]
+    result = StripRefiner(on_empty="keep").run(query="quantum iron tower physics exam", documents=documents)
+    assert [(d.id, d.content, d.embedding) for d in result["documents"]] == [("a", OTHER, [1.0]), ("b", None, None)]
+    notes = {"strips": [], "strips_in": 2, "strips_kept": 0, "strips_fallback": True}
+    assert result["documents"][0].meta["crag"] == notes
+    assert (result["dropped"], result["report"]["empty"]) == ([], "keep")
+
+
+def test_where_no_strip_passes_documents_can_be_dropped_but_never_silently(caplog: pytest.LogCaptureFixture) -> None:
+    """They are listed, and log and report say so."""
+    result = refine(OTHER, "It rains.", query="quantum iron tower physics exam", on_empty="drop")
+    assert result["documents"] == []
+    assert [(d.id, d.content, d.meta["crag"]["strips_kept"]) for d in result["dropped"]] == [
+        ("0", OTHER, 0),
+        ("1", "It rains.", 0),
+    ]
+    assert result["report"]["empty"] == "drop"
+    assert "None of 3 strips was worth keeping" in caplog.text
+
+
+def test_a_strip_that_is_worth_keeping_but_too_long_is_cut_whatever_on_empty_says() -> None:
+    """Dropping it would lose evidence, keeping the whole document would break the budget."""
+    for policy in ("keep", "drop"):
+        (document,) = refine("tower " * 200 + "end.", max_tokens=20, on_empty=policy)["documents"]
+        assert 10 < count_tokens(document.content or "") <= 20
+        assert document.meta["crag"]["strips_fallback"] is True
+
+
+def test_marks_of_an_earlier_refinement_do_not_stay() -> None:
+    """They would tell of a content that is gone."""
+    once = refine(OTHER, query="quantum tower")["documents"]
+    assert once[0].meta["crag"]["strips_fallback"] is True
+    again = StripRefiner(threshold=None).run(query=QUESTION, documents=once)["documents"][0]
+    assert "strips_fallback" not in again.meta["crag"]
+
+
+@given(
+    CONTENTS,
+    SCORERS,
+    st.sampled_from([None, 0.0, 0.5, 1.0]),
+    st.sampled_from([None, 1, 3]),
+    st.sampled_from([2, 7, 4096]),
+)
 def test_nothing_is_invented_and_no_limit_is_broken(
-    contents: list[str], threshold: float | None, top_n: int | None, max_tokens: int
+    contents: list[str], scorer: dict[str, Any], threshold: float | None, top_n: int | None, max_tokens: int
 ) -> None:
     """Every strip is a substring at its offsets, strips do not overlap, the budget holds, no document is lost."""
-    result = refine(*contents, threshold=threshold, top_n=top_n, max_tokens=max_tokens)
+    result = refine(*contents, **scorer, threshold=threshold, top_n=top_n, max_tokens=max_tokens)
     assert sorted(d.id for d in result["documents"] + result["dropped"]) == sorted(map(str, range(len(contents))))
     if not any(content.strip() for content in contents):
         return
@@ -190,8 +259,19 @@ def test_scores_are_in_range(contents: list[str]) -> None:
     ("settings", "message"),
     [
         ({"granularity": "page"}, r"granularity must be one of \['sentence', 'window', 'passage'\], but got 'page'"),
-        ({"scorer": "magic"}, r"scorer must be one of \['lexical'\], but got 'magic'"),
+        ({"scorer": "magic"}, r"scorer must be one of \['lexical', 'embedding', 'ranker', 'llm'\], but got 'magic'"),
+        ({"on_empty": "pray"}, r"on_empty must be one of \['best', 'keep', 'drop'\], but got 'pray'"),
         ({"threshold": 1.5}, r"threshold must be in \[0, 1\], or null for no threshold, but got 1.5"),
+        ({"threshold": float("nan"), "scorer": "ranker"}, "threshold must be in .*, but got nan"),
+        ({"scorer": "llm"}, "scorer='llm' needs a chat_generator, but got none"),
+        ({"scorer": "llm", "chat_generator": "gpt"}, "chat_generator must be a Haystack chat generator, but got str"),
+        ({"scorer": "ranker"}, "scorer='ranker' needs a Haystack ranker as ranker, but got NoneType"),
+        (
+            {"scorer": "llm", "chat_generator": scripted("[]"), "max_prompt_tokens": 100},
+            r"max_prompt_tokens must be at least \d+, since the prompt without strips takes \d+, but got 100",
+        ),
+        ({"deadline_s": 0}, "deadline_s must be a number > 0"),
+        ({"top_n": True}, "top_n must be at least 1, but got True"),
         ({"top_n": 0}, "top_n must be at least 1, but got 0"),
         ({"window": 0}, "window must be at least 1"),
         ({"max_tokens": 0}, "max_tokens must be at least 1"),
@@ -205,12 +285,13 @@ def test_unusable_settings_are_refused(settings: dict[str, Any], message: str) -
 
 def test_settings_survive_yaml() -> None:
     """With values that are not the defaults."""
-    settings = {
+    settings: dict[str, Any] = {
         "granularity": "window",
         "window": 2,
         "threshold": None,
         "top_n": 4,
         "max_tokens": 9,
+        "on_empty": "keep",
         "title_field": None,
     }
     pipeline = Pipeline()

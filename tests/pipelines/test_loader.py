@@ -57,7 +57,7 @@ def test_a_grader_may_be_a_component_or_a_chat_model(store: Any) -> None:
     both = load("corrective_rag", store=store, generator=grading_by(lambda _: 0.9))
     grader: Any = both.pipeline.get_component("grader")
     generator: Any = both.pipeline.get_component("generator")
-    assert grader.chat_generator is generator
+    assert grader.chat_generator is generator.chat_generator
 
 
 def test_the_batch_grader_can_take_the_heuristics_place(store: Any) -> None:
@@ -159,3 +159,16 @@ def test_a_question_that_no_retriever_should_see_is_refused(question: str, store
 def test_every_shipped_name_is_listed() -> None:
     """The slice that this release ships."""
     assert set(names()) >= {"agent_rag", "baseline_rag", "corrective_rag", "corrective_retrieval", "indexing"}
+
+
+def test_settings_of_a_part_may_be_given_in_place_of_the_part(store: Any) -> None:
+    """One line for another threshold; the rest stays as in the YAML."""
+    rag = load("corrective_retrieval", store=store, router={"upper": 0.9})
+    router: Any = rag.pipeline.get_component("router")
+    assert (router.upper, router.aggregate) == (0.9, "max")
+
+
+def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
+    """A run that chose it would end without a word."""
+    with pytest.raises(ConfigurationError, match=r"may choose \['web'\], but nothing is connected"):
+        load("corrective_retrieval", store=store, router={"on_incorrect": ["re_retrieve", "web"]})

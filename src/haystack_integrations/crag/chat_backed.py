@@ -1,36 +1,61 @@
-"""What every component with a nested chat generator does the same way: check it, warm it up, close it."""
+"""What every component with a nested chat generator does the same way: check, warm up, ask in time, close."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+
+_OPENAI: Final = "OpenAIChatGenerator"
+_OPENAI_TIMEOUT_S: Final = 30.0
+_CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
+_KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
 class ChatBacked:
-    """Forwards the life cycle to `self.chat_generator`; keys are resolved at warm-up, not in constructors."""
+    """
+    Forwards the life cycle to `self.chat_generator`, and the end of it to `self.cache` where there is one.
+
+    Keys are resolved at warm-up, not in constructors.
+    """
 
     chat_generator: ChatGenerator
 
     def warm_up(self) -> None:
         """Make the chat generator ready."""
-        if hasattr(self.chat_generator, "warm_up"):
-            self.chat_generator.warm_up()
+        part = self._asked()
+        if hasattr(part, "warm_up"):
+            part.warm_up()
 
     async def warm_up_async(self) -> None:
         """Make the chat generator ready on this event loop."""
-        if hasattr(self.chat_generator, "warm_up_async"):
-            await self.chat_generator.warm_up_async()
+        part = self._asked()
+        if hasattr(part, "warm_up_async"):
+            await part.warm_up_async()
         else:
             self.warm_up()
 
     def close(self) -> None:
-        """Release what the chat generator holds."""
-        if hasattr(self.chat_generator, "close"):
-            self.chat_generator.close()
+        """Release what chat generator and cache hold."""
+        for part in self._held():
+            if hasattr(part, "close"):
+                part.close()
 
     async def close_async(self) -> None:
-        """Release what the chat generator holds on this event loop."""
-        if hasattr(self.chat_generator, "close_async"):
-            await self.chat_generator.close_async()
+        """Release what chat generator and cache hold on this event loop."""
+        for part in self._held():
+            if hasattr(part, "close_async"):
+                await part.close_async()
+
+    def _asked(self) -> Any:
+        """Give the part that is asked: what a subclass asks may be another one, or none."""
+        return self.chat_generator
+
+    def _held(self) -> list[Any]:
+        return [self._asked(), getattr(self, "cache", None)]
 
 
 def check_generator(generator: object) -> None:
@@ -43,3 +68,69 @@ def check_generator(generator: object) -> None:
     if not hasattr(generator, "run"):
         msg = f"chat_generator must be a Haystack chat generator, but got {type(generator).__name__}"
         raise ConfigurationError(msg)
+
+
+def speaks_openai(generator: object) -> bool:
+    """
+    Tell whether a chat generator is Haystack's for OpenAI's API or one derived from it.
+
+    :param generator: A chat generator.
+    :returns: Whether its `generation_kwargs` reach OpenAI's client as they are. Told by name: asking by class would
+        import that client for everyone.
+    """
+    return any(base.__name__ == _OPENAI for base in type(generator).__mro__)
+
+
+def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, **options: Any) -> Mapping[str, Any]:
+    """
+    Ask a chat model and wait for its reply at most so long, whatever its client's timeouts are.
+
+    :param generator: A chat generator.
+    :param messages: What to send.
+    :param seconds: The longest wait, in seconds.
+    :param options: Further arguments of the generator's `run`; None is left out.
+    :returns: What the generator returns.
+    :raises TimeoutError: When there is no reply in time. What the generator raises is raised as it is.
+    """
+    return run_within(generator, seconds, _arguments(generator, messages, seconds, options))
+
+
+async def ask_async(
+    generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, **options: Any
+) -> Mapping[str, Any]:
+    """
+    Ask a chat model without blocking the event loop; see `ask`.
+
+    :param generator: A chat generator; one without `run_async` is called in a thread.
+    :param messages: What to send.
+    :param seconds: The longest wait, in seconds.
+    :param options: As for `ask`.
+    :returns: As `ask`.
+    :raises TimeoutError: As `ask`.
+    """
+    return await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options))
+
+
+def _arguments(
+    generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write the arguments of one call, with a client timeout that ends a call we have given up."""
+    arguments = {"messages": list(messages), **{name: value for name, value in options.items() if value is not None}}
+    if speaks_openai(generator) and seconds < (getattr(generator, "timeout", None) or _OPENAI_TIMEOUT_S):
+        arguments["generation_kwargs"] = {"timeout": max(0.001, seconds), **arguments.get("generation_kwargs", {})}
+    return arguments
+
+
+def kind_of(error: Exception) -> str:
+    """
+    Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere.
+
+    :param error: What a chat generator raised.
+    :returns: `deadline`, `context_length`, `length`, `content_filter`, or the name of the error's class.
+    """
+    if isinstance(error, TimeoutError):
+        return "deadline"
+    text = str(error).lower()
+    if any(words in text for words in _CONTEXT_WORDS):
+        return "context_length"
+    return _KINDS.get(type(error).__name__, type(error).__name__)

@@ -9,9 +9,11 @@ from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, grade_of, source_name
+from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import Verdict
 
 Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
+Over = Literal["kept", "all"]
 
 
 def _rank_weighted(scores: Sequence[float]) -> float:
@@ -28,32 +30,6 @@ AGGREGATES: Final[dict[str, Callable[[Sequence[float]], float]]] = {
 
 _VARIANCE_OF_DOUBT: Final = 0.1
 _MIDDLE: Final = 0.5
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """
-    Where a score turns into a verdict; all in [0, 1].
-
-    :param upper: The aggregate from which a retrieval is correct.
-    :param lower: The aggregate from which it is ambiguous; below it is incorrect.
-    :param filter: A document below this score is dropped.
-    """
-
-    upper: float
-    lower: float
-    filter: float
-
-    def __post_init__(self) -> None:
-        """Refuse thresholds outside [0, 1] or in the wrong order."""
-        for name in ("upper", "lower", "filter"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-                msg = f"threshold {name!r} must be a number between 0 and 1, but got {value!r}"
-                raise ConfigurationError(msg)
-        if self.lower > self.upper:
-            msg = f"lower must not be above upper, but got lower={self.lower} and upper={self.upper}"
-            raise ConfigurationError(msg)
 
 
 @dataclass(frozen=True)
@@ -77,13 +53,17 @@ class Judgement:
     counts: dict[str, int]
 
 
-def check_aggregate(aggregate: str) -> None:
+def check_aggregate(aggregate: str, over: str) -> None:
     """
     Refuse an unknown aggregate.
 
     :param aggregate: A name.
+    :param over: Whose scores.
     :raises ConfigurationError: With the list of known ones.
     """
+    if over not in get_args(Over):
+        msg = f"aggregate_over must be one of {list(get_args(Over))}, but got {over!r}"
+        raise ConfigurationError(msg)
     if aggregate not in get_args(Aggregate):
         msg = f"aggregate must be one of {list(get_args(Aggregate))}, but got {aggregate!r}"
         raise ConfigurationError(msg)
@@ -106,6 +86,7 @@ def judge(
     *,
     question: str | None = None,
     aggregate: str = "mean",
+    over: str = "kept",
     variance_rule: bool = False,
     set_score: float | None = None,
 ) -> Judgement:
@@ -118,9 +99,10 @@ def judge(
     :param documents: Graded documents in rank order.
     :param thresholds: The thresholds.
     :param question: `question_id`; grades for other questions do not count.
-    :param aggregate: How the kept scores become one.
+    :param aggregate: How scores become one.
+    :param over: Whose scores: of the `kept` documents, or of `all` that were judged.
     :param variance_rule: Between the thresholds, look at the spread: a population variance above 0.1 is ambiguous,
-        otherwise an aggregate above 0.5 is correct.
+        otherwise an aggregate above 0.5 is correct, unless it is over all and some of them are below the filter.
     :param set_score: The grader's own score of the whole set, for `aggregate="set"`.
     :returns: The judgement.
     :raises ConfigurationError: For `aggregate="set"` without a set score.
@@ -133,21 +115,25 @@ def judge(
     kept: list[Document] = []
     discarded: list[dict[str, Any]] = []
     scores: list[float] = []
+    low = False
     for document, grade in grades:
         if grade is None:
             discarded.append(_dropped(document, None, "not_graded"))
         elif grade.status != "failed" and grade.score < thresholds.filter and judged >= counts["failed"]:
             discarded.append(_dropped(document, grade.score, "below_filter"))
+            low = True
         else:
             kept.append(document)
             scores += [] if grade.status == "failed" else [grade.score]
     if judged == 0 or judged < counts["failed"]:
         everything = kept or list(documents)
         return Judgement("ungraded", None, "grader_failed", everything, discarded if kept else [], counts)
+    if over == "all":
+        scores = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
     score = _aggregate(aggregate, scores, set_score)
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
-    verdict, rule = _verdict(score, scores, thresholds, variance_rule=variance_rule)
+    verdict, rule = _verdict(score, scores, thresholds, variance_rule=variance_rule, mixed=over == "all" and low)
     if counts["approved"] == len(documents):
         rule = _approving_rule(documents, question)
     return Judgement(verdict, score, rule, kept, discarded, counts)
@@ -173,18 +159,18 @@ def _aggregate(name: str, scores: Sequence[float], set_score: float | None) -> f
 
 
 def _verdict(
-    score: float, scores: Sequence[float], thresholds: Thresholds, *, variance_rule: bool
+    score: float, scores: Sequence[float], thresholds: Thresholds, *, variance_rule: bool, mixed: bool
 ) -> tuple[Verdict, str]:
     """Compare an aggregate with the thresholds; gives the verdict and the rule that decided."""
-    if score >= thresholds.upper:
+    if thresholds.is_correct(score):
         return "correct", "upper_threshold"
-    if score < thresholds.lower:
+    if thresholds.is_incorrect(score):
         return "incorrect", "lower_threshold"
     if not variance_rule:
         return "ambiguous", "between_thresholds"
     if scores and pvariance(scores) > _VARIANCE_OF_DOUBT:
         return "ambiguous", "variance"
-    return ("correct", "middle") if score > _MIDDLE else ("ambiguous", "middle")
+    return ("correct", "middle") if score > _MIDDLE and not mixed else ("ambiguous", "middle")
 
 
 def _approving_rule(documents: Sequence[Document], question: str | None) -> str:

@@ -6,9 +6,10 @@ CragError
 ├── QuestionError        the question is empty or too long                (also a ValueError)
 ├── GradingError         grading failed and `on_failure="raise"` was set  (also a RuntimeError)
 ├── SourceError          a file or a record cannot be read                (also a ValueError)
-└── StoreError           the document store is unreachable or unusable    (also a RuntimeError)
+├── StoreError           the document store is unreachable or unusable    (also a RuntimeError)
+└── WebSearchError       a web search failed, which is not "no results"   (also a RuntimeError)
 
-Messages carry names, numbers and settings; never a document's or a reply's text.
+Messages carry names, numbers and settings; never a document's, a question's or a reply's text.
 """
 
 
@@ -34,3 +35,18 @@ class SourceError(CragError, ValueError):
 
 class StoreError(CragError, RuntimeError):
     """The document store is unreachable, slow beyond its timeout, or not set up for this package."""
+
+
+class WebSearchError(CragError, RuntimeError):
+    """A web search failed; `kind` says how, in a word that does not change with the wording of the message."""
+
+    def __init__(self, message: str, *, kind: str = "failed", retry_after_s: float | None = None) -> None:
+        """
+        Keep what a caller decides by.
+
+        :param message: What was got, what was wanted and the way out; never the question.
+        :param kind: Such as `timeout`, `connection`, `rate_limited`, `engines_failed`, `not_json` or `http_403`.
+        :param retry_after_s: Seconds after which the server wants to be asked again, when it says so.
+        """
+        super().__init__(message)
+        self.kind, self.retry_after_s = kind, retry_after_s

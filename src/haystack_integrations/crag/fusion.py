@@ -7,6 +7,8 @@ from typing import Final
 
 from haystack import Document
 
+from haystack_integrations.crag.text import count_tokens
+
 
 @dataclass
 class Hit:
@@ -93,3 +95,21 @@ def similarity_of(score: float | None, kind: str | None) -> float | None:
     if score is None or kind is None:
         return None
     return round(2 * score - 1 if kind == "half_cosine" else score, 6)
+
+
+def within_tokens(documents: Sequence[Document], most: int | None) -> list[Document]:
+    """
+    Cut a list where a token budget ends.
+
+    :param documents: Documents, best first.
+    :param most: Most tokens, estimated; None for no limit.
+    :returns: The first documents that fit; always at least one, if there is one.
+    """
+    kept: list[Document] = []
+    spent = 0
+    for document in documents:
+        spent += count_tokens(document.content or "")
+        if kept and most is not None and spent > most:
+            break
+        kept.append(document)
+    return kept

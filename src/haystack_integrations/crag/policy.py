@@ -9,8 +9,9 @@ from haystack import Document
 from haystack_integrations.crag.decisions import Judgement, best_first
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, unite
-from haystack_integrations.crag.settings import number
+from haystack_integrations.crag.settings import check_whole, number
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import ACTIONS, LOOP_ACTIONS, MODES, WEB_ACTIONS, Action, Mode, Verdict
 
 ITERATIONS_SETTING: Final = "KB_AGENT_MAX_ITERATIONS"
@@ -26,12 +27,14 @@ class Choice:
     :param rule: What decided: the judgement's rule, or the limit.
     :param limit: The limit that ended the run, or None.
     :param evidence: The documents to answer from, for `generate`.
+    :param carried: The documents that go along into the coming pass.
     """
 
     action: Action
     rule: str
     limit: str | None
     evidence: list[Document]
+    carried: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Policy:
     :param max_iterations: Most passes.
     :param max_evidence: Most documents to end with at a limit.
     :param filter_threshold: The score in [0, 1] from which a document counts as evidence.
+    :param enough: An ambiguous retrieval that keeps so many documents is answered from them; None: never.
+    :param good: The score in [0, 1] from which a document stays beside what the web finds; None: none does.
     """
 
     ladders: dict[Verdict, tuple[Action, ...]]
@@ -51,43 +56,47 @@ class Policy:
     max_iterations: int
     max_evidence: int
     filter_threshold: float
+    enough: int | None
+    good: float | None
 
     @classmethod
-    def of(
-        cls,
-        *,
-        on_ambiguous: Any,
-        on_incorrect: Any,
-        on_ungraded: Any,
-        on_limit: Any,
-        max_iterations: int | None,
-        max_evidence: int,
-        filter_threshold: float,
-    ) -> "Policy":
+    def of(cls, router: Any, thresholds: Thresholds) -> "Policy":
         """
-        Check a router's settings.
+        Take a router's settings and check them.
 
+        :param router: The component, with an attribute for each setting.
+        :param thresholds: Its thresholds.
         :returns: The policy.
         :raises ConfigurationError: With what was got and what is accepted.
         """
-        if on_limit not in ("generate", "abstain"):
-            msg = f"on_limit must be 'generate' or 'abstain', but got {on_limit!r}"
+        if router.on_limit not in ("generate", "abstain"):
+            msg = f"on_limit must be 'generate' or 'abstain', but got {router.on_limit!r}"
             raise ConfigurationError(msg)
-        if not isinstance(max_evidence, int) or max_evidence < 1:
-            msg = f"max_evidence must be a whole number > 0, but got {max_evidence!r}"
-            raise ConfigurationError(msg)
+        check_whole("max_evidence", router.max_evidence)
+        if router.enough_documents is not None:
+            check_whole("enough_documents", router.enough_documents)
         ladders: dict[Verdict, tuple[Action, ...]] = {
             "correct": ("generate",),
-            "ambiguous": _ladder("on_ambiguous", on_ambiguous),
-            "incorrect": _ladder("on_incorrect", on_incorrect),
-            "ungraded": _ladder("on_ungraded", on_ungraded),
+            "ambiguous": _ladder("on_ambiguous", router.on_ambiguous),
+            "incorrect": _ladder("on_incorrect", router.on_incorrect),
+            "ungraded": _ladder("on_ungraded", router.on_ungraded),
         }
-        iterations = number(ITERATIONS_SETTING, max_iterations, 3, int, 1, _MOST_ITERATIONS)
-        return cls(ladders, on_limit, iterations, max_evidence, filter_threshold)
+        return cls(
+            ladders,
+            router.on_limit,
+            number(ITERATIONS_SETTING, router.max_iterations, 3, int, 1, _MOST_ITERATIONS),
+            router.max_evidence,
+            thresholds.filter,
+            router.enough_documents,
+            thresholds.upper if router.keep_good else None,
+        )
 
     def pool(self, documents: Sequence[Document], state: CragState, question: str) -> list[Document]:
         """
         Add the documents of this pass to the best of all passes.
+
+        What the web has replaced or supplemented is not taken up again: it was dropped for a reason, or is refined
+        among this pass's documents. Only when the web brought nothing, what was there stays.
 
         :param documents: Graded documents of this pass.
         :param state: What the run knows so far.
@@ -95,9 +104,12 @@ class Policy:
         :returns: At most `max_evidence` documents, best first; the newest grade of a document counts.
         """
         graded = [document for document in documents if grade_of(document, question) is not None]
-        return best_first(unite(graded, state.best))[: self.max_evidence]
+        replaced = state.action in WEB_ACTIONS and graded
+        return best_first(graded if replaced else unite(graded, state.best))[: self.max_evidence]
 
-    def choose(self, judgement: Judgement, state: CragState, pool: Sequence[Document], *, new: bool) -> Choice:
+    def choose(
+        self, judgement: Judgement, state: CragState, pool: Sequence[Document], *, new: bool, met: str | None = None
+    ) -> Choice:
         """
         Choose the action after a judgement.
 
@@ -105,18 +117,24 @@ class Policy:
         :param state: What the run knew before this pass.
         :param pool: The best documents of all passes, this one included.
         :param new: Whether this pass brought a document that no earlier pass had.
+        :param met: A limit of the budget that kept the grader from asking, or None.
         :returns: The choice.
         """
         iteration, rule = state.iteration + 1, judgement.rule
         if rule == "mode_off":
             return Choice("generate", rule, None, judgement.kept)
         action = self._rung(judgement.verdict, iteration)
+        if judgement.verdict == "ambiguous" and self.enough is not None and len(judgement.kept) >= self.enough:
+            action, rule = "generate", "enough_documents"
+        carried = judgement.kept if action in ("refine", "web_and_refine") else []
+        if action == "web" and (carried := self._good(judgement.kept)):
+            action = "web_and_refine"
         if action in WEB_ACTIONS and judgement.verdict != "ungraded" and judgement.counts["failed"]:
             # What could not be judged may be the answer: a failure must not send the question to a search engine.
             action, rule = self._rung("ungraded", iteration), "grader_partial"
-        limit = self._limit(state, iteration, new=new) if action in LOOP_ACTIONS else None
+        limit = (met or self._limit(state, iteration, new=new)) if action in LOOP_ACTIONS else None
         if limit is None and action in LOOP_ACTIONS:
-            return Choice(action, rule, None, [])
+            return Choice(action, rule, None, [], tuple(carried))
         sound = [document for document in pool if self._is_evidence(document)]
         if limit is not None:
             action = "generate" if sound or self.on_limit == "generate" else "abstain"
@@ -127,12 +145,17 @@ class Policy:
             action = "abstain"
         return Choice(action, limit or rule, limit, evidence if action == "generate" else [])
 
+    def _good(self, documents: Sequence[Document]) -> list[Document]:
+        """List the documents that are too good to be replaced."""
+        graded = [(document, grade_of(document)) for document in documents] if self.good is not None else []
+        return [d for d, grade in graded if grade and grade.status != "failed" and grade.score >= (self.good or 0.0)]
+
     def _rung(self, verdict: Verdict, iteration: int) -> Action:
         ladder = self.ladders[verdict]
         return ladder[min(iteration, len(ladder)) - 1]
 
     def _limit(self, state: CragState, iteration: int, *, new: bool) -> str | None:
-        if iteration >= self.max_iterations:
+        if iteration >= min(self.max_iterations, state.budget.iterations or self.max_iterations):
             return "max_iterations"
         return state.exhausted() or (None if new or iteration == 1 else "nothing_new")
 

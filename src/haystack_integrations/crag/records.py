@@ -1,14 +1,14 @@
 """What is written down: the decision of one pass, its span tags, and the `crag` record of a run. Plain JSON."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
-from haystack_integrations.crag.decisions import Judgement, Thresholds, graded_entry
+from haystack_integrations.crag.decisions import Judgement, graded_entry
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, Mode
+from haystack_integrations.crag.thresholds import Thresholds
+from haystack_integrations.crag.vocabulary import GRADING_DETAILS, LOOP_ACTIONS, Mode
 
 FIRST_STRATEGY: Final = "first"
 _MOST_SCORES_ON_A_SPAN: Final = 50
@@ -40,13 +40,11 @@ def decision_record(
     :param thresholds: The thresholds that held.
     :param max_iterations: Most passes.
     :param mode: The mode of this run.
-    :param report: The grader's own report, for its `reasons` and `signals`.
+    :param report: The grader's own report, for its `reasons`, its `signals` and what its replies were like.
     :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
     """
     tried = state.queries[-1]
     kept = [graded_entry(document) for document in judgement.kept]
-    reasons = [str(reason) for reason in report.get("reasons", ())]
-    reasons += [f"limit:{choice.limit}"] if choice.limit else []
     return {
         "iteration": state.iteration + 1,
         "max_iterations": max_iterations,
@@ -59,20 +57,29 @@ def decision_record(
         "action": choice.action,
         "mode": mode,
         "limit": choice.limit,
-        "thresholds": asdict(thresholds),
+        "thresholds": {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")},
         "signals": report.get("signals"),
+        "grading": {name: report[name] for name in GRADING_DETAILS if name in report},
         "kept": kept,
         "discarded": judgement.discarded,
         "corrections": _corrections(kept, judgement.discarded, choice),
-        "coverage": {
-            **judgement.counts,
-            "web": "ok" if any(crag_meta(d).get("origin") == "web" for d in judgement.kept) else "off",
-            "iterations": state.iteration + 1,
-            "llm_calls": state.usage.llm_calls,
-            "tokens": state.usage.tokens_in + state.usage.tokens_out,
-            "deadline_hit": choice.limit == "deadline",
-            "reasons": reasons,
-        },
+        "coverage": _coverage_of_pass(state, judgement, choice, report),
+    }
+
+
+def _coverage_of_pass(
+    state: CragState, judgement: Judgement, choice: Choice, report: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Say how much of the evidence was judged in one pass, what it cost, and why it was not more."""
+    reasons = [str(reason) for reason in report.get("reasons", ())]
+    return {
+        **judgement.counts,
+        "web": state.web,
+        "iterations": state.iteration + 1,
+        "llm_calls": state.usage.llm_calls,
+        "tokens": state.usage.tokens_in + state.usage.tokens_out,
+        "deadline_hit": choice.limit == "deadline",
+        "reasons": [*reasons, f"limit:{choice.limit}"] if choice.limit else reasons,
     }
 
 
@@ -119,19 +126,26 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def run_record(state: CragState, tokens: Mapping[str, int], answer_calls: int = 0) -> dict[str, Any]:
+def run_record(
+    state: CragState, tokens: Mapping[str, int], answer_calls: int = 0, answer_failure: str | None = None
+) -> dict[str, Any]:
     """
     Write down a whole run: the `crag` record that every query pipeline returns.
 
     :param state: The final state.
     :param tokens: What the answer cost, `{"in", "out"}`.
     :param answer_calls: Calls to a chat model for the answer.
+    :param answer_failure: The kind of failure that kept the answer from being written, or None.
     :returns: The record, plain JSON.
     """
     last, first = state.trail[-1], state.trail[0]
     actions = [decision["action"] for decision in state.trail if decision["action"] in LOOP_ACTIONS]
     applied = actions if last["mode"] == "enforce" else []
     calls = state.usage.llm_calls + answer_calls
+    coverage = _coverage(state)
+    if answer_failure is not None:
+        coverage["reasons"] = [*coverage["reasons"], f"answer_failed:{answer_failure}"]
+        coverage["deadline_hit"] |= answer_failure == "deadline"
     totals = {"in": state.usage.tokens_in + tokens["in"], "out": state.usage.tokens_out + tokens["out"]}
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
@@ -150,7 +164,7 @@ def run_record(state: CragState, tokens: Mapping[str, int], answer_calls: int = 
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": any(crag_meta(document).get("origin") == "web" for document in state.evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
-        "coverage": {**_coverage(state), "llm_calls": calls, "tokens": totals["in"] + totals["out"]},
+        "coverage": {**coverage, "llm_calls": calls, "tokens": totals["in"] + totals["out"]},
         "trail": list(state.trail),
     }
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from haystack import Document, logging
 
-from haystack_integrations.crag.decisions import Aggregate, Judgement, Thresholds, judge, unjudged
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.decisions import Aggregate, Judgement, Over, judge, unjudged
 from haystack_integrations.crag.grades import grade_of, question_id, unite
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.records import decision_record, route_tags
-from haystack_integrations.crag.state import CragState, Usage
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import Mode
 
 logger = logging.getLogger(__name__)
@@ -25,6 +27,7 @@ class Routing:
     :param thresholds: Where a score turns into a verdict.
     :param policy: Where a verdict turns into an action.
     :param aggregate: How scores become one.
+    :param over: Whose scores: of the kept documents, or of all that were judged.
     :param variance_rule: Whether the spread of the scores counts between the thresholds.
     :param mode: The mode of a run that asks for none.
     """
@@ -32,6 +35,7 @@ class Routing:
     thresholds: Thresholds
     policy: Policy
     aggregate: Aggregate
+    over: Over
     variance_rule: bool
     mode: Mode
 
@@ -58,10 +62,13 @@ class Routing:
         mode_now = check_mode(mode or known.mode or self.mode)
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
-            judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, report)
+            # A correction that had nothing to grade brings no score of the set: the last one still holds.
+            last = known.trail[-1]["score"] if known.trail else None
+            of_set = report.get("set_score", last)
+            judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, of_set)
             pool = self.policy.pool(everything, known, question)
             new = any(document.id not in known.seen for document in documents)
-            choice = self.policy.choose(judgement, known, pool, new=new)
+            choice = self.policy.choose(judgement, known, pool, new=new, met=report.get("limit"))
             decision = decision_record(
                 known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
             )
@@ -74,7 +81,7 @@ class Routing:
             mode=mode_now,
             iteration=known.iteration + 1,
             action=done.action,
-            kept=tuple(judgement.kept) if done.action in ("refine", "web_and_refine") else (),
+            kept=done.carried,
             best=tuple(pool),
             seen=tuple(dict.fromkeys((*known.seen, *(document.id for document in documents)))),
             grades={**known.grades, **_grades(everything, question)},
@@ -83,14 +90,15 @@ class Routing:
         )
         return done, decision, after
 
-    def _judge(self, documents: Sequence[Document], question: str, report: Mapping[str, Any]) -> Judgement:
+    def _judge(self, documents: Sequence[Document], question: str, set_score: float | None) -> Judgement:
         return judge(
             documents,
             self.thresholds,
             question=question,
             aggregate=self.aggregate,
+            over=self.over,
             variance_rule=self.variance_rule,
-            set_score=report.get("set_score"),
+            set_score=set_score,
         )
 
 

@@ -67,3 +67,18 @@ def check_positive(values: Mapping[str, Any]) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             msg = f"{name} must be a number > 0, but got {value!r}"
             raise ConfigurationError(msg)
+
+
+def check_whole(name: str, value: Any, most: int | None = None) -> None:
+    """
+    Refuse what is no whole number above 0.
+
+    :param name: What the number is called.
+    :param value: What was given.
+    :param most: The largest accepted value, or None.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1 or value > (most or value):
+        wanted = "> 0" if most is None else f"from 1 to {most}"
+        msg = f"{name} must be a whole number {wanted}, but got {value!r}"
+        raise ConfigurationError(msg)

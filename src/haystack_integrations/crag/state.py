@@ -1,88 +1,17 @@
 """What one run knows: one immutable, JSON-friendly object that travels on sockets (router -> expander -> router)."""
 
+import secrets
 import time
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from haystack import Document
-from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.grades import Grade, grade_of, question_id
-from haystack_integrations.crag.vocabulary import Mode
+from haystack_integrations.crag.vocabulary import Mode, WebStatus
 
 _DOCUMENT_FIELDS = ("kept", "best", "evidence")
-
-
-@dataclass(frozen=True)
-class Usage:
-    """
-    What a run has spent on language models.
-
-    :param llm_calls: Requests sent to a chat model.
-    :param tokens_in: Prompt tokens, as the model reports them.
-    :param tokens_out: Completion tokens, as the model reports them.
-    """
-
-    llm_calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    @classmethod
-    def of(cls, message: ChatMessage) -> "Usage":
-        """
-        Read the tokens of one reply; the call itself is counted where it is made.
-
-        :param message: A chat generator's reply, with OpenAI's or the newer names of its usage.
-        :returns: Its tokens; 0 for what the model does not report.
-        """
-        usage = message.meta.get("usage") or {}
-        tokens_in = int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0)
-        tokens_out = int(usage.get("completion_tokens") or usage.get("output_tokens") or 0)
-        return cls(tokens_in=tokens_in, tokens_out=tokens_out)
-
-    def __add__(self, other: "Usage") -> "Usage":
-        """Sum two usages field by field."""
-        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
-
-
-@dataclass(frozen=True)
-class Budget:
-    """
-    The limits of one run; None means no limit of that kind.
-
-    :param llm_calls: Most requests to chat models for judging and correcting; the answer itself is not counted.
-    :param tokens: Most prompt and completion tokens together.
-    :param seconds: Most wall time until the last decision, from the start of the run.
-    """
-
-    llm_calls: int | None = None
-    tokens: int | None = None
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse limits that are no positive numbers."""
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-                msg = f"budget {f.name} must be a number > 0 or null, but got {value!r}"
-                raise ConfigurationError(msg)
-
-    @classmethod
-    def of(cls, values: dict[str, Any] | None) -> "Budget":
-        """
-        Read a budget from a plain mapping.
-
-        :param values: Limits by name, or None for no limits.
-        :returns: The budget.
-        :raises ConfigurationError: For an unknown name or an unusable number.
-        """
-        known = {f.name for f in fields(cls)}
-        unknown = set(values or {}) - known
-        if unknown:
-            msg = f"unknown budget limit {sorted(unknown)}; choose from {sorted(known)}"
-            raise ConfigurationError(msg)
-        return cls(**(values or {}))
 
 
 @dataclass(frozen=True)
@@ -96,6 +25,7 @@ class CragState:
     :param mode: The mode asked for in this run, or None for the router's own.
     :param budget: The limits of this run.
     :param usage: What has been spent so far.
+    :param ledger: Each spending by a name of its own, so that branches that ran side by side can be added up.
     :param iteration: Finished passes of the loop.
     :param strategy: Name of the retrieval strategy of the coming pass; empty for the pipeline's first.
     :param weights: Fusion weights of that strategy, by retriever; empty for the joiner's own.
@@ -105,6 +35,7 @@ class CragState:
     :param best: Best documents of all passes so far, best first.
     :param seen: Ids of all documents ever retrieved in this run.
     :param grades: Grades given in this run, by document id, so that nothing is graded twice.
+    :param web: What became of the web so far.
     :param evidence: The documents the run ended with.
     :param trail: All decisions so far, in order.
     """
@@ -115,6 +46,7 @@ class CragState:
     mode: Mode | None = None
     budget: Budget = field(default_factory=Budget)
     usage: Usage = field(default_factory=Usage)
+    ledger: dict[str, list[int]] = field(default_factory=dict)
     iteration: int = 0
     strategy: str = ""
     weights: dict[str, float] = field(default_factory=dict)
@@ -124,6 +56,7 @@ class CragState:
     best: tuple[Document, ...] = ()
     seen: tuple[str, ...] = ()
     grades: dict[str, dict[str, Any]] = field(default_factory=dict)
+    web: WebStatus = "off"
     evidence: tuple[Document, ...] = ()
     trail: tuple[dict[str, Any], ...] = ()
 
@@ -162,6 +95,17 @@ class CragState:
             return "tokens"
         return None
 
+    def forbids(self, tokens: int) -> str | None:
+        """
+        Tell which limit of the budget forbids one more call to a model.
+
+        :param tokens: What the call is going to need, estimated.
+        :returns: As `exhausted`; `tokens` also when there are not that many left.
+        """
+        spent = self.usage.tokens_in + self.usage.tokens_out
+        most = self.budget.tokens
+        return self.exhausted() or ("tokens" if most is not None and spent + tokens > most else None)
+
     def seconds_left(self) -> float | None:
         """Tell how many seconds of the budget remain (never below 0), or None without a limit."""
         return None if self.budget.seconds is None else max(0.0, self.budget.seconds - self.seconds())
@@ -173,7 +117,28 @@ class CragState:
         :param usage: The amount to add.
         :returns: The state after it.
         """
-        return replace(self, usage=self.usage + usage)
+        entry = {secrets.token_hex(4): [usage.llm_calls, usage.tokens_in, usage.tokens_out]}
+        return replace(self, usage=self.usage + usage, ledger={**self.ledger, **entry})
+
+    @staticmethod
+    def merged(*states: "CragState | None") -> "CragState | None":
+        """
+        Bring together what corrections that ran side by side made of one state.
+
+        :param states: States that began as the same one.
+        :returns: The first, with what all of them spent, the longest list of queries, what became of the web, and of
+            the kept documents only those that no branch has handed on. None when there is none.
+        """
+        known = [state for state in states if state is not None]
+        if not known:
+            return None
+        ledger = {name: entry for state in known for name, entry in state.ledger.items()}
+        others = (Usage(*entry) for name, entry in ledger.items() if name not in known[0].ledger)
+        usage = sum(others, known[0].usage)
+        web: WebStatus = next((state.web for state in known if state.web != "off"), "off")
+        shortest = min((state.kept for state in known), key=len)
+        queries = max((state.queries for state in known), key=len)
+        return replace(known[0], usage=usage, ledger=ledger, web=web, kept=shortest, queries=queries)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the state as plain JSON values."""
@@ -194,6 +159,18 @@ class CragState:
         values.update(budget=Budget(**data["budget"]), usage=Usage(**data["usage"]))
         values.update({name: tuple(Document.from_dict(d) for d in data[name]) for name in _DOCUMENT_FIELDS})
         return cls(**values)
+
+
+def seconds_for(state: CragState | None, most: float) -> float:
+    """
+    Tell how long something may take.
+
+    :param state: What the run knows, if there is a run.
+    :param most: Its own limit, in seconds.
+    :returns: That, or what the run's budget has left if that is less.
+    """
+    left = None if state is None else state.seconds_left()
+    return most if left is None else min(most, left)
 
 
 def given_in_run(state: CragState | None, document: Document, question: str) -> Grade | None:

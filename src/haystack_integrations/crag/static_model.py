@@ -97,7 +97,8 @@ class StaticEncoder:
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
-            batch = list(texts[start : start + _BATCH])
+            # A lone surrogate, as a broken file leaves it, is no text to a tokenizer.
+            batch = [text.encode("utf-8", "ignore").decode() for text in texts[start : start + _BATCH]]
             with self._lock:
                 vectors[start : start + len(batch)] = self._encode(batch)
         return vectors

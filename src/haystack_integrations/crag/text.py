@@ -10,6 +10,7 @@ from unicodedata import normalize
 import Stemmer
 
 TOKENS_PER_WORD: Final = 1.3
+CHARACTERS_PER_TOKEN: Final = 6
 
 _REMEMBERED_WORDS: Final = 50_000
 _REACH: Final = 80
@@ -61,6 +62,10 @@ _SELDOM_LAST = frozenset("al etc inc ltd co corp jr sr bros dept est univ ph.d v
 _BEFORE_NUMBERS = frozenset(
     "no nos nr vol p pp ch sec art para tab jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
+# "born c. 1850, d. 1900": small letters only, since "vitamin C. 20 patients" is two sentences.
+_BEFORE_YEARS = frozenset("b c d fl r".split())
+# What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
+_REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
 # After an abbreviation that can also end a sentence, only a word that seldom follows a name opens a new one.
 _OPENERS = frozenset(
     "A After All Also Although Among An And Another Are As At Because Before Between Both But By Did Do Does During "
@@ -110,7 +115,9 @@ class _Stems(dict[str, str]):
         # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
         if len(self) >= _REMEMBERED_WORDS:
             self.clear()
-        self[word] = stem = "" if word in STOP_WORDS else self.stem(word)
+        # A lone surrogate, as a broken file leaves it, is nothing that the stemmer can be given.
+        clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()
+        self[word] = stem = "" if word in STOP_WORDS or not clean else self.stem(clean)
         return stem
 
 
@@ -131,13 +138,14 @@ def count_tokens(text: str) -> int:
     """
     Estimate what a language model will count: 1.3 tokens for a word between spaces, 1 for an ideograph.
 
+    Text without spaces (base64, addresses, Thai) counts one token for 6 characters at least.
+
     :param text: Any text.
     :returns: The estimate, rounded up; 0 only for blank text.
     """
-    if text.isascii():
-        return ceil(len(text.split()) * TOKENS_PER_WORD)
-    ideographs = len(_CJK.findall(text))
-    return ceil(len(_CJK.sub(" ", text).split()) * TOKENS_PER_WORD) + ideographs
+    ideographs = 0 if text.isascii() else len(_CJK.findall(text))
+    words = (_CJK.sub(" ", text) if ideographs else text).split()
+    return max(ceil(len(words) * TOKENS_PER_WORD), sum(map(len, words)) // CHARACTERS_PER_TOKEN) + ideographs
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -210,7 +218,7 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
     """Tell whether a mark ends the sentence that began at `start`, from the words on both sides of it."""
     following = _NEXT.match(text, mark.end())
     if mark["hard"] or following is None:
-        return True
+        return not (mark[0][-1] in "\u300d\u300f\u201d\u2019" and _REPORTS.match(text, mark.end()))
     word = following["word"]
     if word.islower() and not is_lower:
         return False
@@ -225,7 +233,7 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
     lowered = token.lower()
     if lowered in _NEVER_LAST or (lowered in _TITLES and token[:1].isupper()):
         return False
-    if lowered in _BEFORE_NUMBERS and word[0].isdigit():
+    if (lowered in _BEFORE_NUMBERS or token in _BEFORE_YEARS) and word[0].isdigit():
         return False
     is_first = len(before) == 1 and reach == start
     if is_first and _LIST_NUMBER.fullmatch(token):

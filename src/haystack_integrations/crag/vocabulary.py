@@ -20,6 +20,10 @@ Action = Literal["generate", "refine", "re_retrieve", "web", "web_and_refine", "
 Mode = Literal["enforce", "observe", "off"]
 """`enforce` acts on decisions; `observe` decides and traces, but passes evidence on unchanged; `off` does neither."""
 
+WebStatus = Literal["off", "skipped", "ok", "empty", "failed", "cooldown", "denied"]
+"""What became of the web in a run: not asked (`off`), not needed or not allowed here (`skipped`), answered, answered
+with nothing, failed, left alone after a failure, or all results on domains that are not allowed (`denied`)."""
+
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 MODES: Final[tuple[str, ...]] = get_args(Mode)
 LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine"})
@@ -27,3 +31,22 @@ WEB_ACTIONS: Final = frozenset({"web", "web_and_refine"})
 
 FAILED_SCORE: Final = 0.5
 """The score of a document without a usable judgement: neither evidence for it nor against it."""
+
+BUDGET_LIMITS: Final = ("llm_calls", "tokens")
+"""Limits of a run's budget that a component meets before it calls a model, and names in its report as `limit`."""
+
+GRADING_DETAILS: Final = (
+    "reasks",
+    "bisections",
+    "canaries",
+    "repaired",
+    "positional",
+    "unknown_ids",
+    "structured",
+    "cache_hits",
+    "cache_error",
+)
+"""What a grader's report tells besides its cost: on its span, and in the trail."""
+
+ANSWER_FAILED: Final = "crag_failure"
+"""Key of a reply's metadata: the kind of failure that kept the answer from being written."""

@@ -184,11 +184,14 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None) -> "SuperCompo
     :returns: The pipeline.
     :raises ConfigurationError: When it cannot be loaded.
     """
+    from haystack_integrations.crag.components.answer_generator import AnswerGenerator
     from haystack_integrations.crag.pipelines.loader import load, read
 
     if model is None:
         return load(name, store=store)
-    chat = {"generator": model.generator(_ANSWER_SECONDS)}
+    # At a terminal an answer that failed is an error to be explained, not a sentence in its place.
+    answering = AnswerGenerator(model.generator(_ANSWER_SECONDS), timeout_s=2 * _ANSWER_SECONDS, on_failure="raise")
+    chat: dict[str, Any] = {"generator": answering}
     if "chat_generator" in (read(name)["components"].get("grader", {}).get("init_parameters") or {}):
         chat["grader"] = model.generator(_GRADING_SECONDS)
     return load(name, store=store, **chat)

@@ -74,7 +74,8 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
             return _model_message(cause), ExitCode.UNREACHABLE
     failed = next((cause for cause in chain if getattr(cause, "component_name", None)), None)
     kind: type | None = getattr(failed, "component_type", None)
-    if kind is not None and kind.__module__.startswith("haystack.components.generators"):
+    asking = ("haystack.components.generators", "haystack_integrations.crag.components.answer_generator")
+    if kind is not None and kind.__module__.startswith(asking):
         msg = "the chat model's reply is no chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
         return msg, ExitCode.UNREACHABLE
     cause = chain[-1]

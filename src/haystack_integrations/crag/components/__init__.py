@@ -1,5 +1,6 @@
 """The components. YAML names a component by its own module, `...crag.components.crag_router.CragRouter`."""
 
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
@@ -9,11 +10,14 @@ from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
+from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
+from haystack_integrations.crag.components.web_fallback import WebFallback
 
 __all__ = [
+    "AnswerGenerator",
     "BatchRelevanceGrader",
     "CragRouter",
     "EvidenceJoiner",
@@ -23,7 +27,9 @@ __all__ = [
     "QuestionGuard",
     "RecordBuilder",
     "RulePrefilter",
+    "SearXNGWebSearch",
     "StaticDocumentEmbedder",
     "StaticTextEmbedder",
     "StripRefiner",
+    "WebFallback",
 ]

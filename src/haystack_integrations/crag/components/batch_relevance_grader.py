@@ -5,12 +5,17 @@ from typing import Any, Literal
 from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 
+from haystack_integrations.crag.caching import GradeCache
 from haystack_integrations.crag.chat_backed import ChatBacked, check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading import Grading
+from haystack_integrations.crag.grading_cache import grade, grade_async
+from haystack_integrations.crag.grading_model import GradingModel
+from haystack_integrations.crag.grading_options import GradingOptions
 from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.grading_report import concluded
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import trace
 
 
 @component
@@ -49,6 +54,10 @@ class BatchRelevanceGrader(ChatBacked):
         max_llm_calls: int = 4,
         concurrency: int = 4,
         deadline_s: float = 20.0,
+        structured_output: bool | None = None,
+        shuffle: bool = False,
+        canary: bool = False,
+        cache: GradeCache | None = None,
         on_failure: Literal["keep", "raise"] = "keep",
     ) -> None:
         """
@@ -65,14 +74,17 @@ class BatchRelevanceGrader(ChatBacked):
         :param max_prompt_tokens: Most tokens (estimated) of one prompt; more documents make more windows.
         :param max_llm_calls: Most calls for one window, re-asks included.
         :param concurrency: Most windows at once.
-        :param deadline_s: Seconds after which no further call is begun.
+        :param deadline_s: Seconds after which no call is begun, and one that hangs is given up.
+        :param structured_output: Ask for replies by a JSON schema. None: of generators for OpenAI's API, until the
+            endpoint refuses it. True: of any generator that takes `response_format`. False: of none.
+        :param shuffle: Show documents in random order, anew in each call: models favour places, not only passages.
+        :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not
+            count: its documents are asked about one by one, which costs a call for each.
+        :param cache: Where grades are kept from run to run; `caching.MemoryGradeCache` or `caching.RedisGradeCache`.
         :param on_failure: `keep` passes documents on with the status `failed`; `raise` raises GradingError.
         :raises ConfigurationError: For an unusable number, or a template that leaves out what it must show.
         """
         check_generator(chat_generator)
-        check_positive({"max_chars_per_document": max_chars_per_document, "max_prompt_tokens": max_prompt_tokens})
-        check_positive({"max_llm_calls": max_llm_calls, "concurrency": concurrency, "scale": scale})
-        check_positive({"deadline_s": deadline_s, "max_documents": 1 if max_documents is None else max_documents})
         if on_failure not in ("keep", "raise"):
             msg = f"on_failure must be 'keep' or 'raise', but got {on_failure!r}"
             raise ConfigurationError(msg)
@@ -81,7 +93,10 @@ class BatchRelevanceGrader(ChatBacked):
         self.max_documents, self.max_chars_per_document = max_documents, max_chars_per_document
         self.max_prompt_tokens, self.max_llm_calls = max_prompt_tokens, max_llm_calls
         self.concurrency, self.deadline_s, self.on_failure = concurrency, deadline_s, on_failure
+        self.structured_output, self.shuffle, self.canary, self.cache = structured_output, shuffle, canary, cache
         self._prompt = GradingPrompt(rubric, template, scale=scale, reasons=reasons)
+        self._options = GradingOptions.of(self, overhead=self._prompt.overhead)
+        self._model = GradingModel(chat_generator, structured_output, reasons=reasons)
 
     @component.output_types(documents=list[Document], scores=list[float], status=str, report=dict[str, Any])
     def run(self, query: str, documents: list[Document], state: CragState | None = None) -> dict[str, Any]:
@@ -98,11 +113,12 @@ class BatchRelevanceGrader(ChatBacked):
             - `report`: What it cost and met: `llm_calls`, `tokens_in`, `tokens_out`, `reasks`, `reasons`, ...
         :raises GradingError: When nothing usable came back and `on_failure` is `raise`.
         """
-        with self._grading(query, documents, state) as grading:
-            if grading.windows:
+        with trace("crag.grade") as span:
+            grading = self._grading(query, documents, state)
+            if grading.items:
                 self.warm_up()
-                grading.run(self.chat_generator, self.concurrency)
-            return grading.result()
+                grade(grading, self.cache)
+            return concluded(grading, span, strict=self.on_failure == "raise")
 
     @component.output_types(documents=list[Document], scores=list[float], status=str, report=dict[str, Any])
     async def run_async(self, query: str, documents: list[Document], state: CragState | None = None) -> dict[str, Any]:
@@ -115,23 +131,15 @@ class BatchRelevanceGrader(ChatBacked):
         :returns: As `run`.
         :raises GradingError: As `run`.
         """
-        with self._grading(query, documents, state) as grading:
-            if grading.windows:
+        with trace("crag.grade") as span:
+            grading = self._grading(query, documents, state)
+            if grading.items:
                 await self.warm_up_async()
-                await grading.run_async(self.chat_generator, self.concurrency)
-            return grading.result()
+                await grade_async(grading, self.cache)
+            return concluded(grading, span, strict=self.on_failure == "raise")
 
     def _grading(self, query: str, documents: list[Document], state: CragState | None) -> Grading:
         """Open the grading of one batch; all that this run knows is in it, nothing on self."""
-        return Grading(
-            query,
-            documents,
-            state,
-            prompt=self._prompt,
-            max_documents=self.max_documents,
-            max_characters=self.max_chars_per_document,
-            max_prompt_tokens=self.max_prompt_tokens,
-            max_llm_calls=self.max_llm_calls,
-            deadline_s=self.deadline_s,
-            strict=self.on_failure == "raise",
-        )
+        if self._model.generator is not self.chat_generator:  # exchanged since construction
+            self._model = GradingModel(self.chat_generator, self.structured_output, reasons=self.reasons)
+        return Grading(query, documents, state, model=self._model, prompt=self._prompt, options=self._options)

@@ -4,11 +4,12 @@ from typing import Any
 
 from haystack import Document, component
 
-from haystack_integrations.crag.decisions import Aggregate, Thresholds, check_aggregate
+from haystack_integrations.crag.decisions import Aggregate, Over, check_aggregate
 from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, Action, Mode
+from haystack_integrations.crag.thresholds import Preset, Thresholds
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, WEB_ACTIONS, Action, Mode
 
 
 @component
@@ -19,7 +20,7 @@ class CragRouter:
     Documents below `filter_threshold` are dropped, the rest is aggregated and compared with `upper` and `lower`. A
     correct retrieval is answered from; an ambiguous or incorrect one is corrected, again and again, until it is
     correct, a limit is reached, or a correction brings nothing new. Then the run ends with the best evidence of any
-    pass, or says that the documents do not answer. It never ends with an exception and never empty without a reason.
+    pass, or says that the documents do not answer: never with an exception, never empty without a reason.
 
     ```python
     from haystack import Document
@@ -38,10 +39,13 @@ class CragRouter:
     def __init__(
         self,
         *,
-        upper: float = 0.7,
-        lower: float = 0.3,
+        preset: Preset = "balanced",
+        upper: float | None = None,
+        lower: float | None = None,
+        strict: list[str] | None = None,
         filter_threshold: float = 0.3,
         aggregate: Aggregate = "mean",
+        aggregate_over: Over = "kept",
         variance_rule: bool = False,
         on_ambiguous: Action | list[Action] = "refine",
         on_incorrect: Action | list[Action] = "re_retrieve",
@@ -49,48 +53,47 @@ class CragRouter:
         on_limit: Action = "generate",
         max_iterations: int | None = None,
         max_evidence: int = 10,
+        enough_documents: int | None = None,
+        keep_good: bool = False,
         mode: Mode = "enforce",
         abstention: str = "The documents do not answer this question.",
     ) -> None:
         """
         Set the thresholds and the policy.
 
-        :param upper: Aggregate in [0, 1] from which a retrieval is correct.
-        :param lower: Aggregate in [0, 1] from which it is ambiguous.
+        :param preset: `balanced` (upper 0.7, lower 0.3), `conservative` (0.8, 0.4) or `aggressive` (0.6, 0.2).
+        :param upper: Aggregate in [0, 1] from which a retrieval is correct. None takes the preset's.
+        :param lower: Aggregate in [0, 1] from which it is ambiguous. None takes the preset's.
+        :param strict: `upper`, `lower` or both: thresholds that must be exceeded, not only reached.
         :param filter_threshold: A document whose score in [0, 1] is below it is dropped.
-        :param aggregate: `mean`, `rank_weighted` (weights 1/(rank+1)), `max`, `min` (the worst kept document decides)
-            or `set` (the grader's own score of the set).
+        :param aggregate: `mean`, `rank_weighted` (weights 1/(rank+1)), `max`, `min` (the worst document decides) or
+            `set` (the grader's own score of the set).
+        :param aggregate_over: The `kept` documents, or `all` that were judged.
         :param variance_rule: Between the thresholds, let the spread of the scores decide; see `decisions.judge`.
-        :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays.
-        :param on_incorrect: Likewise.
-        :param on_ungraded: Likewise, for a grading that failed. A web action here is the explicit opt-in: without it
-            a failed grading never leads to a web search.
+        :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays. Likewise `on_incorrect`.
+        :param on_ungraded: Likewise, when grading failed: only a web action here lets a failure reach a web search.
         :param on_limit: What to do when a correction is due but a limit is reached: `generate` from the best evidence
             of any pass, or `abstain` unless some document passed the filter in some pass.
         :param max_iterations: Most passes through retrieval, 1 to 20. None reads `KB_AGENT_MAX_ITERATIONS` from the
             environment or `.env`, and is 3 when that is not set.
         :param max_evidence: Most documents to end with at a limit.
+        :param enough_documents: An ambiguous retrieval that keeps so many is answered from them. None: never.
+        :param keep_good: Where the action is `web`, documents that reach `upper` stay: it becomes `web_and_refine`.
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: The answer given when the router abstains.
         :raises ConfigurationError: For an unusable threshold, action, mode or number.
         """
-        check_aggregate(aggregate)
-        self.upper, self.lower, self.filter_threshold = upper, lower, filter_threshold
-        self.aggregate, self.variance_rule, self.mode = aggregate, variance_rule, check_mode(mode)
+        check_aggregate(aggregate, aggregate_over)
+        self.preset, self.upper, self.lower, self.filter_threshold = preset, upper, lower, filter_threshold
+        self.strict, self.enough_documents, self.keep_good = strict, enough_documents, keep_good
+        self.aggregate, self.aggregate_over, self.variance_rule = aggregate, aggregate_over, variance_rule
+        self.mode = check_mode(mode)
         self.on_ambiguous, self.on_incorrect = on_ambiguous, on_incorrect
         self.on_ungraded, self.on_limit = on_ungraded, on_limit
         self.max_iterations, self.max_evidence, self.abstention = max_iterations, max_evidence, abstention
-        policy = Policy.of(
-            on_ambiguous=on_ambiguous,
-            on_incorrect=on_incorrect,
-            on_ungraded=on_ungraded,
-            on_limit=on_limit,
-            max_iterations=max_iterations,
-            max_evidence=max_evidence,
-            filter_threshold=filter_threshold,
-        )
-        thresholds = Thresholds(upper=upper, lower=lower, filter=filter_threshold)
-        self._routing = Routing(thresholds, policy, aggregate, variance_rule, mode)
+        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict)
+        policy = Policy.of(self, thresholds)
+        self._routing = Routing(thresholds, policy, aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(
         generate=list[Document],
@@ -99,6 +102,7 @@ class CragRouter:
         web=CragState,
         web_and_refine=CragState,
         abstain=str,
+        kept=list[Document],
         outcome=CragState,
         decision=dict[str, Any],
         state=CragState,
@@ -117,20 +121,20 @@ class CragRouter:
         :param query: The original question.
         :param documents: Graded documents in rank order.
         :param state: What the run knows so far; the first pass may come without.
-        :param report: What the grader says of its work: `llm_calls`, `tokens_in`, `tokens_out`, `reasons`, its
-            `signals`, and `set_score` in [0, 1] for `aggregate="set"`.
+        :param report: What the grader says of its work; its `set_score` in [0, 1] is read for `aggregate="set"`.
         :param mode: Overrides the mode for this run.
         :returns: A dictionary with the following keys, only the branch taken among the first six:
             - `generate`: The evidence to answer from.
             - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state for the correction.
+            - `kept`: With the web, the documents that stay beside it, for a refinement that runs beside it too.
             - `abstain`: The sentence that says so.
             - `outcome`: The final state, when the run ends here (`generate` or `abstain`).
-            - `decision`: The decision record, plain JSON.
-            - `state`: The state after this decision.
+            - `decision`, `state`: The decision record, plain JSON, and the state after it.
         """
         choice, decision, after = self._routing.decide(query, documents, state, report or {}, mode)
         if choice.action in LOOP_ACTIONS:
-            branch: dict[str, Any] = {choice.action: after}
+            kept = {"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {}
+            branch: dict[str, Any] = {choice.action: after, **kept}
         elif choice.action == "abstain":
             branch = {"abstain": self.abstention, "outcome": after}
         else:

@@ -6,11 +6,10 @@ from typing import Any, Literal
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of
+from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import trace
-from haystack_integrations.crag.text import count_tokens
 
 
 @component
@@ -44,6 +43,7 @@ class EvidenceJoiner:
         top_k: int = 10,
         similarity: dict[str, Literal["cosine", "half_cosine"]] | None = None,
         max_tokens: int | None = None,
+        kept_weight: float | None = None,
     ) -> None:
         """
         Name the retrievers and their weights.
@@ -57,6 +57,8 @@ class EvidenceJoiner:
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
             (1 + cosine) / 2, as Elasticsearch gives it. Rules and graders read the cosine.
         :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays.
+        :param kept_weight: Fuse what a refinement keeps as a list of its own with this weight, first on ties, under
+            the name `kept`; None puts it before all that is new.
         :raises ConfigurationError: For an unusable weight, name or number.
         """
         if not weights or any(not isinstance(w, int | float) or w < 0 for w in weights.values()):
@@ -68,37 +70,46 @@ class EvidenceJoiner:
         if top_k < 1 or rrf_k < 1 or (max_tokens is not None and max_tokens < 1):
             msg = f"top_k, rrf_k and max_tokens must be > 0, but got {top_k}, {rrf_k} and {max_tokens}"
             raise ConfigurationError(msg)
+        if "kept" in weights or (kept_weight is not None and kept_weight < 0):
+            msg = f"kept_weight must be >= 0 and no retriever may be called 'kept', but got {kept_weight}, {weights!r}"
+            raise ConfigurationError(msg)
         unknown = set(similarity or {}) - set(weights)
         if unknown:
             msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"
             raise ConfigurationError(msg)
         self.weights, self.fusion, self.rrf_k, self.top_k = weights, fusion, rrf_k, top_k
-        self.similarity, self.max_tokens = similarity, max_tokens
+        self.similarity, self.max_tokens, self.kept_weight = similarity, max_tokens, kept_weight
         for name in weights:
             component.set_input_type(self, name, list[Document])
-        component.set_input_type(self, "state", CragState | None, None)
+        for name in ("state", "refined_state"):
+            component.set_input_type(self, name, CragState | None, None)
 
-    @component.output_types(documents=list[Document])
+    @component.output_types(documents=list[Document], state=CragState)
     def run(self, **lists: Any) -> dict[str, Any]:
         """
         Fuse.
 
-        :param lists: One list of documents by the name of each retriever, in its rank order; and optionally `state`,
-            whose strategy's weights replace the joiner's own and whose kept documents are carried on.
+        :param lists: One list of documents by the name of each retriever, in its rank order; optionally `state`, whose
+            strategy's weights replace the joiner's own and whose kept documents are carried on; and `refined_state`,
+            the state of a correction that ran beside.
         :returns: A dictionary with the following keys:
             - `documents`: Fused documents, best first; equal ones in the order of the weights. `document.score` is
               the fused score.
+            - `state`: Both states as one, only when a `refined_state` came.
         """
-        state: CragState | None = lists.pop("state", None)
-        weights = {**self.weights, **(state.weights if state is not None else {})}
-        with trace("crag.join", crag_strategy=state.strategy if state is not None else None) as span:
+        state, refined = lists.pop("state", None), lists.pop("refined_state", None)
+        known = CragState.merged(state, refined)
+        weights = {**self.weights, **(known.weights if known is not None else {})}
+        if known is not None and self.kept_weight is not None:
+            lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
+        with trace("crag.join", crag_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k)
             documents = [self._document(hit) for hit in hits[: self.top_k]]
-            documents = self._within_budget(documents)
-            if state is not None:
-                documents = _carry(documents, state)
+            documents = within_tokens(documents, self.max_tokens)
+            if known is not None and self.kept_weight is None:
+                documents = _carry(documents, known)
             span.set_tag("crag.documents.out", len(documents))
-        return {"documents": documents}
+        return {"documents": documents} if refined is None else {"documents": documents, "state": known}
 
     def _document(self, hit: Hit) -> Document:
         """Write what the retrievers said into a document."""
@@ -110,19 +121,6 @@ class EvidenceJoiner:
         origin = crag_meta(hit.document).get("origin", "index")
         document = replace(hit.document, embedding=None, sparse_embedding=None, score=hit.score)
         return annotate(document, retrievers=said, origin=origin)
-
-    def _within_budget(self, documents: list[Document]) -> list[Document]:
-        """Cut the list where the token budget ends."""
-        if self.max_tokens is None:
-            return documents
-        spent = 0
-        kept: list[Document] = []
-        for document in documents:
-            spent += count_tokens(document.content or "")
-            if kept and spent > self.max_tokens:
-                break
-            kept.append(document)
-        return kept
 
 
 def _carry(documents: list[Document], state: CragState) -> list[Document]:

@@ -1,30 +1,32 @@
-"""QueryExpander: another query, or another retrieval strategy, for another try. Works without any model."""
+"""QueryExpander: other queries, or another retrieval strategy, for another try. Works without any model."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any
 
 from haystack import Document, component
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, kind_of
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.expansion import MAX_WEB_WORDS, check_synonyms, keywords, load_synonyms, wordings
+from haystack_integrations.crag.expansion_options import ExpansionMode, ExpansionOptions
+from haystack_integrations.crag.query_expansion import Expansion
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import trace
-
-MODES: Final = ("synonyms", "web")
+from haystack_integrations.crag.telemetry import set_tags, trace
 
 
 @component
-class QueryExpander:
+class QueryExpander(ChatBacked):
     """
-    Finds the next search query of a run; the user's question itself is never replaced.
+    Finds the next search queries of a run; the user's question itself is never replaced.
 
-    After `refine` the same strategy searches in other words: synonyms (at most two for a term, phrases first) and
-    words that the kept evidence shares. After `re_retrieve` the next of `strategies` takes over. The same query is
-    never sent twice with the same strategy; when no other is left, `exhausted` says so and the run ends.
+    After `refine` the same strategy searches in other words; after `re_retrieve` the next of `strategies` takes over.
+    The same query is never sent twice with the same strategy (the web counts as one); when no other is left,
+    `exhausted` says so and the run ends. Where a model gives no new query (budget, deadline, failure, a cut or
+    repeated reply), the rules do, and `report` says so. In mode `web` nothing that documents had a part in reaches
+    the model or the query.
 
     Haystack has a `QueryExpander` too (`haystack.components.query`), which knows nothing of earlier tries: mind the
-    import path.
+    import path. Its `MultiQueryTextRetriever` and `MultiQueryEmbeddingRetriever` take our `queries`.
 
     ```python
     from haystack_integrations.crag.components.query_expander import QueryExpander
@@ -32,96 +34,116 @@ class QueryExpander:
     expander = QueryExpander(synonyms={"car": ["automobile", "vehicle", "motor"]})
     assert expander.run(query="How fast is the car?")["query"] == "How fast is the car? automobile vehicle"
     assert QueryExpander(mode="web").run(query="How fast is the car?")["query"] == "fast car"
+    parts = QueryExpander(mode="decompose").run(query="Which is older, Rome or Paris?")["queries"]
+    assert parts == ["Which is older, Rome or Paris?", "Rome older", "Paris older"]
     ```
     """
+
+    chat_generator: ChatGenerator | None  # type: ignore[assignment]
 
     def __init__(
         self,
         *,
-        mode: Literal["synonyms", "web"] = "synonyms",
+        mode: ExpansionMode = "synonyms",
+        chat_generator: ChatGenerator | None = None,
+        n: int = 3,
+        keep_original: bool = False,
         synonyms: str | dict[str, list[str]] | None = None,
         max_synonyms_per_term: int = 2,
         strategies: list[dict[str, Any]] | None = None,
+        template: str | None = None,
+        timeout_s: float = 15.0,
     ) -> None:
         """
         Choose how queries are found.
 
-        :param mode: `synonyms` for a document store, `web` for a search engine (under ten keywords).
+        :param mode: `synonyms`: the question with synonyms and words of the kept evidence, by rule. `llm`: by a model
+            that sees question, queries tried, kept evidence and judgement. `web`: under ten keywords for a search
+            engine. `multi`: several wordings at once. `decompose`: the questions that a question of several hops or
+            a comparison is made of. All but `llm` work by rule without a model, and `synonyms` never asks one.
+        :param chat_generator: Any Haystack chat generator; it owns the HTTP retries. One call for each run.
+        :param n: Most new queries of `multi` and `decompose`, and most alternatives a model is asked for; 1 to 10.
+        :param keep_original: Put the question first into `queries`, as `multi` and `decompose` always do.
         :param synonyms: Own synonyms, `{term: [synonym, ...]}`, or the path of a YAML or JSON file of that form; None
             for the built-in ones.
         :param max_synonyms_per_term: Most synonyms of one term in one query, 1 or more.
         :param strategies: What `re_retrieve` tries, in order: each `{"name", "weights", "expand"}` with weights by
             retriever for EvidenceJoiner, and `expand: true` to change the query too. The last one stays.
-        :raises ConfigurationError: For an unknown mode, or an unusable mapping or strategy.
+        :param template: Jinja2 text of the user message, with `question`, `tried`, `evidence` (each `title`, `text`),
+            `verdict`, `missing`, `boundary` and `n`; None for the built-in one.
+        :param timeout_s: Most seconds for the model, all retries included.
+        :raises ConfigurationError: For an unknown mode, or an unusable setting, mapping, strategy or template.
         """
-        if mode not in MODES:
-            msg = f"mode must be one of {list(MODES)}, but got {mode!r}"
-            raise ConfigurationError(msg)
-        if isinstance(max_synonyms_per_term, bool) or max_synonyms_per_term < 1:
-            msg = f"max_synonyms_per_term must be a whole number > 0, but got {max_synonyms_per_term!r}"
-            raise ConfigurationError(msg)
-        for strategy in strategies or ():
-            if not {"name", "weights"} <= set(strategy) <= {"name", "weights", "expand"}:
-                msg = f"a strategy needs name and weights, and may have expand, but got {strategy!r}"
-                raise ConfigurationError(msg)
-        self.mode, self.synonyms = mode, synonyms
-        self.max_synonyms_per_term, self.strategies = max_synonyms_per_term, strategies
-        given = isinstance(synonyms, dict)
-        self._synonyms = check_synonyms(synonyms, "synonyms") if given else load_synonyms(synonyms)  # type: ignore[arg-type]
+        self.mode, self.chat_generator, self.n, self.keep_original = mode, chat_generator, n, keep_original
+        self.synonyms, self.max_synonyms_per_term = synonyms, max_synonyms_per_term
+        self.strategies, self.template, self.timeout_s = strategies, template, timeout_s
+        self._options = ExpansionOptions.of(self)
 
-    @component.output_types(query=str, state=CragState, exhausted=list[Document])
+    @component.output_types(
+        query=str, queries=list[str], state=CragState, exhausted=list[Document], report=dict[str, Any]
+    )
     def run(self, query: str | None = None, state: CragState | None = None) -> dict[str, Any]:
         """
-        Find the next query.
+        Find the next queries.
 
-        In a pipeline connect `state` only: a question passed to the whole run would set this off before the first
+        In a loop connect `state` only: a question passed to the whole run would set this off before the first
         retrieval.
 
-        :param query: The user's original question, when there is no state.
+        :param query: The user's original question, when there is no state, or when nothing was retrieved yet.
         :param state: What the run knows: the question, its action, the queries tried, the kept evidence.
         :returns: A dictionary with the following keys:
-            - `query`: The next search query; missing when there is no other.
-            - `exhausted`: An empty list in its place, to be sent where retrieved documents are judged.
-            - `state`: The state with the new query and strategy written down.
+            - `query`: The next search query; missing, as `queries`, when there is no other.
+            - `queries`: All queries of the coming pass, for a retriever of several: the question first where it is
+              kept, then the new ones.
+            - `exhausted`: An empty list in their place, to be sent where retrieved documents are judged.
+            - `state`: The state with the new queries, the strategy and what a model cost written down.
+            - `report`: `mode`, `source` (`model` or `rules`), `fallback` (why not the model), `queries`, `refused`,
+              `llm_calls`, `tokens_in`, `tokens_out`. Not for the router: the cost is in the state already.
         :raises ConfigurationError: When neither a question nor a state came.
         """
+        expansion = self._begun(query, state)
+        with trace("crag.expand", crag_action=expansion.state.action or None) as span:
+            if self.chat_generator is not None and expansion.messages is not None:
+                try:
+                    self.warm_up()
+                    expansion.read(ask(self.chat_generator, expansion.messages, expansion.seconds))
+                except Exception as error:  # a model must never end a run: whatever its client raises
+                    expansion.failed(kind_of(error))
+            return _told(span, expansion)
+
+    @component.output_types(
+        query=str, queries=list[str], state=CragState, exhausted=list[Document], report=dict[str, Any]
+    )
+    async def run_async(self, query: str | None = None, state: CragState | None = None) -> dict[str, Any]:
+        """
+        Find the next queries without blocking the event loop; see `run`.
+
+        :param query: As `run`.
+        :param state: As `run`.
+        :returns: As `run`.
+        :raises ConfigurationError: As `run`.
+        """
+        expansion = self._begun(query, state)
+        with trace("crag.expand", crag_action=expansion.state.action or None) as span:
+            if self.chat_generator is not None and expansion.messages is not None:
+                try:
+                    await self.warm_up_async()
+                    expansion.read(await ask_async(self.chat_generator, expansion.messages, expansion.seconds))
+                except Exception as error:  # a model must never end a run: whatever its client raises
+                    expansion.failed(kind_of(error))
+            return _told(span, expansion)
+
+    def _begun(self, query: str | None, state: CragState | None) -> Expansion:
         if state is None and not query:
             msg = "QueryExpander got neither a question nor a state; pass query, or connect the router's state"
             raise ConfigurationError(msg)
         known = state or CragState.start(query or "")
-        with trace("crag.expand", crag_action=known.action or None) as span:
-            strategy = self._strategy(known)
-            tried = {(entry["query"].casefold(), entry["strategy"]) for entry in known.queries}
-            candidates = self._candidates(known, expand=strategy["expand"])
-            name = strategy["name"]
-            found = next((text for text in candidates if (text.casefold(), name) not in tried), None)
-            span.set_tag("crag.queries.count", len(known.queries) + (found is not None))
-            span.set_tag("crag.retrieval.strategy", name)
-            if found is None:
-                return {"exhausted": [], "state": known}
-        after = replace(
-            known,
-            strategy=name,
-            weights=dict(strategy["weights"]),
-            queries=(*known.queries, {"query": found, "strategy": name}),
-        )
-        return {"query": found, "state": after}
+        return Expansion(self._options, known, first=bool(query) and not known.trail)
 
-    def _strategy(self, state: CragState) -> dict[str, Any]:
-        """Stay with the strategy for a refinement; take the next one after `re_retrieve`."""
-        stay = {"name": state.strategy, "weights": state.weights, "expand": True}
-        if state.action != "re_retrieve" or not self.strategies:
-            return stay
-        turn = sum(decision["action"] == "re_retrieve" for decision in state.trail)
-        return {"expand": turn > len(self.strategies), **self.strategies[min(turn, len(self.strategies)) - 1]}
 
-    def _candidates(self, state: CragState, *, expand: bool) -> Iterator[str]:
-        """Give possible queries, best first."""
-        query = state.query
-        if self.mode == "web":
-            yield keywords(query, MAX_WEB_WORDS) or query
-        elif not expand:
-            yield query
-        tried = [entry["query"] for entry in state.queries]
-        for text in wordings(query, self._synonyms, self.max_synonyms_per_term, state.kept, tried):
-            yield keywords(text, MAX_WEB_WORDS) if self.mode == "web" else text
+def _told(span: Span, expansion: Expansion) -> dict[str, Any]:
+    """Put on the span what became of it; the queries themselves only where content is traced."""
+    result = expansion.result()
+    set_tags(span, expansion.tags(result))
+    span.set_content_tag("crag.queries", result.get("queries", []))
+    return result

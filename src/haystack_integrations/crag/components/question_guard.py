@@ -4,9 +4,12 @@ from typing import Any
 
 from haystack import component
 
+from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.policy import check_mode
-from haystack_integrations.crag.state import Budget, CragState
+from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import WebStatus
 
 
 @component
@@ -37,13 +40,11 @@ class QuestionGuard:
         Set the limits of every run.
 
         :param max_characters: Longest question accepted, in characters.
-        :param budget: Limits of a run: `llm_calls`, `tokens`, `seconds`; a missing one is no limit.
+        :param budget: Limits of a run: `iterations`, `llm_calls`, `tokens`, `seconds`; a missing one is no limit.
         :param strategy: The first retrieval strategy, `{"name", "weights"}`; None leaves the joiner's own weights.
         :raises ConfigurationError: For an unusable limit or strategy.
         """
-        if isinstance(max_characters, bool) or not isinstance(max_characters, int) or max_characters < 1:
-            msg = f"max_characters must be a whole number > 0, but got {max_characters!r}"
-            raise ConfigurationError(msg)
+        check_whole("max_characters", max_characters)
         self.max_characters = max_characters
         self.budget = budget
         self.strategy = strategy
@@ -51,13 +52,16 @@ class QuestionGuard:
         _first(strategy)
 
     @component.output_types(query=str, state=CragState)
-    def run(self, query: str, mode: str | None = None, budget: dict[str, Any] | None = None) -> dict[str, Any]:
+    def run(
+        self, query: str, mode: str | None = None, budget: dict[str, Any] | None = None, web: bool | None = None
+    ) -> dict[str, Any]:
         """
         Check the question and start the run.
 
         :param query: The user's question.
         :param mode: `enforce`, `observe` or `off` for this run; None leaves the router's own.
         :param budget: Limits of this run, in place of those of the same name set at construction.
+        :param web: False keeps this run from asking the web, whatever the router decides.
         :returns: A dictionary with the following keys:
             - `query`: The question, unchanged.
             - `state`: The state of the run, its clock started.
@@ -75,7 +79,8 @@ class QuestionGuard:
             raise QuestionError(msg)
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)
-        state = CragState.start(query, budget=limits, mode=asked, **_first(self.strategy))
+        status: WebStatus = "skipped" if web is False else "off"
+        state = CragState.start(query, budget=limits, mode=asked, web=status, **_first(self.strategy))
         return {"query": query, "state": state}
 
 

@@ -5,8 +5,10 @@ from typing import Any
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.records import run_record
-from haystack_integrations.crag.state import CragState, Usage
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 
 @component
@@ -47,5 +49,7 @@ class RecordBuilder:
         spent = sum((Usage.of(reply) for reply in replies or ()), Usage())
         tokens = {"in": spent.tokens_in, "out": spent.tokens_out}
         answered = outcome.action == "generate" and bool(replies)
+        failure = next((reply.meta[ANSWER_FAILED] for reply in replies or () if ANSWER_FAILED in reply.meta), None)
         evidence = list(outcome.evidence) if documents is None else documents
-        return {"crag": run_record(outcome, tokens, answer_calls=int(answered)), "documents": evidence}
+        record = run_record(outcome, tokens, answer_calls=int(answered), answer_failure=failure)
+        return {"crag": record, "documents": evidence}

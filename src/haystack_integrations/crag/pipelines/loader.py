@@ -13,6 +13,7 @@ from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.checks import check_actions
 from haystack_integrations.crag.pipelines.stores import StoreProfile, prepare, profile_of, profiles, store_spec
 
 _CHAT_GENERATOR = "chat_generator"
@@ -151,9 +152,10 @@ def load(
     :param store: A Haystack document store. In-memory and Elasticsearch stores are known; for any other pass its two
         retrievers as `bm25=` and `dense=`. None keeps the YAML's in-memory store.
     :param grader: A grader component, or a chat generator for the YAML's own grader.
-    :param generator: A chat generator for the answer; it also serves every other part that asks a chat model, unless
-        you pass that part yourself.
-    :param components: Any other component of the pipeline, by its name in the YAML.
+    :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
+        other part that asks a chat model, unless you pass that part yourself.
+    :param components: Any other component of the pipeline, by its name in the YAML; or a mapping of settings that
+        replace those of the YAML, for example `router={"preset": "conservative"}`.
     :returns: A SuperComponent: run it, put it into another pipeline, or hand it to an Agent as a tool.
     :raises ConfigurationError: For an unknown pipeline or component name; the message lists the valid ones.
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first query.
@@ -161,15 +163,19 @@ def load(
     spec = read(name)
     parts = {"grader": grader, "generator": generator, **components}
     parts = {key: value for key, value in parts.items() if value is not None}
+    changes = {key: value for key, value in parts.items() if isinstance(value, dict)}
     unknown = sorted(set(parts) - set(spec["components"]) - {"generator"})
     if unknown:
         msg = f"the pipeline {str(name)!r} has no component {unknown}; choose from {sorted(spec['components'])}"
         raise ConfigurationError(msg)
-    chat = {key: value for key, value in parts.items() if key in ("grader", "generator")}
-    models = {key: value for key, value in chat.items() if _is_chat_model(value)}
-    live = {key: value for key, value in parts.items() if key in spec["components"] and key not in models}
-    if "generator" in models and "generator" in spec["components"]:
-        live["generator"] = models["generator"]
+    for key, settings in changes.items():
+        spec["components"][key]["init_parameters"] = {**spec["components"][key].get("init_parameters", {}), **settings}
+    models = {key: parts[key] for key in ("grader", "generator") if _is_chat_model(parts.get(key))}
+    live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
+    if "generator" in models and not _asks_a_model(spec, "generator"):
+        live |= {"generator": models["generator"]} if "generator" in spec["components"] else {}
+    elif hasattr(generator, _CHAT_GENERATOR):
+        models["generator"] = generator.chat_generator
     if store is not None:
         spec, placed = place_on(spec, store, given=set(live))
         live = {**placed, **live}
@@ -178,7 +184,10 @@ def load(
     except (DeserializationError, PipelineError) as error:
         msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
         raise ConfigurationError(msg) from error
-    _share_model(pipeline, models, given=set(live))
+    check_actions(pipeline)
+    for part in (part for part in pipeline.graph.nodes if part not in live and _asks_a_model(spec, part)):
+        asking: Any = pipeline.get_component(part)
+        asking.chat_generator = models.get(part, models.get("generator", asking.chat_generator))
     inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
     inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
     loaded = SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
@@ -220,16 +229,12 @@ def place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[st
 
 
 def _is_chat_model(part: Any) -> bool:
-    """Tell a chat generator from a component: it takes messages and no documents."""
+    """Tell a chat generator from a component: it takes messages and no documents, and asks no other one."""
     sockets = getattr(part, "__haystack_input__", None)
     names_ = set(getattr(sockets, "_sockets_dict", {}))
-    return "messages" in names_ and "documents" not in names_
+    return "messages" in names_ and "documents" not in names_ and not hasattr(part, _CHAT_GENERATOR)
 
 
-def _share_model(pipeline: Pipeline, models: Mapping[str, Any], given: set[str]) -> None:
-    """Give the chat model to every part that asks one and was not passed as a live component."""
-    for name in pipeline.graph.nodes:
-        part: Any = pipeline.get_component(name)
-        model = models.get(name, models.get("generator"))
-        if model is not None and name not in given and hasattr(part, _CHAT_GENERATOR):
-            setattr(part, _CHAT_GENERATOR, model)
+def _asks_a_model(spec: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a component of the YAML holds a chat generator of its own."""
+    return _CHAT_GENERATOR in (spec["components"].get(name, {}).get("init_parameters") or {})

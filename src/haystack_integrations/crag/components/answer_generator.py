@@ -1,0 +1,137 @@
+"""AnswerGenerator: the answer, within the time the run has left; a model that fails costs the answer only."""
+
+from typing import Any, Final, Literal
+
+from haystack import component, logging
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage, StreamingCallbackT
+from haystack.tracing.tracer import Span
+
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+
+logger = logging.getLogger(__name__)
+_KIND: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "chat"}
+
+
+@component
+class AnswerGenerator(ChatBacked):
+    """
+    Asks a chat generator for the answer and waits no longer than the run's budget and `timeout_s` allow.
+
+    A model that hangs, drips or fails after the evidence was found is no reason to lose the evidence: the run ends
+    with it, with a sentence in the place of the answer, and with the reason in the record.
+
+    ```python
+    from haystack.components.generators.chat import MockChatGenerator
+    from haystack.dataclasses import ChatMessage
+    from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+
+    replies = AnswerGenerator(MockChatGenerator("Jane Austen [1].")).run(messages=[ChatMessage.from_user("Who?")])
+    assert replies["replies"][0].text == "Jane Austen [1]."
+    ```
+    """
+
+    def __init__(
+        self,
+        chat_generator: ChatGenerator,
+        *,
+        timeout_s: float = 60.0,
+        on_failure: Literal["reply", "raise"] = "reply",
+        apology: str = "The answer could not be written, because the model failed. The evidence was found.",
+    ) -> None:
+        """
+        Choose the model and how long to wait for it.
+
+        :param chat_generator: Any Haystack chat generator; it owns the HTTP retries.
+        :param timeout_s: Most seconds for the answer, all retries included.
+        :param on_failure: `reply` ends the run with `apology`; `raise` raises what the generator raised.
+        :param apology: What stands in the place of an answer that did not come.
+        :raises ConfigurationError: For an unusable number or policy.
+        """
+        check_generator(chat_generator)
+        check_positive({"timeout_s": timeout_s})
+        if on_failure not in ("reply", "raise"):
+            msg = f"on_failure must be 'reply' or 'raise', but got {on_failure!r}"
+            raise ConfigurationError(msg)
+        self.chat_generator = chat_generator
+        self.timeout_s, self.on_failure, self.apology = timeout_s, on_failure, apology
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(
+        self,
+        messages: list[ChatMessage],
+        state: CragState | None = None,
+        streaming_callback: StreamingCallbackT | None = None,
+    ) -> dict[str, Any]:
+        """
+        Write the answer.
+
+        :param messages: The prompt.
+        :param state: What the run knows; its budget's seconds bound the wait.
+        :param streaming_callback: Called with each part of the answer as it comes.
+        :returns: A dictionary with the following keys:
+            - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
+        :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
+        """
+        with trace("crag.answer") as span:
+            try:
+                self.warm_up()
+                sent = ask(
+                    self.chat_generator,
+                    messages,
+                    seconds_for(state, self.timeout_s),
+                    streaming_callback=streaming_callback,
+                )
+                return _told(span, {"replies": sent["replies"]})
+            except Exception as error:  # the boundary of on_failure: whatever a model client raises
+                return self._failed(span, error)
+
+    @component.output_types(replies=list[ChatMessage])
+    async def run_async(
+        self,
+        messages: list[ChatMessage],
+        state: CragState | None = None,
+        streaming_callback: StreamingCallbackT | None = None,
+    ) -> dict[str, Any]:
+        """
+        Write the answer without blocking the event loop; see `run`.
+
+        :param messages: The prompt.
+        :param state: What the run knows.
+        :param streaming_callback: Called with each part of the answer as it comes.
+        :returns: As `run`.
+        :raises Exception: As `run`.
+        """
+        with trace("crag.answer") as span:
+            try:
+                await self.warm_up_async()
+                seconds, callback = seconds_for(state, self.timeout_s), streaming_callback
+                sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
+                return _told(span, {"replies": sent["replies"]})
+            except Exception as error:  # the boundary of on_failure: whatever a model client raises
+                return self._failed(span, error)
+
+    def _failed(self, span: Span, error: Exception) -> dict[str, Any]:
+        """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
+        kind = kind_of(error)
+        logger.warning("The answer could not be written: {kind}", kind=kind)
+        set_tags(span, {**_KIND, "error.type": kind})
+        if self.on_failure == "raise":
+            raise error
+        return {"replies": [ChatMessage.from_assistant(self.apology, meta={ANSWER_FAILED: kind})]}
+
+
+def _told(span: Span, result: dict[str, Any]) -> dict[str, Any]:
+    """Put model, finish reason and tokens on the span."""
+    for reply in result["replies"][:1]:
+        usage = Usage.of(reply)
+        tags = {"gen_ai.request.model": reply.meta.get("model"), "gen_ai.usage.input_tokens": usage.tokens_in}
+        tags |= {"gen_ai.response.finish_reasons": [str(reply.meta.get("finish_reason"))]}
+        set_tags(span, {**_KIND, **tags, "gen_ai.usage.output_tokens": usage.tokens_out})
+    return result

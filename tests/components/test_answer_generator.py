@@ -1,0 +1,114 @@
+"""AnswerGenerator: an answer within the run's time, or an honest sentence in its place."""
+
+import asyncio
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
+from makers import scripted
+
+from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.state import CragState
+
+PROMPT = [ChatMessage.from_user("Who wrote Emma?")]
+
+
+class Broken:
+    """A chat generator that raises, or hangs until it is released."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        """Raise an error, or hang."""
+        self.error, self.over = error, threading.Event()
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        """Fail."""
+        if self.error is not None:
+            raise self.error
+        self.over.wait(10)
+        return {"replies": [ChatMessage.from_assistant("late")]}
+
+
+def ask(generator: AnswerGenerator, state: CragState | None = None, *, asynchronous: bool = False) -> ChatMessage:
+    """The reply, by one of the doors."""
+    if asynchronous:
+        result = asyncio.run(generator.run_async(messages=PROMPT, state=state))
+    else:
+        result = generator.run(messages=PROMPT, state=state)
+    reply: ChatMessage = result["replies"][0]
+    return reply
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_the_models_reply_passes_unchanged(asynchronous: bool) -> None:
+    """With its metadata, so that its cost is counted."""
+    reply = ask(AnswerGenerator(scripted("Jane Austen [1].")), asynchronous=asynchronous)
+    assert reply.text == "Jane Austen [1]."
+    assert reply.meta["usage"]["prompt_tokens"] == 100
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize(
+    "state", [None, CragState.start("q", budget=Budget(seconds=0.3))], ids=["own limit", "budget of the run"]
+)
+def test_a_model_that_hangs_is_given_up_in_time(state: CragState | None, asynchronous: bool) -> None:
+    """By its own limit, or what the run has left, whichever is less."""
+    model = Broken()
+    generator = AnswerGenerator(model, timeout_s=0.3 if state is None else 60)
+    known = None if state is None else replace(state, started=time.monotonic())
+    start = time.monotonic()
+    reply = ask(generator, known, asynchronous=asynchronous)
+    assert time.monotonic() - start < 1.0
+    assert reply.meta["crag_failure"] == "deadline"
+    assert "could not be written" in str(reply.text)
+    model.over.set()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_model_that_fails_leaves_the_evidence_and_a_reason_in_the_record(
+    asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The kind of failure, never its text."""
+    reply = ask(AnswerGenerator(Broken(RuntimeError("secret text"))), asynchronous=asynchronous)
+    outcome = CragRouter().run(query="q", documents=[], mode="off")["outcome"]
+    record = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
+    assert record["coverage"]["reasons"] == ["answer_failed:RuntimeError"]
+    assert record["coverage"]["deadline_hit"] is False
+    assert "RuntimeError" in caplog.text
+    assert "secret text" not in caplog.text
+
+
+def test_a_strict_generator_raises_what_the_client_raised() -> None:
+    """For callers who have their own way with errors."""
+    with pytest.raises(RuntimeError, match="as it was"):
+        ask(AnswerGenerator(Broken(RuntimeError("as it was")), on_failure="raise"))
+
+
+def test_parts_of_the_answer_are_streamed() -> None:
+    """The callback reaches the chat generator, which needs not know of it otherwise."""
+    heard: list[str] = []
+    generator = AnswerGenerator(MockChatGenerator("one two"))
+    generator.run(messages=PROMPT, streaming_callback=lambda chunk: heard.append(chunk.content))
+    assert "".join(heard) == "one two"
+
+
+def test_the_span_tells_the_cost_and_no_text(exporter: Any) -> None:
+    """Tokens and finish reason."""
+    ask(AnswerGenerator(scripted("Jane Austen [1].")))
+    (span,) = [span for span in exporter.get_finished_spans() if span.name == "crag.answer"]
+    assert span.attributes["gen_ai.usage.input_tokens"] == 100
+    assert "Jane" not in str(dict(span.attributes))
+
+
+@pytest.mark.parametrize("settings", [{"timeout_s": 0}, {"on_failure": "keep"}])
+def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
+    """With what is accepted."""
+    with pytest.raises(ConfigurationError):
+        AnswerGenerator(MockChatGenerator("x"), **settings)

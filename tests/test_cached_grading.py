@@ -1,0 +1,307 @@
+"""Grades that are kept: asked for once, shared by all who ask at the same time, and never a reason to fail."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from haystack import Document
+from haystack.dataclasses import ChatMessage
+from makers import asked
+
+from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.caching import GradeCache, MemoryGradeCache, RedisGradeCache
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.grades import annotate
+from haystack_integrations.crag.state import CragState
+
+QUESTION = "Who wrote Emma?"
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+
+
+class Model:
+    """A chat generator that counts its calls, takes its time, and fails while it is told to."""
+
+    def __init__(self, delay: float = 0.0, finish: str = "stop") -> None:
+        """Work, at first."""
+        self.delay, self.finish, self.broken, self.calls, self.shown = delay, finish, False, 0, 0
+        self._lock = threading.Lock()
+
+    def _reply(self, messages: list[Any]) -> dict[str, Any]:
+        if self.broken:
+            msg = "down"
+            raise ConnectionError(msg)
+        text = json.dumps(dict.fromkeys(asked(messages), 0.8))
+        return {"replies": [ChatMessage.from_assistant(text, meta={"finish_reason": self.finish})]}
+
+    def run(self, messages: list[Any]) -> dict[str, Any]:
+        """Answer."""
+        with self._lock:
+            self.calls += 1
+            self.shown += len(asked(messages))
+        time.sleep(self.delay)
+        return self._reply(messages)
+
+    async def run_async(self, messages: list[Any]) -> dict[str, Any]:
+        """Answer."""
+        self.calls += 1
+        self.shown += len(asked(messages))
+        await asyncio.sleep(self.delay)
+        return self._reply(messages)
+
+
+def docs(count: int = 5, first: int = 0) -> list[Document]:
+    """Documents."""
+    return [Document(content=f"passage number {number}") for number in range(first, first + count)]
+
+
+def grade(grader: BatchRelevanceGrader, *, asynchronous: bool, documents: Any = None, **inputs: Any) -> dict[str, Any]:
+    """Grade by one of the doors."""
+    inputs = {"query": QUESTION, "documents": docs() if documents is None else documents, **inputs}
+
+    async def run() -> dict[str, Any]:
+        try:
+            started = time.perf_counter()
+            result = dict(await grader.run_async(**inputs))
+            return {**result, "seconds": time.perf_counter() - started}
+        finally:
+            await grader.close_async()
+
+    if asynchronous:
+        return asyncio.run(run())
+    started = time.perf_counter()
+    result = grader.run(**inputs)
+    return {**result, "seconds": time.perf_counter() - started}
+
+
+@pytest.fixture(params=["memory", "redis"])
+def cache(request: pytest.FixtureRequest) -> Iterator[GradeCache]:
+    """Each kind of cache; Redis is a real one."""
+    if request.param == "memory":
+        yield MemoryGradeCache()
+        return
+    # A busy machine may take its time; what is about time sets its own limit.
+    made = RedisGradeCache(request.getfixturevalue("redis_url"), prefix=f"test-{uuid4().hex}:", ttl_s=60, timeout_s=2.0)
+    yield made
+    made.close()
+
+
+@BOTH
+def test_a_question_that_was_graded_before_costs_no_call(cache: GradeCache, asynchronous: bool) -> None:
+    """The scores are the same, marked `cached`, by another grader too; new documents alone are asked about."""
+    model = Model()
+    first = grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous)
+    again = grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous)
+    assert model.calls == 1
+    assert again["scores"] == first["scores"] == [0.8] * 5
+    assert again["status"] == "ok"
+    assert {document.meta["crag"]["status"] for document in again["documents"]} == {"cached"}
+    assert again["report"]["cache_hits"] == 5
+    assert again["report"]["llm_calls"] == 0
+    more = grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous, documents=docs(7))
+    assert (model.calls, model.shown) == (2, 7)
+    assert more["scores"] == [0.8] * 7
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rubric": "Judge harshly."}, {"scale": 10.0}, {"reasons": True}],
+)
+def test_another_prompt_is_another_question_to_the_model(change: dict[str, Any]) -> None:
+    """Nothing has to be invalidated."""
+    cache, model = MemoryGradeCache(), Model()
+    grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False)
+    grade(BatchRelevanceGrader(model, cache=cache, **change), asynchronous=False)
+    assert model.calls == 2
+
+
+@pytest.mark.parametrize(
+    "inputs", [{"query": "Who wrote Persuasion?"}, {"documents": docs(1)}], ids=["question", "alone"]
+)
+def test_another_question_or_a_document_alone_is_graded_anew(inputs: dict[str, Any]) -> None:
+    """A score may depend on the neighbours in the prompt."""
+    cache, model = MemoryGradeCache(), Model()
+    grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False)
+    grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False, **inputs)
+    assert model.calls == 2
+
+
+@BOTH
+def test_what_is_not_clean_is_not_kept(asynchronous: bool) -> None:
+    """Neither the salvage of a cut reply, nor a failure, nor a repaired reply."""
+    for model in (Model(finish="length"), Model()):
+        cache = MemoryGradeCache()
+        model.broken = model.finish == "stop"
+        grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous)
+        model.broken, model.finish, calls = False, "stop", model.calls
+        result = grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous)
+        assert model.calls == calls + 1
+        assert result["scores"] == [0.8] * 5
+
+
+@pytest.mark.parametrize(("web", "calls"), [(False, 2), (True, 1)])
+def test_grades_of_web_documents_are_kept_only_when_asked(web: bool, calls: int) -> None:
+    """A page changes; a cache does not know."""
+    cache, model = MemoryGradeCache(web=web), Model()
+    documents = [annotate(document, origin="web") for document in docs(2)]
+    for _ in range(2):
+        result = grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False, documents=documents)
+        assert result["scores"] == [0.8, 0.8]
+    assert model.calls == calls
+
+
+def test_the_same_text_twice_is_asked_about_once() -> None:
+    """Under two ids, as when two sources hold the same page."""
+    model = Model()
+    twins = [Document(id="a", content="the same text"), Document(id="b", content="the same text"), *docs(1)]
+    result = grade(BatchRelevanceGrader(model, cache=MemoryGradeCache()), asynchronous=False, documents=twins)
+    assert model.shown == 2
+    assert result["scores"] == [0.8, 0.8, 0.8]
+
+
+async def test_fifty_tasks_that_ask_the_same_make_one_call() -> None:
+    """The first asks, the others wait for it and share the result."""
+    model = Model(delay=0.2)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    results = await asyncio.gather(*(grader.run_async(query=QUESTION, documents=docs()) for _ in range(50)))
+    assert model.calls == 1
+    assert all(result["scores"] == [0.8] * 5 for result in results)
+
+
+def test_fifty_threads_that_ask_the_same_make_one_call(cache: GradeCache) -> None:
+    """Also with Redis, as long as they share a process."""
+    model = Model(delay=0.2)
+    grader = BatchRelevanceGrader(model, cache=cache)
+    with ThreadPoolExecutor(max_workers=50) as pool:
+        results = list(pool.map(lambda _: grader.run(query=QUESTION, documents=docs()), range(50)))
+    assert model.calls == 1
+    assert all(result["scores"] == [0.8] * 5 for result in results)
+
+
+async def test_those_who_wait_share_a_failure_too() -> None:
+    """A model that is down is not asked fifty times, and nobody's documents are lost."""
+    model = Model(delay=0.1)
+    model.broken = True
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    results = await asyncio.gather(*(grader.run_async(query=QUESTION, documents=docs()) for _ in range(50)))
+    assert model.calls == 1
+    assert all(result["status"] == "failed" for result in results)
+    assert all(result["report"]["reasons"] == ["grader_failed:ConnectionError"] for result in results)
+
+
+async def test_overlapping_batches_share_what_they_have_in_common() -> None:
+    """Each claims what is free, and neither waits for ever."""
+    model = Model(delay=0.1)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    batches = [docs(10, first) for first in (0, 5, 10, 15)]
+    results = await asyncio.gather(*(grader.run_async(query=QUESTION, documents=batch) for batch in batches))
+    assert all(result["scores"] == [0.8] * 10 for result in results)
+    assert model.shown == 25
+
+
+async def test_when_the_one_who_asked_is_cancelled_another_takes_over() -> None:
+    """Those who wait get grades, not the cancellation."""
+    model = Model(delay=0.2)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    first = asyncio.create_task(grader.run_async(query=QUESTION, documents=docs()))
+    await asyncio.sleep(0.05)
+    others = [asyncio.create_task(grader.run_async(query=QUESTION, documents=docs())) for _ in range(5)]
+    await asyncio.sleep(0.05)
+    first.cancel()
+    results = await asyncio.gather(*others)
+    assert all(result["scores"] == [0.8] * 5 for result in results)
+    assert model.calls == 2
+
+
+async def test_a_run_without_budget_does_not_fail_those_who_have_one() -> None:
+    """A limit says something of one run, not of the model."""
+    model = Model(delay=0.1)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache(), max_prompt_tokens=500)
+    documents = [Document(content=f"passage number {number} " + "word " * 140) for number in range(6)]
+    poor = CragState.start(QUESTION, budget=Budget(llm_calls=1))
+    runs = [grader.run_async(query=QUESTION, documents=documents, state=state) for state in (poor, None)]
+    short, whole = await asyncio.gather(*runs)
+    assert short["status"] in ("partial", "ok")
+    assert whole["status"] == "ok"
+    assert whole["scores"] == [0.8] * 6
+
+
+@pytest.fixture(params=["dead", "silent", "dripping"])
+def sick_redis(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server that is not there, one that never answers, one that sends a byte now and then."""
+    over = threading.Event()
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+    held: list[socket.socket] = []
+
+    def drip(peer: socket.socket) -> None:
+        while not over.wait(0.02):
+            try:
+                peer.sendall(b"$")
+            except OSError:
+                return
+
+    def accept() -> None:
+        while not over.is_set():
+            try:
+                peer, _ = server.accept()
+            except OSError:
+                return
+            held.append(peer)
+            if request.param == "dripping":
+                threading.Thread(target=drip, args=(peer,), daemon=True).start()
+
+    if request.param == "dead":
+        server.close()
+    else:
+        threading.Thread(target=accept, daemon=True).start()
+    yield f"redis://127.0.0.1:{port}/0"
+    over.set()
+    server.close()
+    for peer in held:
+        peer.close()
+
+
+@BOTH
+def test_a_sick_redis_costs_at_most_60_ms_and_changes_no_answer(sick_redis: str, asynchronous: bool) -> None:
+    """Reading and writing together; the next grading does not even ask it."""
+    model = Model()
+    grade(BatchRelevanceGrader(model), asynchronous=asynchronous)
+    healthy = grade(BatchRelevanceGrader(model), asynchronous=asynchronous)
+    grader = BatchRelevanceGrader(model, cache=RedisGradeCache(sick_redis))
+    result = grade(grader, asynchronous=asynchronous)
+    busy = 0.03  # what a busy test machine may add
+    assert result["seconds"] - healthy["seconds"] < 0.06 + busy
+    assert result["scores"] == healthy["scores"]
+    assert result["status"] == "ok"
+    assert result["report"]["cache_error"]
+    again = grade(grader, asynchronous=asynchronous)
+    assert again["seconds"] - healthy["seconds"] < busy
+    assert again["scores"] == healthy["scores"]
+    assert model.calls == 4
+    grader.close()
+
+
+@BOTH
+def test_a_poisoned_redis_changes_no_answer(redis_url: str, asynchronous: bool) -> None:
+    """Entries that this package could not have written are misses."""
+    import redis
+
+    prefix, model = f"test-{uuid4().hex}:", Model()
+    grader = BatchRelevanceGrader(model, cache=RedisGradeCache(redis_url, prefix=prefix, timeout_s=2.0))
+    grade(grader, asynchronous=asynchronous)
+    with redis.Redis.from_url(redis_url) as server:
+        names = server.keys(f"{prefix}*")
+        assert len(names) == 5
+        for name, value in zip(names, (b"1.0", b'{"v":1,"s":7}', b"\x80\x04.", b'{"v":1}', b"[" * 40), strict=True):
+            server.set(name, value)
+    result = grade(grader, asynchronous=asynchronous)
+    assert result["scores"] == [0.8] * 5
+    assert model.calls == 2
+    grader.close()

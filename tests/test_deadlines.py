@@ -1,0 +1,77 @@
+"""Waiting no longer than agreed: for blocking calls, from threads and from event loops."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from haystack_integrations.crag.deadlines import call_within, call_within_async
+from haystack_integrations.crag.telemetry import trace
+
+
+def test_a_result_and_an_error_come_back_as_they_are() -> None:
+    """Nothing is wrapped."""
+    assert call_within(1.0, lambda: 7) == 7
+    with pytest.raises(KeyError, match="gone"):
+        call_within(1.0, lambda: {}["gone"])
+
+
+def test_a_call_that_hangs_is_given_up() -> None:
+    """At the deadline, not when the call ends."""
+    over = threading.Event()
+    start = time.monotonic()
+    with pytest.raises(TimeoutError):
+        call_within(0.1, lambda: over.wait(10))
+    assert time.monotonic() - start < 0.6
+    over.set()
+
+
+async def test_an_event_loop_is_not_held() -> None:
+    """The loop goes on meanwhile, and the wait ends at the deadline."""
+    over = threading.Event()
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.01)
+
+    ticking = asyncio.create_task(tick())
+    with pytest.raises(TimeoutError):
+        await call_within_async(0.2, lambda: over.wait(10))
+    ticking.cancel()
+    over.set()
+    assert ticks > 5
+    assert await call_within_async(1.0, lambda: 7) == 7
+
+
+async def test_a_cancelled_wait_leaves_the_call_alone() -> None:
+    """The thread sets its result into a future that nobody waits for: no error, no thread left."""
+    over = threading.Event()
+    task = asyncio.create_task(call_within_async(5.0, lambda: over.wait(5)))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    over.set()
+    for _ in range(50):
+        if not any(thread.name == "crag-call" for thread in threading.enumerate()):
+            break
+        await asyncio.sleep(0.02)
+    assert not any(thread.name == "crag-call" for thread in threading.enumerate())
+
+
+def test_a_call_keeps_the_callers_trace(exporter: Any) -> None:
+    """Its spans stand below the caller's."""
+
+    def inner() -> None:
+        with trace("inner"):
+            pass
+
+    with trace("outer"):
+        call_within(1.0, inner)
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    assert spans["inner"].parent.span_id == spans["outer"].context.span_id

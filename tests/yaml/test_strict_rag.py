@@ -1,0 +1,241 @@
+"""strict_rag.yml: every path, threshold and scenario of design 004, on the real pipeline."""
+
+import json
+import re
+import time
+from typing import Any
+
+import pytest
+from haystack import Document
+from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.utils import Secret
+from makers import fill, run_by_door
+from metasearch import Metasearch
+from scripted_model import NAME, Messages, ScriptedModel, documents_in
+
+from haystack_integrations.crag.pipelines import load
+
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+QUESTION = "What is the GDP of France?"
+GDP = "The GDP of France was 2.8 trillion euros. Paris is the capital of France."
+CULTURE = "France has a rich culture: cuisine, art, architecture. The GDP is not its subject."
+GERMANY = "What France pays for the GDP statistics of Germany is another matter."
+STRIP = re.compile(r"^\[?(\d+)\]?[.:)]? (.*)$", re.MULTILINE)
+
+
+def model(scores: dict[str, float], web: float = 0.9) -> Any:
+    """Words of a model: it grades by the text's first words, keeps what names the GDP, rewrites, and answers."""
+
+    def reply(messages: Messages) -> tuple[str, str]:
+        text = messages[-1]["content"]
+        if documents_in(messages):
+            entries = []
+            for key, shown in documents_in(messages).items():
+                score = next((s for start, s in scores.items() if shown.startswith(start)), web)
+                entries.append({"id": key, "score": score, "reason": "scripted"})
+            return json.dumps({"evaluations": entries}), "stop"
+        if "<strip" in text or "keep" in text.lower():
+            return json.dumps({"keep": [int(n) for n, strip in STRIP.findall(text) if "GDP" in strip]}), "stop"
+        if "Question: " in text and "passage-" in text:
+            return "2.8 trillion euros [1].", "stop"
+        return "France GDP trillion euros", "stop"
+
+    return reply
+
+
+def run(store: Any, scripted: ScriptedModel, *, asynchronous: bool, **parts: Any) -> dict[str, Any]:
+    """Run the pipeline by one of the doors, over HTTP for every word of the model."""
+    chat = OpenAIChatGenerator(api_key=Secret.from_token("k"), model=NAME, api_base_url=scripted.url, max_retries=0)
+    rag = load("strict_rag", store=store, generator=chat, **parts)
+    return run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+
+
+def texts(result: dict[str, Any]) -> list[str]:
+    """The evidence."""
+    return [document.content for document in result["documents"]]
+
+
+@BOTH
+def test_correct_every_document_is_good_so_all_are_used_as_they_are(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """Two calls instead of the design's k + 1, and no web."""
+    fill(in_memory_store, [Document(content=text) for text in (GDP, CULTURE, GERMANY)])
+    scripted_model.reply = model({}, web=0.9)
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["crag"]["verdict"] == "correct"
+    assert set(texts(result)) == {GDP, CULTURE, GERMANY}
+    assert scripted_model.calls == result["crag"]["llm_calls"] == 2
+    assert metasearch.queries == []
+
+
+@BOTH
+def test_ambiguous_the_relevant_sentences_beside_the_web(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """Sentences are kept word for word; the query is rewritten for the web; the answer rests on both."""
+    fill(in_memory_store, [Document(content=text) for text in (GDP, CULTURE)])
+    scripted_model.reply = model({"The GDP": 0.6, "France has": 0.5})
+    metasearch.finds(["INSEE: the GDP of France in figures."])
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["crag"]["trail"][0]["verdict"] == "ambiguous"
+    assert result["crag"]["strategy"] == "web_and_refine"
+    assert "The GDP of France was 2.8 trillion euros." in texts(result)
+    assert not any("Paris is the capital" in text for text in texts(result))
+    assert "INSEE: the GDP of France in figures." in texts(result)
+    assert metasearch.queries == ["France GDP trillion euros"]
+    # A grading, a rewritten query, the sentences of all documents, a second grading, the answer.
+    assert scripted_model.calls == result["crag"]["llm_calls"] == 5
+
+
+@BOTH
+def test_incorrect_all_are_discarded_and_only_the_web_is_used(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The query is rewritten first."""
+    fill(in_memory_store, [Document(content=text) for text in (CULTURE, GERMANY)])
+    scripted_model.reply = model({"France has": 0.1, "What France": 0.2})
+    metasearch.finds(["INSEE: the GDP of France in figures."])
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["crag"]["trail"][0]["verdict"] == "incorrect"
+    assert texts(result) == ["INSEE: the GDP of France in figures."]
+    assert metasearch.queries == ["France GDP trillion euros"]
+
+
+@BOTH
+def test_the_worst_document_decides_and_the_good_ones_are_not_thrown_away(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The design discards all chunks when one is bad; its intent is to fall back for that chunk."""
+    fill(in_memory_store, [Document(content=text) for text in (GDP, CULTURE)])
+    scripted_model.reply = model({"The GDP": 0.95, "France has": 0.1})
+    metasearch.finds(["INSEE: the GDP of France in figures."])
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    decision = result["crag"]["trail"][0]
+    assert (decision["verdict"], decision["score"]) == ("incorrect", 0.1)
+    assert any(text.startswith("The GDP of France was") for text in texts(result))
+    assert "INSEE: the GDP of France in figures." in texts(result)
+    assert not any("cuisine" in text for text in texts(result))
+
+
+@BOTH
+def test_a_web_that_fails_ends_without_an_answer(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The design gives "No web results found" to the model as evidence."""
+    fill(in_memory_store, [Document(content=CULTURE)])
+    scripted_model.reply = model({"France has": 0.1})
+    metasearch.status = 500
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["documents"] == []
+    assert result["crag"]["action"] == "abstain"
+    assert result["crag"]["coverage"]["web"] == "failed"
+
+
+@BOTH
+def test_an_ambiguous_retrieval_without_a_web_is_answered_from_its_sentences(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """What was kept stays kept."""
+    fill(in_memory_store, [Document(content=GDP)])
+    scripted_model.reply = model({"The GDP": 0.6})
+    metasearch.status = 500
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert texts(result) == ["The GDP of France was 2.8 trillion euros."]
+
+
+@BOTH
+def test_a_grading_that_fails_is_no_half_mark(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The design's 0.5 would send the question to the web; here it ends, and says why."""
+    fill(in_memory_store, [Document(content=GDP)])
+    scripted_model.reply = lambda messages: ("Sorry.", "stop")
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["crag"]["verdict"] == "ungraded"
+    assert metasearch.queries == []
+
+
+@pytest.mark.parametrize(
+    ("preset", "score", "verdict"),
+    [
+        ("balanced", 0.75, "correct"),
+        ("conservative", 0.75, "ambiguous"),
+        ("conservative", 0.35, "incorrect"),
+        ("balanced", 0.35, "ambiguous"),
+        ("aggressive", 0.65, "correct"),
+        ("aggressive", 0.25, "ambiguous"),
+    ],
+)
+def test_the_designs_two_other_settings(
+    preset: str,
+    score: float,
+    verdict: str,
+    in_memory_store: Any,
+    scripted_model: ScriptedModel,
+    metasearch: Metasearch,
+) -> None:
+    """Conservative 0.8 / 0.4, aggressive 0.6 / 0.2."""
+    fill(in_memory_store, [Document(content=GDP)])
+    scripted_model.reply = model({"The GDP": score})
+    result = run(in_memory_store, scripted_model, asynchronous=False, router={"preset": preset})
+    assert result["crag"]["trail"][0]["verdict"] == verdict
+
+
+@BOTH
+def test_scenario_knowledge_cutoff_gap(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """Outdated evidence is ambiguous, and the web brings what is current."""
+    fill(in_memory_store, [Document(content="The GDP of France in an older year was 2.4 trillion euros.")])
+    scripted_model.reply = model({"The GDP": 0.5})
+    metasearch.finds(["The GDP of France is now 3.0 trillion euros."])
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["crag"]["trail"][0]["verdict"] == "ambiguous"
+    assert "The GDP of France is now 3.0 trillion euros." in texts(result)
+
+
+@BOTH
+def test_scenario_corpus_coverage_gap(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The corpus knows only something similar; the web knows the matter itself."""
+    fill(in_memory_store, [Document(content=GERMANY)])
+    scripted_model.reply = model({"What France": 0.1})
+    metasearch.finds(["The GDP of France was 2.8 trillion euros."])
+    result = run(in_memory_store, scripted_model, asynchronous=asynchronous)
+    assert result["crag"]["web_used"] is True
+    assert texts(result) == ["The GDP of France was 2.8 trillion euros."]
+
+
+async def test_sentences_and_web_are_looked_for_at_the_same_time(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch
+) -> None:
+    """The model takes 0.5 s for the sentences and the web as long: together little more than one of them."""
+    fill(in_memory_store, [Document(content=GDP)])
+    words = model({"The GDP": 0.6})
+    spans: list[tuple[str, float, float]] = []
+
+    def slow(messages: Messages) -> tuple[str, str]:
+        start = time.monotonic()
+        said: tuple[str, str] = words(messages)
+        if said[0].startswith('{"keep"'):
+            time.sleep(0.5)
+            spans.append(("refine", start, time.monotonic()))
+        return said
+
+    scripted_model.reply = slow
+    metasearch.finds(["INSEE: the GDP of France in figures."])
+    metasearch.delay = 0.5
+    started = time.monotonic()
+    chat = OpenAIChatGenerator(
+        api_key=Secret.from_token("k"), model=NAME, api_base_url=scripted_model.url, max_retries=0
+    )
+    rag = load("strict_rag", store=in_memory_store, generator=chat)
+    result = await rag.run_async(query=QUESTION)
+    seconds = time.monotonic() - started
+    await rag.close_async()
+    rag.close()
+    assert spans
+    assert result["crag"]["strategy"] == "web_and_refine"
+    assert seconds < 0.95  # one after the other they would take a second, beside all the rest
