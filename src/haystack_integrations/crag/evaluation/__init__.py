@@ -1,0 +1,1 @@
+"""How good are the decisions, on labelled questions: cases, measures, calibration, report. Needs the `eval` extra."""
