@@ -1,13 +1,15 @@
 """Words, content terms, token estimates and sentence spans: what graders and refiners read a text with. No download."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil
 from threading import local
 from typing import Final
 from unicodedata import normalize
 
 import Stemmer
+
+from haystack_integrations.crag import abbreviations as known
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
@@ -54,27 +56,25 @@ _NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,]|\Z)?")
 _LIST_NUMBER = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
 _DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
 
-_TITLES = frozenset(
-    "mr mrs ms dr prof rev hon gen col capt lt sgt maj gov sen rep pres st mt ft messrs mme mlle".split()
-)
-_NEVER_LAST = frozenset("e.g eg i.e ie cf vs viz approx ca resp fig figs eq eqs ref refs".split())
-_SELDOM_LAST = frozenset("al etc inc ltd co corp jr sr bros dept est univ ph.d vol ed eds a.m p.m".split())
-_BEFORE_NUMBERS = frozenset(
-    "no nos nr vol p pp ch sec art para tab jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
-# "born c. 1850, d. 1900": small letters only, since "vitamin C. 20 patients" is two sentences.
-_BEFORE_YEARS = frozenset("b c d fl r".split())
 # What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
 _REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
-# After an abbreviation that can also end a sentence, only a word that seldom follows a name opens a new one.
-_OPENERS = frozenset(
-    "A After All Also Although Among An And Another Are As At Because Before Between Both But By Did Do Does During "
-    "Each For From He Her Here His How However I If In Is It Its Later Many Most My No Not Now On Once One Or Other "
-    "Our Several She Since So Some Such That The Their Then There Therefore These They This Those Thus To Today Under "
-    "Until Was We Were What When Where Which While Who Why With Yes Yet You".split()
-)
-
 _thread = local()
+
+
+def surface_words(text: str) -> list[str]:
+    """
+    Split a text into words as they are written; see `words` for what is a word.
+
+    :param text: Any text, any language.
+    :returns: The words in order of appearance.
+    """
+    if not text.isascii():
+        text = _CJK.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
+    found = _WORD.findall(text.replace("_", " "))
+    # Almost every word is done now; only those with a mark inside are looked at again.
+    if "".join(found).isalnum():
+        return found
+    return [part for word in found for part in ((word,) if word.isalnum() else _parts(word))]
 
 
 def words(text: str) -> list[str]:
@@ -86,13 +86,7 @@ def words(text: str) -> list[str]:
     :param text: Any text, any language.
     :returns: The words in order of appearance.
     """
-    if not text.isascii():
-        text = _CJK.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
-    found = _WORD.findall(text.lower().replace("_", " "))
-    # Almost every word is done now; only those with a mark inside are looked at again.
-    if "".join(found).isalnum():
-        return found
-    return [part for word in found for part in ((word,) if word.isalnum() else _parts(word))]
+    return surface_words(text.lower())
 
 
 def _parts(word: str) -> list[str]:
@@ -121,6 +115,19 @@ class _Stems(dict[str, str]):
         return stem
 
 
+def stems() -> Mapping[str, str]:
+    """
+    Give this thread's stems by lower-case word; empty for a stop word.
+
+    :returns: A mapping that knows every word.
+    """
+    # A Stemmer must not be used by two threads at once, so each thread has its own.
+    if not hasattr(_thread, "stems"):
+        _thread.stems = _Stems()
+    mapping: Mapping[str, str] = _thread.stems
+    return mapping
+
+
 def terms(text: str) -> list[str]:
     """
     Reduce a text to its content: words without stop words, stemmed (English; other languages stay much as they are).
@@ -128,10 +135,7 @@ def terms(text: str) -> list[str]:
     :param text: Any text.
     :returns: The stems in order of appearance, repeated as often as they occur.
     """
-    # A Stemmer must not be used by two threads at once, so each thread has its own.
-    if not hasattr(_thread, "stems"):
-        _thread.stems = _Stems()
-    return [stem for stem in map(_thread.stems.__getitem__, words(text)) if stem]
+    return [stem for stem in map(stems().__getitem__, words(text)) if stem]
 
 
 def count_tokens(text: str) -> int:
@@ -231,15 +235,15 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
         return True
     token = before[-1].lstrip("([{\"'\u201c\u2018")
     lowered = token.lower()
-    if lowered in _NEVER_LAST or (lowered in _TITLES and token[:1].isupper()):
+    if lowered in known.NEVER_LAST or (lowered in known.TITLES and token[:1].isupper()):
         return False
-    if (lowered in _BEFORE_NUMBERS or token in _BEFORE_YEARS) and word[0].isdigit():
+    if (lowered in known.BEFORE_NUMBERS or token in known.BEFORE_YEARS) and word[0].isdigit():
         return False
     is_first = len(before) == 1 and reach == start
     if is_first and _LIST_NUMBER.fullmatch(token):
         return False
     # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.
     is_initial = len(token) == 1 and token.isupper() and (before[0][0].isupper() or before[0] in STOP_WORDS)
-    if is_initial or lowered in _SELDOM_LAST or _DOTTED.fullmatch(token):
-        return word in _OPENERS and following["stop"] is not None
+    if is_initial or lowered in known.SELDOM_LAST or _DOTTED.fullmatch(token):
+        return word in known.OPENERS and following["stop"] is not None
     return True

@@ -1,0 +1,111 @@
+"""
+Fit a judgement on labelled lists: documents first, then the list.
+
+Each stage is fitted on what the stage before says of questions that it has not seen. Sorted probabilities of single
+documents tell more about a list than any signal of the list.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from haystack_integrations.crag.evaluation.crossings import fit_crossing
+from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.regressions import (
+    Groups,
+    best_priors,
+    class_probabilities,
+    fit_head,
+    splits,
+)
+from haystack_integrations.crag.judging.calibration import CLASSES, Calibration
+from haystack_integrations.crag.judging.crossing import Crossing
+from haystack_integrations.crag.judging.heads import Head, Values
+from haystack_integrations.crag.judging.judge import CROSSED, Likely, joined, together
+
+ANSWERS: Final = 2
+ON_TOPIC: Final = 1
+
+# Inverse regularisation of the two stages; flat between a third and three times as much.
+_DOCUMENT_C: Final = 0.03
+_VERDICT_C: Final = 0.05
+
+
+@dataclass(frozen=True)
+class _Stages:
+    """The stages that judge documents."""
+
+    topic: Head
+    answers: Head
+    sufficient: Head
+    crossing: Crossing | None
+
+
+def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None) -> Calibration:
+    """
+    Fit all stages.
+
+    :param lists: Prepared lists. Those without a verdict teach documents only; the same question may come with a
+        shorter and a longer list.
+    :param notes: What the file shall tell besides.
+    :returns: The calibration.
+    """
+    rows = np.array([k for k, each in enumerate(lists) for _ in each.source.grades])
+    grades = np.array([grade for each in lists for grade in each.source.grades])
+    groups = np.array([lists[k].source.group for k in rows])
+    crossing, scores = fit_crossing(lists, grades, groups)
+    features = [features for each in lists for features in each.measured.documents]
+    if crossing is not None:
+        features = [{**each, CROSSED: score} for each, score in zip(features, scores.tolist(), strict=True)]
+    names = tuple(features[0])
+    table = np.array([[each[name] for name in names] for each in features])
+    topic, of_topic = _staged(names, table, grades >= ON_TOPIC, groups)
+    answers, of_answers = _staged(names, table, grades == ANSWERS, groups)
+    enough, of_enough = _staged(names, table, grades == ANSWERS, groups, grades >= ON_TOPIC)
+    stages = _Stages(topic, answers, enough, crossing)
+    return _with_verdict(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes or {})
+
+
+def _staged(
+    names: tuple[str, ...],
+    table: Values,
+    labels: NDArray[np.bool_],
+    groups: Groups,
+    among: NDArray[np.bool_] | None = None,
+) -> tuple[Head, Values]:
+    """Fit a head, and give what heads fitted without a row's group say of that row."""
+    chosen = np.ones(len(labels), dtype=bool) if among is None else among
+    held = np.zeros(len(labels))
+    for train, test in splits(groups):
+        own = train[chosen[train]]
+        held[test] = fit_head(names, table[own], labels[own], _DOCUMENT_C).of_rows(table[test])
+    return fit_head(names, table[chosen], labels[chosen], _DOCUMENT_C), held
+
+
+def _with_verdict(
+    lists: Sequence[Prepared], rows: NDArray[Any], likely: Likely, stages: _Stages, notes: Mapping[str, Any]
+) -> Calibration:
+    """Fit the verdict on what the held-out document stages say, and the factors that make up for rare verdicts."""
+    judged = [k for k, each in enumerate(lists) if each.source.verdict is not None]
+    told = [str(lists[k].source.verdict) for k in judged]
+    classes = tuple(name for name in CLASSES if name in told)
+    labels = np.array([classes.index(verdict) for verdict in told])
+    groups = np.array([lists[k].source.group for k in judged])
+    features = []
+    for k in judged:
+        own = rows == k
+        part = Likely(likely.answers[own], likely.topic[own], likely.sufficient[own])
+        features.append(together(lists[k].measured, part))
+    names = tuple(features[0])
+    table = np.array([[each[name] for name in names] for each in features])
+    held = np.zeros((len(judged), len(classes)))
+    for train, test in splits(groups):
+        head = fit_head(names, table[train], labels[train], _VERDICT_C)
+        held[test] = class_probabilities(head, table[test], labels[train], len(classes))
+    head, priors = fit_head(names, table, labels, _VERDICT_C), best_priors(held, labels)
+    return Calibration(
+        stages.topic, stages.answers, stages.sufficient, stages.crossing, head, classes, priors, notes=dict(notes)
+    )

@@ -1,0 +1,62 @@
+"""Labelled lists: questions, what was retrieved for them, and what people say of it; read and measured once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
+from haystack_integrations.crag.judging.company import Measured, measure
+from haystack_integrations.crag.judging.reading import Reader, Reading
+
+
+@dataclass(frozen=True)
+class LabelledList:
+    """
+    A question, what was retrieved for it, and what people say of it.
+
+    :param id: The question's name.
+    :param question: The question.
+    :param texts: Title and content of each document, in rank order.
+    :param grades: For each of them 2 (answers), 1 (on topic) or 0.
+    :param verdict: The right verdict on the list; None where nobody can say, it then teaches documents only.
+    :param group: Questions of one group are never split.
+    """
+
+    id: str
+    question: str
+    texts: tuple[tuple[str, str], ...]
+    grades: tuple[int, ...]
+    verdict: str | None
+    group: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """
+    A labelled list, read and measured: what every fold needs and no label changes.
+
+    :param source: The list.
+    :param asked: The question.
+    :param readings: Its documents.
+    :param measured: Their signals.
+    """
+
+    source: LabelledList
+    asked: Asked
+    readings: Sequence[Reading]
+    measured: Measured
+
+
+def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequencies) -> list[Prepared]:
+    """
+    Read and measure lists.
+
+    :param lists: Labelled lists, each of at least one document.
+    :param reader: What reads texts.
+    :param frequencies: Document frequencies of the corpus.
+    :returns: The same lists, measured.
+    """
+    prepared = []
+    for each in lists:
+        asked, readings = ask(each.question, frequencies, reader.encoder), reader.read(each.texts)
+        prepared.append(Prepared(each, asked, readings, measure(asked, readings)))
+    return prepared

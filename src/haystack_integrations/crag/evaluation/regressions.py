@@ -1,0 +1,98 @@
+"""Logistic regressions by scikit-learn, on splits that keep the questions of one group together."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
+
+from haystack_integrations.crag.judging.heads import Head, Values
+
+FOLDS: Final = 5
+
+Groups = NDArray[np.int64]
+
+# Factors that are tried for the classes, and how much a factor must bring for each e-fold that it is away from 1.
+_FACTORS: Final = np.exp(np.linspace(-1.2, 1.2, 13))
+_RELUCTANCE: Final = 0.004
+_SURE: Final = 4.0
+
+
+def splits(groups: Groups) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """
+    Split into folds that no group crosses.
+
+    :param groups: The group of each row.
+    :returns: Rows to fit on, and rows held out, fold by fold; fewer than five where there are fewer groups.
+    """
+    folds = min(FOLDS, len(set(groups.tolist())))
+    yield from GroupKFold(folds).split(groups, groups=groups)
+
+
+def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: float, *, balanced: bool = False) -> Head:
+    """
+    Fit one logistic regression.
+
+    :param names: The signals.
+    :param table: Their values, shape (n, signals).
+    :param labels: What is right: true or false, or a class number.
+    :param c: Inverse strength of the regularisation.
+    :param balanced: Whether rare classes count as much as frequent ones.
+    :returns: The model. Where all labels are equal, one that always says so.
+    """
+    if len(set(labels.tolist())) < 2 or not len(table):  # noqa: PLR2004
+        share = float(np.mean(labels)) if len(labels) else 0.0
+        bias = np.array([4.0 if share else -4.0])
+        zeros = np.zeros(len(names))
+        return Head(names, zeros, zeros + 1, zeros[None, :], bias)
+    scaler = StandardScaler().fit(table)
+    empty = Head(names, scaler.mean_, scaler.scale_, np.zeros((1, len(names))), np.zeros(1))
+    model = LogisticRegression(C=c, max_iter=500, class_weight="balanced" if balanced else None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(empty.standard(table), labels)
+    return replace(empty, weights=model.coef_, biases=model.intercept_)
+
+
+def class_probabilities(head: Head, table: Values, present: NDArray[Any], classes: int) -> Values:
+    """
+    Spread what a head says over all classes, also over those that it never met.
+
+    :param head: A fitted head.
+    :param table: Signals, shape (n, signals).
+    :param present: The labels it was fitted on.
+    :param classes: The number of classes.
+    :returns: Shape (n, classes).
+    """
+    known = np.unique(present)
+    said = head.of_rows(table)
+    result = np.zeros((len(table), classes))
+    result[:, known] = said if said.ndim > 1 else np.column_stack([1 - said, said])[:, -len(known) :]
+    return result
+
+
+def best_priors(probabilities: Values, labels: NDArray[Any]) -> tuple[float, ...]:
+    """
+    Find factors for the classes that make the most of macro-F1, since rare verdicts count as much as frequent ones.
+
+    :param probabilities: Held-out probabilities, shape (n, classes).
+    :param labels: The right classes.
+    :returns: One factor for each class, the first 1.
+    """
+    classes = probabilities.shape[1]
+    best, chosen = -np.inf, np.ones(classes)
+    for factors in np.stack(np.meshgrid(*[_FACTORS] * (classes - 1), indexing="ij"), axis=-1).reshape(-1, classes - 1):
+        tried = np.array([1.0, *factors])
+        told = (probabilities * tried).argmax(axis=1)
+        value = f1_score(labels, told, average="macro", labels=range(classes), zero_division=0.0)
+        value -= _RELUCTANCE * float(np.abs(np.log(tried)).sum())
+        if value > best:
+            best, chosen = value, tried
+    return tuple(round(float(factor), 4) for factor in chosen)

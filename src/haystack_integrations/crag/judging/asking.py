@@ -1,0 +1,127 @@
+"""A question as the judgement sees it: weighted terms, kind, names."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+from typing import Final
+
+from haystack_integrations.crag.judging.reading import Reading, Vectors, normalised
+from haystack_integrations.crag.static_model import StaticEncoder
+from haystack_integrations.crag.text import stems, surface_words, terms, words
+
+KINDS: Final = ("who", "when", "where", "how_many", "how", "what", "which", "why", "yes_no", "statement")
+"""Kinds of question, by what the answer must be; a claim is a `statement`."""
+
+_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|tall|big|large|often)\b|\b(?:what|which) (?:number|percent)")
+_WHEN = re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b")
+_WHERE = re.compile(r"\b(?:what|which) (?:city|country|place|state|town|location)\b")
+_ASKS = re.compile(r"\b(who|whom|whose|when|where|why|which|what|how)\b")
+_YES_NO = re.compile(r"(?:is|are|was|were|did|do|does|can|has|have|will|should|could)\b")
+
+# A term counts as a name where the texts write it so at least this often, and three times as often as not.
+_SEEN: Final = 2
+_CLEARLY: Final = 3
+
+Frequencies = Callable[[Sequence[str]], tuple[int, Mapping[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    A question.
+
+    :param terms: The distinct terms, in order.
+    :param sequence: All terms, in order.
+    :param weights: Inverse document frequency of each term, as a share of the highest possible: in (0, 1].
+    :param total: Their sum.
+    :param pairs: Neighbouring terms, in order.
+    :param kind: One of `KINDS`.
+    :param capitals: Terms written with a capital.
+    :param vector: Unit vector.
+    """
+
+    terms: tuple[str, ...]
+    sequence: tuple[str, ...]
+    weights: Mapping[str, float]
+    total: float
+    pairs: tuple[tuple[str, str], ...]
+    kind: str
+    capitals: frozenset[str]
+    vector: Vectors
+
+
+def kind_of(query: str) -> str:
+    """
+    Tell what a question asks for.
+
+    :param query: The question.
+    :returns: One of `KINDS`.
+    """
+    text = query.lower()
+    for kind, pattern in (("how_many", _HOW_MANY), ("when", _WHEN), ("where", _WHERE)):
+        if pattern.search(text):
+            return kind
+    if found := _ASKS.search(text):
+        return {"whom": "who", "whose": "who"}.get(found[1], found[1])
+    return "yes_no" if _YES_NO.match(text) else "statement"
+
+
+def ask(query: str, frequencies: Frequencies, encoder: StaticEncoder) -> Asked:
+    """
+    Read a question.
+
+    :param query: The question; one of stop words only is taken word by word.
+    :param frequencies: Gives the number of documents and how many of them have each term.
+    :param encoder: Static embeddings.
+    :returns: The question as the judgement sees it.
+    """
+    text = normalised(query)
+    sequence = tuple(terms(text) or words(text))
+    distinct = tuple(dict.fromkeys(sequence))
+    documents, known = frequencies(distinct)
+    highest = log(1 + (documents + 0.5) / 0.5)
+    weights = {
+        term: log(1 + (documents - (n := min(known.get(term, 0), documents)) + 0.5) / (n + 0.5)) / highest
+        for term in distinct
+    }
+    return Asked(
+        terms=distinct,
+        sequence=sequence,
+        weights=weights,
+        total=sum(weights.values()) or 1.0,
+        pairs=tuple((one, two) for one, two in pairwise(sequence) if one != two),
+        kind=kind_of(query),
+        capitals=_capitals(text),
+        vector=encoder.encode([text])[0],
+    )
+
+
+def _capitals(text: str) -> frozenset[str]:
+    """Find the words that a question writes as names; the first word only where the second is one, too."""
+    written, stem_of = surface_words(text), stems()
+    large = [bool(stem_of[word.lower()]) and word[0].isupper() for word in written]
+    first = large[:2] == [True, True]
+    return frozenset(
+        stem_of[word.lower()]
+        for number, (word, is_large) in enumerate(zip(written, large, strict=True))
+        if is_large and (number or first)
+    )
+
+
+def names_in(asked: Asked, readings: Sequence[Reading]) -> frozenset[str]:
+    """
+    Find the question's names: terms that it, or the texts, write with a capital. Works for a question in small letters.
+
+    :param asked: The question.
+    :param readings: The texts.
+    :returns: Terms of the question.
+    """
+    found = set(asked.capitals.intersection(asked.terms))
+    for term in asked.terms:
+        large = sum(reading.capitals.get(term, 0) for reading in readings)
+        small = sum(reading.smalls.get(term, 0) for reading in readings)
+        if large >= _SEEN and large > _CLEARLY * small:
+            found.add(term)
+    return frozenset(found)

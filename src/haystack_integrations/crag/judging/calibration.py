@@ -1,0 +1,161 @@
+"""The calibration file: a trained judgement as plain JSON, small enough to read. Written by `crag calibrate`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.judging.crossing import Crossing
+from haystack_integrations.crag.judging.heads import Head
+
+FORMAT: Final = "crag-calibration"
+VERSION: Final = 1
+CLASSES: Final = ("correct", "ambiguous", "incorrect")
+
+_SHIPPED: Final = ("models", "calibration", "default.json")
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """
+    A trained judgement.
+
+    :param topic: Probability that a document is on topic.
+    :param answers: Probability that it answers.
+    :param sufficient: Probability that it answers, if it is on topic.
+    :param crossing: Which words answer which kind of question; None where too few questions are alike.
+    :param verdict: The three-way verdict on a list, from `verdicts.listed` and the list's own signals.
+    :param classes: The verdicts it tells apart, in the order of the head's rows.
+    :param priors: For each of them a factor that makes up for how often it occurred.
+    :param correct_from: A verdict `correct` needs at least this probability (conformal risk control), or None.
+    :param is_calibrated: Whether it was fitted on the user's own questions.
+    :param retrievers: Names of the retrievers whose lists it was fitted on; empty when they were not recorded.
+    :param notes: What else the file tells: data, figures on held-out questions.
+    """
+
+    topic: Head
+    answers: Head
+    sufficient: Head
+    crossing: Crossing | None
+    verdict: Head
+    classes: tuple[str, ...]
+    priors: tuple[float, ...]
+    correct_from: float | None = None
+    is_calibrated: bool = True
+    retrievers: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Give the file's content.
+
+        :returns: Plain JSON.
+        """
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "calibrated": self.is_calibrated,
+            **self.notes,
+            "retrievers": list(self.retrievers),
+            "verdict": {
+                "classes": list(self.classes),
+                "priors": list(self.priors),
+                "correct_from": self.correct_from,
+                "model": self.verdict.to_dict(),
+            },
+            "documents": {
+                "topic": self.topic.to_dict(),
+                "answers": self.answers.to_dict(),
+                "sufficient": self.sufficient.to_dict(),
+                "crossing": None if self.crossing is None else self.crossing.to_dict(),
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Calibration":
+        """
+        Read what `to_dict` gave.
+
+        :param values: Plain JSON.
+        :returns: The calibration.
+        """
+        documents, verdict = values["documents"], values["verdict"]
+        crossing = documents["crossing"]
+        own = {"format", "version", "calibrated", "retrievers", "verdict", "documents"}
+        return cls(
+            topic=Head.from_dict(documents["topic"]),
+            answers=Head.from_dict(documents["answers"]),
+            sufficient=Head.from_dict(documents["sufficient"]),
+            crossing=None if crossing is None else Crossing.from_dict(crossing),
+            verdict=Head.from_dict(verdict["model"]),
+            classes=tuple(verdict["classes"]),
+            priors=tuple(verdict["priors"]),
+            correct_from=verdict["correct_from"],
+            is_calibrated=bool(values["calibrated"]),
+            retrievers=tuple(values["retrievers"]),
+            notes={name: value for name, value in values.items() if name not in own},
+        )
+
+
+def load_calibration(path: str | None = None) -> Calibration:
+    """
+    Read a calibration file; once, until it changes.
+
+    :param path: The file, or None for the one in this package, which was fitted on other people's questions.
+    :returns: The calibration.
+    :raises ConfigurationError: When there is no such file, or it is none of this version.
+    """
+    if path is None:
+        return _shipped()
+    file = Path(path).expanduser()
+    try:
+        changed = file.stat().st_mtime_ns
+    except OSError as error:
+        msg = f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({error.strerror})"
+        raise ConfigurationError(msg) from None
+    return _read(file, changed)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Calibration:
+    content = files("haystack_integrations.crag").joinpath(*_SHIPPED).read_bytes()
+    return Calibration.from_dict(orjson.loads(content))
+
+
+@lru_cache(maxsize=16)
+def _read(file: Path, changed: int) -> Calibration:  # noqa: ARG001 - part of the key: a rewritten file is read again
+    return Calibration.from_dict(content_of(file))
+
+
+def content_of(file: Path) -> dict[str, Any]:
+    """
+    Read a calibration file as JSON, and check that it is one.
+
+    :param file: The file.
+    :returns: Its content.
+    :raises ConfigurationError: When it is no calibration file, is damaged, or is of another version.
+    """
+    way_out = "write it again with `crag calibrate DIR --split S --output FILE`"
+    try:
+        content = orjson.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        msg = f"calibration {str(file)!r} is no readable JSON ({type(error).__name__}); {way_out}"
+        raise ConfigurationError(msg) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        msg = f'calibration {str(file)!r} is no calibration file: it needs "format": {FORMAT!r}; {way_out}'
+        raise ConfigurationError(msg)
+    if content.get("version") != VERSION:
+        got = content.get("version")
+        msg = f"calibration {str(file)!r} has version {got!r}, but version {VERSION} is wanted here; {way_out}"
+        raise ConfigurationError(msg)
+    try:
+        Calibration.from_dict(content)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        msg = f"calibration {str(file)!r} is damaged: {type(error).__name__} {error}; {way_out}"
+        raise ConfigurationError(msg) from None
+    return content

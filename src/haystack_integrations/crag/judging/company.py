@@ -1,0 +1,192 @@
+"""Documents among each other: each relative to the list, what they cover together, which of them speak of which."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
+from haystack_integrations.crag.judging.evidence import Evidence, Features, examine
+from haystack_integrations.crag.judging.reading import Reading
+
+COMPARED: Final = (
+    "covered",
+    "sentence",
+    "sentence_under_title",
+    "pairs",
+    "names_covered",
+    "bm25",
+    "like_document",
+    "like_most",
+    "window_20",
+    "title_share",
+    "sentence_mixed",
+    "title_covered",
+    "rest_covered",
+    "missing_most",
+)
+"""Signals that also count relative to the list: distance to the best other, standing in the spread, rank."""
+
+_SPREAD = 0.05
+_MANY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    A retrieval, measured.
+
+    :param documents: The signals of each document, same order; equal names for all.
+    :param together: The signals of the list.
+    """
+
+    documents: list[Features]
+    together: Features
+
+
+def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
+    """
+    Measure a retrieval.
+
+    :param asked: The question.
+    :param readings: Its documents, at least one, in rank order.
+    :returns: The signals of each document, and of the list.
+    """
+    names = names_in(asked, readings)
+    seen = [examine(asked, names, reading, rank) for rank, reading in enumerate(readings)]
+    vectors = np.stack([reading.vector for reading in readings])
+    alike = vectors @ vectors.T
+    compared = _relative([evidence.features for evidence in seen])
+    links = _links(readings)
+    features = [
+        evidence.features
+        | relative
+        | _agreement(alike, n)
+        | _siblings(readings, seen, n)
+        | _joined(asked, seen, links, n)
+        for n, (evidence, relative) in enumerate(zip(seen, compared, strict=True))
+    ]
+    return Measured(features, _together(asked, readings, seen, features, names, alike))
+
+
+def _relative(features: Sequence[Features]) -> list[Features]:
+    """Compare each document with the others of the list."""
+    values = np.array([[each[name] for name in COMPARED] for each in features])
+    most, mean, spread = values.max(axis=0), values.mean(axis=0), values.std(axis=0) + _SPREAD
+    second = np.sort(values, axis=0)[-2] if len(values) > 1 else np.zeros(len(COMPARED))
+    gap = np.where(values < most, values - most, values - second)
+    standing = (values - mean) / spread
+    above = (values[None, :, :] > values[:, None, :]).sum(axis=1) / max(1, len(values) - 1)
+    return [
+        dict(zip(_RELATIVE_NAMES, row, strict=True)) for row in np.concatenate([gap, standing, above], axis=1).tolist()
+    ]
+
+
+_RELATIVE_NAMES: Final = tuple(f"{name}_{kind}" for kind in ("gap", "standing", "above") for name in COMPARED)
+
+
+def _agreement(alike: NDArray[np.float32], n: int) -> Features:
+    others = np.delete(alike[n], n)
+    return {
+        "agreement": float(others.mean()) if others.size else 0.0,
+        "agreement_most": float(others.max()) if others.size else 0.0,
+    }
+
+
+def _siblings(readings: Sequence[Reading], seen: Sequence[Evidence], n: int) -> Features:
+    """Other documents of the same title, mostly parts of the same source."""
+    title = readings[n].title
+    same = [k for k, reading in enumerate(readings) if k != n and title and reading.title == title]
+    return {
+        "siblings": len(same) / _MANY,
+        "siblings_covered": max((seen[k].features["covered"] for k in same), default=0.0),
+        "siblings_sentence": max((seen[k].features["sentence"] for k in same), default=0.0),
+    }
+
+
+def _links(readings: Sequence[Reading]) -> list[list[int]]:
+    """For each document, the others whose text speaks of its title."""
+    return [
+        [k for k, other in enumerate(readings) if k != n and _speaks_of(other, reading.name)]
+        for n, reading in enumerate(readings)
+    ]
+
+
+def _speaks_of(reading: Reading, name: Sequence[str]) -> bool:
+    """Tell whether a text has a name, its terms in a row."""
+    if not name or any(term not in reading.places for term in name):
+        return False
+    rows = [set(reading.places[term]) for term in name[1:]]
+    return any(all(place + k + 1 in row for k, row in enumerate(rows)) for place in reading.places[name[0]])
+
+
+def _joined(asked: Asked, seen: Sequence[Evidence], links: Sequence[Sequence[int]], n: int) -> Features:
+    """What a document covers together with another one: questions of two hops need two."""
+
+    def covered(k: int) -> float:
+        return sum(asked.weights[term] for term in seen[n].found | seen[k].found) / asked.total
+
+    others = [k for k in range(len(seen)) if k != n]
+    by, to = links[n], [k for k in others if n in links[k]]
+    own = seen[n].features["covered"]
+    joint = max(map(covered, others), default=own)
+    first = seen[n].found - seen[others[0]].found if others else frozenset[str]()
+    return {
+        "joint": joint,
+        "joint_gain": joint - own,
+        "beyond_first": sum(asked.weights[term] for term in first) / asked.total,
+        "spoken_of": float(bool(by)),
+        "speaks_of": float(bool(to)),
+        "spoken_of_covered": max((seen[k].features["covered"] for k in by), default=0.0),
+        "speaks_of_covered": max((seen[k].features["covered"] for k in to), default=0.0),
+        "spoken_of_named": max((seen[k].features["title_named"] for k in by), default=0.0),
+        "linked_joint": max(map(covered, {*by, *to}), default=0.0),
+    }
+
+
+def _together(
+    asked: Asked,
+    readings: Sequence[Reading],
+    seen: Sequence[Evidence],
+    features: Sequence[Features],
+    names: frozenset[str],
+    alike: NDArray[np.float32],
+) -> Features:
+    """The list as a whole."""
+
+    def share(terms: frozenset[str]) -> float:
+        return sum(asked.weights[term] for term in terms) / asked.total
+
+    def most(name: str) -> float:
+        return max(each[name] for each in features)
+
+    def count(name: str) -> float:
+        return sum(each[name] for each in features)
+
+    titles = Counter(reading.title for reading in readings)
+    in_titles = frozenset[str]().union(*(reading.title_terms for reading in readings)).intersection(asked.terms)
+    bm25 = sorted((each["bm25"] for each in features), reverse=True)
+    size, weight = len(readings), sum(asked.weights[term] for term in names)
+    return {
+        "union": share(frozenset[str]().union(*(each.found for each in seen))),
+        "titles_covered": share(in_titles),
+        "titles_names": sum(asked.weights[term] for term in names & in_titles) / weight if weight else 1.0,
+        "titles": float(len(titles)) / size,
+        "same_title_most": max(titles.values()) / size,
+        "agreement": float(alike.sum() - np.trace(alike)) / max(1, size * (size - 1)),
+        "bm25_first": bm25[0],
+        "bm25_gap": bm25[0] - (bm25[1] if size > 1 else 0.0),
+        "bm25_range": bm25[0] - bm25[-1],
+        "question_length": len(asked.terms) / 15,
+        "names": float(len(names)),
+        **{f"{name}_most": most(name) for name in _MOST},
+        **{f"{name}_count": count(name) for name in _COUNTED},
+        **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS},
+    }
+
+
+_MOST: Final = ("joint", "linked_joint", "covered", "sentence_under_title", "like_document", "bm25_sum")
+_COUNTED: Final = ("title_named", "title_named_exactly", "names_all", "spoken_of")

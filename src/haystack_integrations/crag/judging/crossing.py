@@ -1,0 +1,82 @@
+"""
+Which words answer which kind of question: a linear model over pairs of a question's word and a document's n-gram.
+
+`occupation` is answered by `TITLE was`, `was an`, `politician`; `born` by `YEAR in`. What a text is about and its
+numbers are masked, so that nothing but the way of telling is learned. Only words that several questions share count.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from haystack_integrations.crag.judging.asking import Asked
+from haystack_integrations.crag.judging.reading import Reading
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """
+    The trained pairs.
+
+    :param words: The questions' words that count, and how a kind of question is written: `asks:who`.
+    :param weights: For each of them, the weight of each n-gram.
+    :param bias: What is added.
+    """
+
+    words: frozenset[str]
+    weights: Mapping[str, Mapping[str, float]]
+    bias: float = 0.0
+
+    def score(self, asked: Asked, reading: Reading) -> float:
+        """
+        Tell how much a document reads like an answer to such a question.
+
+        :param asked: The question.
+        :param reading: The document.
+        :returns: Log-odds, about.
+        """
+        grams, total = visible(asked, reading), 0.0
+        words = question_words(asked, self.words)
+        for word in words:
+            known = self.weights.get(word, {})
+            # A look-up for each of the fewer: a set against a mapping's keys.
+            for gram in known.keys() & grams:
+                total += known[gram]
+        return self.bias + total / sqrt(max(1, len(words) * len(grams)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain JSON."""
+        return {"words": sorted(self.words), "weights": self.weights, "bias": self.bias}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Crossing":
+        """
+        Read what `to_dict` gave.
+
+        :param values: Plain JSON.
+        :returns: The pairs.
+        """
+        return cls(frozenset(values["words"]), values["weights"], values["bias"])
+
+
+def question_words(asked: Asked, words: Iterable[str]) -> list[str]:
+    """
+    Choose what stands for a question.
+
+    :param asked: The question.
+    :param words: The words that count.
+    :returns: Its words among them, and its kind.
+    """
+    return [*(term for term in asked.terms if term in words), f"asks:{asked.kind}"]
+
+
+def visible(asked: Asked, reading: Reading) -> frozenset[str]:
+    """
+    Leave out of a document's n-grams the question's own words: that they match is measured elsewhere.
+
+    :param asked: The question.
+    :param reading: The document.
+    :returns: N-grams.
+    """
+    return reading.ngrams.difference(asked.terms)

@@ -1,0 +1,89 @@
+"""Linear models with plain coefficients: what each signal weighs can be read in the file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+# Beyond so many standard deviations a signal says no more: an odd document must not decide by one of them.
+_FARTHEST = 5.0
+
+
+@dataclass(frozen=True)
+class Head:
+    """
+    A logistic regression: two classes with one row of weights, more with a row for each.
+
+    :param names: The signals it reads.
+    :param means: Their means where it was fitted.
+    :param scales: Their standard deviations there.
+    :param weights: Shape (rows, signals).
+    :param biases: One for each row.
+    """
+
+    names: tuple[str, ...]
+    means: Values
+    scales: Values
+    weights: Values
+    biases: Values
+
+    def probabilities(self, features: Sequence[Mapping[str, float]]) -> Values:
+        """
+        Judge.
+
+        :param features: Signals by name; further names do not matter.
+        :returns: Shape (len(features),) for two classes, the probability of the second; else (len(features), classes).
+        """
+        rows = np.array([[each[name] for name in self.names] for each in features], dtype=float)
+        return self.of_rows(rows.reshape(len(features), len(self.names)))
+
+    def of_rows(self, rows: Values) -> Values:
+        """
+        Judge signals in the order of `names`.
+
+        :param rows: Shape (n, signals).
+        :returns: As `probabilities`.
+        """
+        sums = self.standard(rows) @ self.weights.T + self.biases
+        if len(self.biases) == 1:
+            return np.asarray(1 / (1 + np.exp(-np.clip(sums[:, 0], -30, 30))))
+        powers = np.exp(sums - sums.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def standard(self, rows: Values) -> Values:
+        """
+        Bring signals to mean 0 and deviation 1, with bounds.
+
+        :param rows: Shape (n, signals).
+        :returns: The same shape.
+        """
+        return np.clip((rows - self.means) / self.scales, -_FARTHEST, _FARTHEST)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Give plain JSON: for each signal its mean, its scale and its weight in each row.
+
+        :returns: `{"signals": {name: [mean, scale, weight, ...]}, "biases": [...]}`.
+        """
+        table = np.column_stack([self.means, self.scales, self.weights.T])
+        rows = {name: [_short(value) for value in row] for name, row in zip(self.names, table.tolist(), strict=True)}
+        return {"signals": rows, "biases": [_short(bias) for bias in self.biases.tolist()]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Head":
+        """
+        Read what `to_dict` gave.
+
+        :param values: Plain JSON.
+        :returns: The model.
+        """
+        table = np.array(list(values["signals"].values()), dtype=float)
+        return cls(tuple(values["signals"]), table[:, 0], table[:, 1], table[:, 2:].T, np.array(values["biases"]))
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")

@@ -1,0 +1,148 @@
+"""The judgement itself: from a question and its documents to probabilities and a verdict, by a calibration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
+from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.company import Measured, measure
+from haystack_integrations.crag.judging.evidence import Features
+from haystack_integrations.crag.judging.heads import Values
+from haystack_integrations.crag.judging.reading import Reader, Reading
+from haystack_integrations.crag.judging.verdicts import listed
+
+CROSSED = "crossing"
+"""The signal that `Crossing` gives a document."""
+
+
+@dataclass(frozen=True)
+class Likely:
+    """
+    What documents are likely to be, one value for each, same order.
+
+    :param answers: Probability that it answers.
+    :param topic: Probability that it is on topic.
+    :param sufficient: Probability that it answers, if it is on topic.
+    """
+
+    answers: Values
+    topic: Values
+    sufficient: Values
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """
+    The judgement on a retrieval.
+
+    :param likely: On each document.
+    :param verdict: On the list.
+    :param probabilities: Of each verdict, calibrated.
+    :param signals: What was measured of each document.
+    """
+
+    likely: Likely
+    verdict: str
+    probabilities: dict[str, float]
+    signals: list[Features]
+
+
+def judge(
+    query: str,
+    texts: Sequence[tuple[str, str]],
+    calibration: Calibration,
+    reader: Reader,
+    frequencies: Frequencies,
+) -> Opinion:
+    """
+    Judge a retrieval.
+
+    :param query: The question.
+    :param texts: Title and content of each document, at least one, in rank order.
+    :param calibration: The trained judgement.
+    :param reader: What reads texts.
+    :param frequencies: Gives the number of documents in the corpus, and how many of them have each term.
+    :returns: The judgement.
+    """
+    asked = ask(query, frequencies, reader.encoder)
+    readings = reader.read(texts)
+    measured = crossed(measure(asked, readings), asked, readings, calibration)
+    likely = likely_of(measured.documents, calibration)
+    row = calibration.verdict.probabilities([together(measured, likely)])
+    verdict, probabilities = decide(row[0], calibration)
+    return Opinion(likely, verdict, probabilities, measured.documents)
+
+
+def crossed(measured: Measured, asked: Asked, readings: Sequence[Reading], calibration: Calibration) -> Measured:
+    """
+    Add the signal of the crossing, where the calibration has one.
+
+    :param measured: What was measured.
+    :param asked: The question.
+    :param readings: The documents.
+    :param calibration: The trained judgement.
+    :returns: What was measured, with `CROSSED` in each document's signals.
+    """
+    if (crossing := calibration.crossing) is None:
+        return measured
+    rows = zip(measured.documents, readings, strict=True)
+    return Measured([{**each, CROSSED: crossing.score(asked, text)} for each, text in rows], measured.together)
+
+
+def likely_of(features: Sequence[Features], calibration: Calibration) -> Likely:
+    """
+    Turn signals into probabilities.
+
+    :param features: The signals of each document.
+    :param calibration: The trained judgement.
+    :returns: What the documents are likely to be.
+    """
+    topic = calibration.topic.probabilities(features)
+    sufficient = calibration.sufficient.probabilities(features)
+    return joined(calibration.answers.probabilities(features), topic, sufficient)
+
+
+def joined(answers: Values, topic: Values, sufficient: Values) -> Likely:
+    """
+    Take the mean of two ways to the same probability: asked directly, and step by step.
+
+    :param answers: Probability that a document answers.
+    :param topic: That it is on topic.
+    :param sufficient: That it answers, if it is on topic.
+    :returns: What the documents are likely to be; none is likelier to answer than to be on topic.
+    """
+    return Likely(np.minimum((answers + topic * sufficient) / 2, topic), topic, sufficient)
+
+
+def together(measured: Measured, likely: Likely) -> Features:
+    """
+    Collect what the verdict is read from.
+
+    :param measured: What was measured of the list.
+    :param likely: What its documents are likely to be.
+    :returns: Signals by name.
+    """
+    return {**measured.together, **listed(likely.answers, likely.topic, likely.sufficient)}
+
+
+def decide(row: Values, calibration: Calibration) -> tuple[str, dict[str, float]]:
+    """
+    Turn probabilities into a verdict.
+
+    :param row: A probability for each class; of the second class where there are two.
+    :param calibration: The trained judgement.
+    :returns: The verdict, and the probability of each of the three.
+    """
+    row = np.atleast_1d(row)
+    row = np.array([1 - row[0], row[0]]) if len(row) == 1 else row
+    weighed = row * np.array(calibration.priors)
+    by_class = dict(zip(calibration.classes, row.tolist(), strict=True))
+    least = calibration.correct_from
+    if least is not None and "correct" in by_class:
+        is_sure = by_class["correct"] >= least
+        place = calibration.classes.index("correct")
+        weighed[place] = np.inf if is_sure else -1.0
+    verdict = calibration.classes[int(weighed.argmax())]
+    return verdict, {name: by_class.get(name, 0.0) for name in ("correct", "ambiguous", "incorrect")}

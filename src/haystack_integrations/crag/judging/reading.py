@@ -1,0 +1,201 @@
+"""Read a text once: all about it that does not depend on a question. Kept, so that a second question is cheap."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from cachetools import LRUCache
+from numpy.typing import NDArray
+
+from haystack_integrations.crag.static_model import StaticEncoder
+from haystack_integrations.crag.text import sentences, stems, surface_words, terms
+
+Vectors = NDArray[np.float32]
+
+MOST_READINGS: Final = 2_000
+"""Texts whose reading is kept in a process: about 20 kB each for 200 words, most of it sentence vectors."""
+
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_NGRAM_WORDS: Final = 250
+
+# What tokenised corpora do to a text: quotes as `` and '', spaces before punctuation, inside brackets and around
+# hyphens. A judgement must not feed on who typed a text.
+_SURFACE: Final = (
+    (re.compile(r"``|''|[\u201c\u201d]"), '"'),
+    (re.compile(r"\s+([.,;:!?%)\]]|'s\b|n't\b)"), r"\1"),
+    (re.compile(r"([(\[])\s+"), r"\1"),
+    (re.compile(r"(?<=\w)\s+-\s+(?=\w)"), "-"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    A text as the judgement sees it. Positions count content terms, from 0.
+
+    :param title: The title as it is shown.
+    :param name: Terms of the title without a final bracket, in order: the name of what the text is about.
+    :param title_terms: All distinct terms of the title.
+    :param places: Positions of each term of the text.
+    :param starts: Position of the first term of each sentence.
+    :param length: Terms in the text.
+    :param capitals: How often a term is written with a capital inside a sentence.
+    :param smalls: How often it is written without.
+    :param names: Positions where a run of capitalised words begins.
+    :param numbers: Positions of numbers.
+    :param years: Positions of numbers that look like years.
+    :param vector: Unit vector of title and text.
+    :param title_vector: Unit vector of the title.
+    :param sentence_vectors: A unit vector for each sentence, read under its title; shape (sentences, dimension).
+    :param ngrams: Terms and pairs of neighbouring words, with the title's words and numbers masked.
+    """
+
+    title: str
+    name: tuple[str, ...]
+    title_terms: frozenset[str]
+    places: Mapping[str, Sequence[int]]
+    starts: Sequence[int]
+    length: int
+    capitals: Mapping[str, int]
+    smalls: Mapping[str, int]
+    names: Sequence[int]
+    numbers: Sequence[int]
+    years: Sequence[int]
+    vector: Vectors
+    title_vector: Vectors
+    sentence_vectors: Vectors
+    ngrams: frozenset[str]
+
+
+def normalised(text: str) -> str:
+    """
+    Make surface forms alike, so that tokenised text reads as it was written.
+
+    :param text: Any text.
+    :returns: The text with straight quotes, and no space before punctuation, inside brackets or around hyphens.
+    """
+    for pattern, plain in _SURFACE:
+        text = pattern.sub(plain, text)
+    return text
+
+
+class Reader:
+    """
+    Reads texts, and remembers the last ones. Safe to share between threads.
+
+    :param encoder: Static embeddings.
+    :param most: Readings to remember.
+    """
+
+    def __init__(self, encoder: StaticEncoder, most: int = MOST_READINGS) -> None:
+        """Start with nothing read."""
+        self.encoder = encoder
+        self._known: LRUCache[tuple[str, str], Reading] = LRUCache(most)
+        self._lock = Lock()
+
+    def read(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
+        """
+        Read texts that were not read lately, look up the others.
+
+        :param texts: Title and content of each; a missing title is empty.
+        :returns: One reading per text, same order.
+        """
+        with self._lock:
+            known = {text: self._known.get(text) for text in texts}
+        missing = [text for text, reading in known.items() if reading is None]
+        for text, reading in zip(missing, self._fresh(missing), strict=True):
+            known[text] = reading
+            with self._lock:
+                self._known[text] = reading
+        return [reading for text in texts if (reading := known[text]) is not None]
+
+    def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Read texts; all their sentences are embedded at once."""
+        plain = [(normalised(title), normalised(content)) for title, content in texts]
+        cut = [_sentences(content) for _, content in plain]
+        under = [f"{title}. {part}" for (title, _), parts in zip(plain, cut, strict=True) for part in parts]
+        vectors = self.encoder.encode([*(title for title, _ in plain), *under])
+        readings, first = [], len(plain)
+        for number, ((title, _), parts) in enumerate(zip(plain, cut, strict=True)):
+            own = vectors[first : first + len(parts)]
+            first += len(parts)
+            readings.append(_reading(title, parts, vectors[number], own))
+        return readings
+
+
+def _sentences(content: str) -> list[str]:
+    return [content[start:end] for start, end in sentences(content)] or [content]
+
+
+def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: Vectors) -> Reading:
+    """Go through the words of a text once."""
+    stem_of = stems()
+    title_terms = frozenset(terms(title))
+    places: dict[str, list[int]] = {}
+    capitals: Counter[str] = Counter()
+    smalls: Counter[str] = Counter()
+    starts, names, numbers, years, masked = [], list[int](), list[int](), list[int](), list[str]()
+    said = set[str]()
+    position = 0
+    for part in parts:
+        starts.append(position)
+        is_name = False
+        for number, word in enumerate(surface_words(part)):
+            lowered = word.lower()
+            stem = stem_of[lowered]
+            is_year = word.isdigit() and len(word) == 4 and word[0] in "12"  # noqa: PLR2004
+            masked.append(_masked(stem or lowered, word, title_terms, is_year=is_year))
+            if stem and len(masked) <= _NGRAM_WORDS:
+                said.add(masked[-1])
+            if not stem:
+                is_name = False
+                continue
+            places.setdefault(stem, []).append(position)
+            if word[0].isupper():
+                if number:
+                    capitals[stem] += 1
+                    names += [] if is_name else [position]
+                is_name = True
+            else:
+                smalls[stem] += 1
+                is_name = False
+            numbers += [position] if word.isdigit() else []
+            years += [position] if is_year else []
+            position += 1
+    lengths = np.diff([*starts, position]).astype(np.float32)
+    return Reading(
+        title=title,
+        name=tuple(terms(_BRACKETS.sub("", title))),
+        title_terms=title_terms,
+        places=places,
+        starts=starts,
+        length=position,
+        capitals=capitals,
+        smalls=smalls,
+        names=names,
+        numbers=numbers,
+        years=years,
+        vector=_unit(lengths @ vectors),
+        title_vector=title_vector,
+        sentence_vectors=vectors,
+        ngrams=frozenset(said.union(f"{one} {two}" for one, two in pairwise(masked[:_NGRAM_WORDS]))),
+    )
+
+
+def _masked(stem: str, word: str, title_terms: frozenset[str], *, is_year: bool) -> str:
+    """Hide what a text is about and which numbers it gives: `TITLE was born YEAR` is said of many."""
+    if stem in title_terms:
+        return "TITLE"
+    if word.isdigit():
+        return "YEAR" if is_year else "NUMBER"
+    return stem
+
+
+def _unit(vector: Vectors) -> Vectors:
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector

@@ -1,0 +1,63 @@
+"""From the probabilities of documents to the signals that the verdict on the whole list is read from."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haystack_integrations.crag.judging.evidence import Features
+from haystack_integrations.crag.judging.heads import Values
+
+PLACES = 5
+"""So many best documents enter the verdict one by one; all enter its sums."""
+
+_LEAST = 1e-3
+
+
+def listed(answers: Values, topic: Values, sufficient: Values) -> Features:
+    """
+    Describe a list by what its documents are likely to be.
+
+    :param answers: For each document the probability that it answers.
+    :param topic: That it is on topic, at least.
+    :param sufficient: That it answers, if it is on topic.
+    :returns: Signals: the best documents' log-odds in order, gaps, the odds that any answers (noisy-or) and that two do
+        (Poisson-binomial), expected numbers, the first document's own.
+    """
+    best, second = np.argsort(-topic, kind="stable")[[0, min(1, len(topic) - 1)]]
+    ordered, ordered_topic = _best(answers), _best(topic)
+    none, some = float(np.prod(1 - answers)), answers / np.clip(1 - answers, _LEAST, 1)
+    two = max(0.0, 1 - none - none * float(some.sum()))
+    any_topic = 1 - float(np.prod(1 - topic))
+    places = range(PLACES)
+    return {
+        **{f"answers_{k + 1}": float(_odds(ordered[k])) for k in places},
+        **{f"topic_{k + 1}": float(_odds(ordered_topic[k])) for k in places},
+        "answers_gap": float(ordered[0] - ordered[1]),
+        "topic_gap": float(ordered_topic[0] - ordered_topic[1]),
+        "answers_any": 1 - none,
+        "answers_any_odds": float(_odds(1 - none)),
+        "topic_any": any_topic,
+        "topic_any_odds": float(_odds(any_topic)),
+        "answers_expected": float(answers.sum()),
+        "topic_expected": float(topic.sum()),
+        "answers_two": two,
+        "answers_two_odds": float(_odds(two)),
+        "answers_both": float(ordered[0] * ordered[1]),
+        "topic_only": float((topic - answers).max()),
+        "answers_first": float(answers[0]),
+        "topic_first": float(topic[0]),
+        "sufficient_best": float(sufficient[best]),
+        "sufficient_second": float(sufficient[second]) if len(topic) > 1 else 0.0,
+        "sufficient_mean": float((sufficient * topic).sum() / max(_LEAST, float(topic.sum()))),
+        "sufficient_most": float((sufficient * (topic > 0.5)).max()),  # noqa: PLR2004
+    }
+
+
+def _best(values: Values) -> Sequence[float]:
+    ordered: list[float] = np.sort(values)[::-1][:PLACES].tolist()
+    return ordered + [ordered[-1]] * (PLACES - len(ordered))
+
+
+def _odds(value: float) -> float:
+    inside = min(1 - _LEAST, max(_LEAST, value))
+    return float(np.log(inside / (1 - inside)))
