@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from haystack import Pipeline
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.components.rankers import LLMRanker
 
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
@@ -40,6 +41,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "cache": MemoryGradeCache(max_entries=7, tenant="t"),
         "on_failure": "raise",
     },
+    "CascadeGate": {"sure": 0.9, "low": 0.1, "high": 0.8},
     "CragRouter": {
         "preset": "aggressive",
         "upper": 0.9,
@@ -59,6 +61,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "max_evidence": 4,
         "mode": "observe",
         "abstention": "No.",
+        "explain_abstention": False,
     },
     "EvidenceJoiner": {
         "weights": {"a": 1.0, "b": 0.5},
@@ -86,6 +89,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "budget": {"seconds": 3},
         "strategy": {"name": "x", "weights": {"a": 1.0}},
     },
+    "RankerGrader": {
+        "ranker": LLMRanker(chat_generator=MockChatGenerator("x")),
+        "scale": "logit",
+        "slope": 2.0,
+        "middle": -1.0,
+        "deadline_s": 3.0,
+    },
     "RecordBuilder": {},
     "RulePrefilter": {
         "rules": ["few_context"],
@@ -94,7 +104,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "metadata_rules": {"x": {"field": "meta.a", "operator": "==", "value": 1}},
     },
     "HeuristicGrader": {
-        "weights": {"keyword": 0.5, "semantic": 0.5},
+        "calibration": "somewhere.json",
+        "statistics": "somewhere.json.gz",
+        "document_store": InMemoryDocumentStore(index="somewhere"),
         "model": "somewhere",
         "title_field": "headline",
         "min_tokens": 7,
@@ -143,20 +155,26 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+# Settings that exclude one of those above.
+ALTERNATIVES: dict[str, dict[str, Any]] = {"HeuristicGrader": {"weights": {"keyword": 0.5, "semantic": 0.5}}}
+
+
 def test_every_public_component_is_covered_here() -> None:
     """A new component cannot be forgotten."""
     assert set(SETTINGS) == set(components.__all__)
 
 
-@pytest.mark.parametrize("name", sorted(SETTINGS))
-def test_every_setting_survives_yaml(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "settings"), [*sorted(SETTINGS.items()), *ALTERNATIVES.items()], ids=lambda value: str(value)[:30]
+)
+def test_every_setting_survives_yaml(name: str, settings: dict[str, Any]) -> None:
     """No private copy of a parameter, no default in its place."""
     cls = getattr(components, name)
     pipeline = Pipeline()
-    pipeline.add_component("part", cls(**SETTINGS[name]))
+    pipeline.add_component("part", cls(**settings))
     again = Pipeline.loads(pipeline.dumps())
     part = again.get_component("part")
-    for parameter, value in SETTINGS[name].items():
+    for parameter, value in settings.items():
         kept = getattr(part, parameter)
         # An object of its own is the same when it writes the same down; Haystack stores no list of components.
         if parameter == "websearch":
@@ -170,7 +188,7 @@ def test_every_setting_survives_yaml(name: str) -> None:
 def test_every_parameter_is_tried_with_another_value_than_its_default(name: str) -> None:
     """Only then does a lost one show."""
     parameters = inspect.signature(getattr(components, name).__init__).parameters
-    tried = SETTINGS[name]
+    tried = {**SETTINGS[name], **ALTERNATIVES.get(name, {})}
     for parameter in (p for p in parameters.values() if p.name not in ("self", "args", "kwargs")):
         assert parameter.name in tried
         assert tried[parameter.name] != parameter.default

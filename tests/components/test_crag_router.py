@@ -68,6 +68,18 @@ def test_the_set_aggregate_is_the_graders_own_score() -> None:
         router.run(query=QUESTION, documents=docs(0.4))
 
 
+def test_the_graders_own_verdict_on_the_set_holds_whatever_the_thresholds() -> None:
+    """Only where the router reads the set; and a pass that had nothing to grade keeps the last one."""
+    report = {"set_score": 0.9, "verdict": {"verdict": "ambiguous", "probabilities": {"ambiguous": 0.6}}}
+    router = CragRouter(aggregate="set", on_ambiguous="refine")
+    first = router.run(query=QUESTION, documents=docs(0.9), report=report)
+    assert (first["decision"]["verdict"], first["decision"]["score"]) == ("ambiguous", 0.9)
+    second = router.run(query=QUESTION, documents=[], state=first["state"])
+    assert (second["decision"]["verdict"], second["decision"]["judged_by"]) == ("ambiguous", "set_verdict")
+    by_mean = CragRouter().run(query=QUESTION, documents=docs(0.9), report=report)
+    assert by_mean["decision"]["verdict"] == "correct"
+
+
 def test_dropped_documents_are_on_record_with_score_and_reason() -> None:
     """Nothing disappears silently."""
     documents = [*docs(0.9, 0.1), Document(content="never graded")]
@@ -161,9 +173,11 @@ def test_the_last_pass_uses_even_low_scored_evidence_when_there_is_no_other() ->
 
 def test_the_last_pass_abstains_when_the_policy_says_so() -> None:
     """No document passed the filter in any pass: the router says that the documents do not answer."""
-    result = route(docs(0.2), max_iterations=1, on_limit="abstain", abstention="No idea.")
-    assert result["abstain"] == "No idea."
+    settings: dict[str, Any] = {"max_iterations": 1, "on_limit": "abstain", "abstention": "No idea."}
+    result = route(docs(0.2), **settings)
+    assert result["abstain"].startswith("No idea.\n\nLooked for: ")
     assert result["outcome"].evidence == ()
+    assert route(docs(0.2), **settings, explain_abstention=False)["abstain"] == "No idea."
 
 
 def test_the_number_of_passes_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

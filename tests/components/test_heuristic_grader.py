@@ -42,22 +42,38 @@ def test_each_document_carries_its_grade_and_keeps_the_rest() -> None:
     for document, score in zip(result["documents"], result["scores"], strict=True):
         given = grade_of(document, question_id(QUESTION))
         assert given is not None
-        assert (given.score, given.status, given.grader) == (score, "graded", "HeuristicGrader:evidence")
+        assert (given.score, given.status, given.grader) == (score, "graded", "HeuristicGrader:default")
         assert given.reason is not None
-        assert given.reason.startswith("keyword ")
+        assert given.reason.startswith("answers 0.")
     assert result["documents"][1].score == 7.5
     assert "crag" not in ANSWER.meta
 
 
 def test_every_signal_is_told_as_plain_json() -> None:
-    """Of the set and of each document, as outputs and in the report for the router."""
+    """Of the set and of each document; the report for the router has the main ones only, and a verdict."""
     result = grade(ANSWER, OTHER)
-    assert json.loads(json.dumps(result["report"])) == {"signals": result["signals"], "set_score": result["set_score"]}
-    assert set(result["signals"]["documents"]) == {"answer", "other"}
-    assert result["signals"]["documents"]["answer"]["keyword"] == 1.0
-    assert result["signals"]["set"]["statistics"] == "retrieved"
-    assert result["set_score"] == max(result["scores"])
+    signals, report = result["signals"], result["report"]
+    assert json.loads(json.dumps(result["report"])) == report
+    assert set(signals["documents"]) == {"answer", "other"}
+    assert signals["documents"]["answer"]["covered"] == 1.0
+    assert len(signals["documents"]["answer"]) > 100
+    assert 0 < len(report["signals"]["documents"]["answer"]) < 10
+    assert signals["set"]["statistics"] == "retrieved"
+    assert signals["set"]["calibrated"] is report["calibrated"] is False
+    chances = report["verdict"]["probabilities"]
+    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-3)
+    assert result["set_score"] == report["set_score"] == chances["correct"]
+    assert report["verdict"]["verdict"] == max(chances, key=chances.get)
     assert result["status"] == "ok"
+
+
+def test_by_weights_every_signal_is_told_too() -> None:
+    """And the best document's score is that of the set."""
+    result = grade(ANSWER, OTHER, weights="evidence")
+    assert json.loads(json.dumps(result["report"])) == {"signals": result["signals"], "set_score": result["set_score"]}
+    assert result["signals"]["documents"]["answer"]["keyword"] == 1.0
+    assert result["set_score"] == max(result["scores"])
+    assert result["documents"][0].meta["crag"]["reason"].startswith("keyword ")
 
 
 def test_without_documents_nothing_is_graded() -> None:

@@ -207,7 +207,7 @@ def test_a_document_is_graded_once_in_a_run(store: Any) -> None:
 def test_an_empty_store_ends_with_a_reason_and_without_an_invented_answer(in_memory_store: Any) -> None:
     """No document in any pass: the router abstains and no model is asked."""
     result = run(in_memory_store, lambda _: 0.9)
-    assert result["answers"][0].data == "The documents do not answer this question."
+    assert result["answers"][0].data.startswith("The documents do not answer this question.")
     assert result["crag"]["action"] == "abstain"
     assert result["crag"]["llm_calls"] == 0
     assert result["documents"] == []

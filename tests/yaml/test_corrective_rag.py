@@ -56,7 +56,7 @@ def test_ambiguous_evidence_is_refined_and_then_answered_from(store: Any, asynch
 def test_incorrect_in_every_pass_ends_with_the_sentence_that_says_so(store: Any, asynchronous: bool) -> None:
     """No answer is generated; the record explains every document."""
     result = run(store, grading_by(lambda _: 0.1), asynchronous=asynchronous)
-    assert result["answers"][0].data == "The documents do not answer this question."
+    assert result["answers"][0].data.startswith("The documents do not answer this question.")
     assert result["crag"]["action"] == "abstain"
     assert result["documents"] == []
     assert len(result["crag"]["discarded"]) == 4

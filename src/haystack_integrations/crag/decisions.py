@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from haystack import Document
 
@@ -27,6 +27,9 @@ AGGREGATES: Final[dict[str, Callable[[Sequence[float]], float]]] = {
     "max": max,
     "min": min,
 }
+
+SET_VERDICT: Final = "set_verdict"
+"""The rule by which a grader's own verdict on the whole set holds."""
 
 _VARIANCE_OF_DOUBT: Final = 0.1
 _MIDDLE: Final = 0.5
@@ -89,6 +92,7 @@ def judge(
     over: str = "kept",
     variance_rule: bool = False,
     set_score: float | None = None,
+    set_verdict: str | None = None,
 ) -> Judgement:
     """
     Filter graded documents and judge the retrieval as a whole.
@@ -104,6 +108,7 @@ def judge(
     :param variance_rule: Between the thresholds, look at the spread: a population variance above 0.1 is ambiguous,
         otherwise an aggregate above 0.5 is correct, unless it is over all and some of them are below the filter.
     :param set_score: The grader's own score of the whole set, for `aggregate="set"`.
+    :param set_verdict: The grader's own verdict on it: with `aggregate="set"` it holds, whatever the thresholds.
     :returns: The judgement.
     :raises ConfigurationError: For `aggregate="set"` without a set score.
     """
@@ -134,9 +139,22 @@ def judge(
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
     verdict, rule = _verdict(score, scores, thresholds, variance_rule=variance_rule, mixed=over == "all" and low)
+    if aggregate == "set" and set_verdict in get_args(Verdict):
+        verdict, rule = cast("Verdict", set_verdict), SET_VERDICT
+        kept, discarded = _never_empty(documents, kept, discarded, verdict)
     if counts["approved"] == len(documents):
         rule = _approving_rule(documents, question)
     return Judgement(verdict, score, rule, kept, discarded, counts)
+
+
+def _never_empty(
+    documents: Sequence[Document], kept: list[Document], discarded: list[dict[str, Any]], verdict: Verdict
+) -> tuple[list[Document], list[dict[str, Any]]]:
+    """Keep the best document where several weak ones together are called correct: an answer needs evidence."""
+    if kept or verdict != "correct":
+        return kept, discarded
+    best = best_first(documents)[0]
+    return [best], [entry for entry in discarded if entry["id"] != best.id]
 
 
 def _counts(grades: Sequence[Grade | None]) -> dict[str, int]:

@@ -33,14 +33,19 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     graded = [
         with_grade(document, grades[document.id]) if document.id in grades else document for document in documents
     ]
-    scores = [grade.score if (grade := grade_of(document, grading.question)) else FAILED_SCORE for document in graded]
+    all_grades = [grade_of(document, grading.question) for document in graded]
+    scores = [grade.score if grade else FAILED_SCORE for grade in all_grades]
+    # The set's score is its best document's, as the heuristic grader says it: one that answers is enough. Behind a
+    # cascade the router reads a score of the set from either grader, and must not find the one of an earlier pass.
+    judged = [grade.score for grade in all_grades if grade and grade.status != "failed"]
+    of_set = {"set_score": max(judged)} if judged else {}
     met: dict[str, Any] = {"reasks": tally.reasks, "bisections": tally.bisections, "canaries": tally.canaries}
     met |= {"repaired": tally.repaired, "positional": tally.positional, "unknown_ids": tally.unknown_keys}
     met |= {"cache_hits": tally.cache_hits, "cache_error": tally.cache_error}
     spent = {"llm_calls": tally.llm_calls, "tokens_in": tally.tokens_in, "tokens_out": tally.tokens_out}
     reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(tally.reasons)] if failed else []
     limit = next((reason for reason in tally.reasons if reason in BUDGET_LIMITS), None)
-    report = {**spent, **met, "structured": grading.model.structured, "reasons": reasons, "limit": limit}
+    report = {**spent, **met, **of_set, "structured": grading.model.structured, "reasons": reasons, "limit": limit}
     result = {"documents": graded, "scores": scores, "status": status, "report": report}
     _tell(span, result, grades, strict=strict)
     return result

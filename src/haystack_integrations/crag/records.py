@@ -40,7 +40,8 @@ def decision_record(
     :param thresholds: The thresholds that held.
     :param max_iterations: Most passes.
     :param mode: The mode of this run.
-    :param report: The grader's own report, for its `reasons`, its `signals` and what its replies were like.
+    :param report: The grader's own report, for its `reasons`, its `signals`, what a cascade asked the model about,
+        and what its replies were like.
     :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
     """
     tried = state.queries[-1]
@@ -59,6 +60,7 @@ def decision_record(
         "limit": choice.limit,
         "thresholds": {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")},
         "signals": report.get("signals"),
+        "cascade": report.get("cascade"),
         "grading": {name: report[name] for name in GRADING_DETAILS if name in report},
         "kept": kept,
         "discarded": judgement.discarded,
@@ -100,6 +102,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
     kept, discarded = decision["kept"], decision["discarded"]
     scored = [entry for entry in (*kept, *discarded) if entry["score"] is not None][:_MOST_SCORES_ON_A_SPAN]
     reasons = decision["coverage"]["reasons"]
+    cascade, abstention = decision["cascade"] or {}, decision.get("abstention")
     return {
         "openinference.span.kind": "CHAIN",
         "crag.decision": decision["verdict"],
@@ -123,6 +126,12 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.discarded.reasons": [entry["reason"] for entry in discarded][:_MOST_SCORES_ON_A_SPAN],
         "crag.degraded": bool(reasons),
         "crag.degraded.reasons": reasons or None,
+        "crag.cascade.asked": cascade.get("asked"),
+        "crag.cascade.certainty": cascade.get("certainty"),
+        # How many, never which: queries, titles and the question's words are content.
+        "crag.abstention.queries": abstention and len(abstention["looked_for"]),
+        "crag.abstention.documents": abstention and abstention["found"]["documents"],
+        "crag.abstention.missing": abstention and len(abstention["missing"]["words"]),
     }
 
 
@@ -149,6 +158,7 @@ def run_record(
     totals = {"in": state.usage.tokens_in + tokens["in"], "out": state.usage.tokens_out + tokens["out"]}
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
+        "abstention": last.get("abstention"),
         "corrections": [entry for decision in state.trail for entry in decision["corrections"]],
         "strategy": _strategy(applied),
         "corrected": bool(applied),

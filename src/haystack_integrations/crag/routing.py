@@ -6,8 +6,9 @@ from typing import Any
 
 from haystack import Document, logging
 
+from haystack_integrations.crag.abstention import account
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.decisions import Aggregate, Judgement, Over, judge, unjudged
+from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
 from haystack_integrations.crag.grades import grade_of, question_id, unite
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.records import decision_record, route_tags
@@ -62,16 +63,15 @@ class Routing:
         mode_now = check_mode(mode or known.mode or self.mode)
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
-            # A correction that had nothing to grade brings no score of the set: the last one still holds.
-            last = known.trail[-1]["score"] if known.trail else None
-            of_set = report.get("set_score", last)
-            judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, of_set)
+            judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
             pool = self.policy.pool(everything, known, question)
             new = any(document.id not in known.seen for document in documents)
             choice = self.policy.choose(judgement, known, pool, new=new, met=report.get("limit"))
             decision = decision_record(
                 known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
             )
+            if choice.action == "abstain":
+                decision["abstention"] = account(known, everything, pool)
             set_tags(span, route_tags(decision))
         _log(decision)
         done = choice if mode_now == "enforce" else Choice("generate", f"mode_{mode_now}", None, list(documents))
@@ -90,16 +90,38 @@ class Routing:
         )
         return done, decision, after
 
-    def _judge(self, documents: Sequence[Document], question: str, set_score: float | None) -> Judgement:
-        return judge(
+    def _judge(
+        self, documents: Sequence[Document], question: str, known: CragState, report: Mapping[str, Any]
+    ) -> Judgement:
+        of_set = {"set_score": report.get("set_score"), "set_verdict": (report.get("verdict") or {}).get("verdict")}
+        if "set_score" not in report and known.trail:
+            # A correction that had nothing to grade brings no word on the set: the last one still holds.
+            last = known.trail[-1]
+            of_set = {"set_score": last["score"]}
+            of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
+        judgement = judge(
             documents,
             self.thresholds,
             question=question,
             aggregate=self.aggregate,
             over=self.over,
             variance_rule=self.variance_rule,
-            set_score=set_score,
+            **of_set,
         )
+        return _doubted(judgement, report)
+
+
+def _doubted(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
+    """
+    Take back a verdict `incorrect` where a cascade's model failed.
+
+    It was asked about the very documents that may answer. Those that the scorer was sure of are no majority against
+    them: with fewer than half of the documents asked about judged, the retrieval is ungraded.
+    """
+    asked = (report.get("cascade") or {}).get("asked", 0)
+    if not asked or judgement.verdict != "incorrect" or 2 * judgement.counts["failed"] <= asked:
+        return judgement
+    return replace(judgement, verdict="ungraded", score=None, rule="grader_failed")
 
 
 def _log(decision: Mapping[str, Any]) -> None:

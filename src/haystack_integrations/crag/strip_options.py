@@ -10,8 +10,12 @@ from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.strip_prompt import OVERHEAD
 from haystack_integrations.crag.strips import Granularity
 
-Scorer = Literal["lexical", "embedding", "ranker", "llm"]
-"""`lexical` compares wording, `embedding` vectors; a `ranker` or a chat model (`llm`) is another component."""
+Scorer = Literal["lexical", "embedding", "calibrated", "ranker", "llm"]
+"""`lexical` compares wording, `embedding` vectors; `calibrated` is a trained model of both, which gives probabilities;
+a `ranker` or a chat model (`llm`) is another component."""
+
+Threshold = float | Literal["auto"] | None
+"""`auto`: the line that suits the scorer, 0.5 or what the calibration says. None: no such limit."""
 
 OnEmpty = Literal["best", "keep", "drop"]
 """What is passed on where no strip is worth keeping: the best strip, the documents whole, or nothing."""
@@ -30,9 +34,11 @@ class RefinerOptions:
     window: int
     scorer: Scorer
     model: str | None
+    calibration: str | None
     chat_generator: Any
     ranker: Any
-    threshold: float | None
+    threshold: Threshold
+    evidence_share: float | None
     top_n: int | None
     max_tokens: int
     max_prompt_tokens: int
@@ -61,18 +67,32 @@ class RefinerOptions:
                 raise ConfigurationError(msg)
         check_positive({"deadline_s": options.deadline_s})
         options._check_threshold()
+        options._check_share()
         options._check_part()
         return options
 
     def _check_threshold(self) -> None:
         value = self.threshold
-        if value is None:
+        if value is None or value == "auto":
             return
         is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         # A ranker's scores are its own: probabilities, logits, whatever it gives.
         if not is_number or (self.scorer != "ranker" and not 0 <= value <= 1):
             msg = f"threshold must be in [0, 1], or null for no threshold, but got {value!r}"
-            msg += "; any number goes with scorer='ranker' only"
+            msg += "; 'auto' takes what suits the scorer, any number goes with scorer='ranker' only"
+            raise ConfigurationError(msg)
+
+    def _check_share(self) -> None:
+        share = self.evidence_share
+        if share is None:
+            return
+        if self.scorer != "calibrated":
+            msg = (
+                f"evidence_share goes with scorer='calibrated' only, which gives probabilities, but got {self.scorer!r}"
+            )
+            raise ConfigurationError(msg)
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+            msg = f"evidence_share must be above 0 and at most 1, or null to go by the threshold, but got {share!r}"
             raise ConfigurationError(msg)
 
     def _check_part(self) -> None:

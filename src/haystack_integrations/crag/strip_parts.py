@@ -8,6 +8,7 @@ from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.crag.chat_backed import ChatBacked
 from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.strip_model import load_strip_model
 from haystack_integrations.crag.strip_options import Scorer
 
 
@@ -20,6 +21,7 @@ class PartBacked(ChatBacked):
 
     scorer: Scorer
     model: str | None
+    calibration: str | None
     ranker: Any
     chat_generator: Any
 
@@ -40,6 +42,9 @@ class PartBacked(ChatBacked):
         """Make the scorer ready."""
         if self.scorer == "embedding":
             load_encoder(self.model)
+        if self.scorer == "calibrated":
+            load_encoder()
+            load_strip_model(self.calibration)
         super().warm_up()
 
     def _asked(self) -> Any:

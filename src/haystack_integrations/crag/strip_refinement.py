@@ -11,6 +11,7 @@ from haystack_integrations.crag.chat_backed import kind_of
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strip_asking import Asking, Judged, ModelAsking, RankerAsking
+from haystack_integrations.crag.strip_model import enough, load_strip_model
 from haystack_integrations.crag.strip_options import OnEmpty, RefinerOptions
 from haystack_integrations.crag.strip_prompt import shown
 from haystack_integrations.crag.strip_selection import Selection, recomposed, select, whole
@@ -45,7 +46,7 @@ class Refinement:
         if self.strips and options.scorer in ("llm", "ranker"):
             self._prepare()
         elif self.strips:
-            scores = dict(enumerate(self._lexical() if options.scorer == "lexical" else self._embedding()))
+            scores = dict(enumerate(self._own_scores()))
             self._judged = Judged(dict(sorted(scores.items(), key=lambda entry: -entry[1])))
 
     def ask(self) -> None:
@@ -134,18 +135,21 @@ class Refinement:
     def _word(self, numbers: Sequence[int], reason: str) -> None:
         self._by_wording.update(dict.fromkeys(numbers, reason))
 
+    def _own_scores(self) -> list[float]:
+        if self.options.scorer == "calibrated":
+            model = load_strip_model(self.options.calibration)
+            return model.probabilities(self.query, self.strips, self.titles)
+        if self.options.scorer == "embedding":
+            return embedding_scores(self.query, self.strips, self.titles, load_encoder(self.options.model))
+        return self._lexical()
+
     def _lexical(self) -> list[float]:
         return lexical_scores(self.query, self.strips, self.titles)
-
-    def _embedding(self) -> list[float]:
-        return embedding_scores(self.query, self.strips, self.titles, load_encoder(self.options.model))
 
     def _ranked(self) -> tuple[dict[int, float], list[int]]:
         """Give all scores, best first, and the numbers of the strips that are worth keeping, best first."""
         scores = dict(self._judged.scores)
-        # What a model named is kept: it was asked for no score.
-        line = None if self.options.scorer == "llm" else self.options.threshold
-        passing = [k for k, score in scores.items() if line is None or score > line]
+        passing = self._passing(scores)
         if self._by_wording:
             # Another scorer's threshold says nothing about these scores, which have a line of their own.
             lexical = self._lexical()
@@ -153,6 +157,18 @@ class Refinement:
             scores.update({k: lexical[k] for k in worded})
             passing += [k for k in worded if lexical[k] > KEEP_ABOVE]
         return scores, passing
+
+    def _passing(self, scores: dict[int, float]) -> list[int]:
+        if self.options.evidence_share is not None:
+            return enough(scores, self.options.evidence_share)
+        line = self.options.threshold
+        if self.options.scorer == "llm":
+            # What a model named is kept: it was asked for no score.
+            line = None
+        elif line == "auto":
+            is_trained = self.options.scorer == "calibrated"
+            line = load_strip_model(self.options.calibration).threshold if is_trained else KEEP_ABOVE
+        return [k for k, score in scores.items() if line is None or score > line]
 
     def _empty(
         self, policy: OnEmpty, scores: dict[int, float], passing: Sequence[int]

@@ -99,13 +99,29 @@ def lexical_scores(query: str, strips: Sequence[Strip], titles: Sequence[str]) -
         coverage(reading.found | subjects[strip.document], weights)
         for reading, strip in zip(readings, strips, strict=True)
     ]
+    pairs = [len(reading.pairs) / max(1, len(question.pairs)) for reading in readings]
+    return worded_scores(together, alone, pairs, [strip.document for strip in strips])
+
+
+def worded_scores(
+    together: Sequence[float], alone: Sequence[float], pairs: Sequence[float], documents: Sequence[int]
+) -> list[float]:
+    """
+    Weigh the parts of the lexical score; see `lexical_scores`.
+
+    :param together: Share of the question that each strip covers together with its document's title.
+    :param alone: The share that it covers alone.
+    :param pairs: The share of the question's neighbouring words that stand together in it.
+    :param documents: Number of its document.
+    :returns: One score in [0, 1] per strip, same order; above 0.5: worth keeping.
+    """
     most_alone, most_together = max([*alone, _FLOOR]), max([*together, _FLOOR])
     sums = (
         _TOGETHER * with_title / most_together
         + _ALONE * own / most_alone
-        + _PHRASE * len(reading.pairs) / max(1, len(question.pairs))
-        + _PLACE / log2(2 + strip.document)
-        for with_title, own, reading, strip in zip(together, alone, readings, strips, strict=True)
+        + _PHRASE * phrases
+        + _PLACE / log2(2 + number)
+        for with_title, own, phrases, number in zip(together, alone, pairs, documents, strict=True)
     )
     return [_level(total, _LINE) for total in sums]
 

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 
@@ -164,16 +165,25 @@ def index(
     base: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Folder to which the names of sources are relative.")
     ] = None,
+    statistics: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also count its words into FILE (.json, .json.gz) for graders.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Bring an index up to date with files and folders; a second run writes nothing."""
+    from haystack_integrations.crag import corpus_statistics
     from haystack_integrations.crag.cli.ask import elasticsearch_store
     from haystack_integrations.crag.cli.views import report_table
     from haystack_integrations.crag.pipelines.indexing import index as run_index
 
     opened = elasticsearch_store(store, url, index)
+    if statistics is not None:
+        corpus_statistics.check_target(statistics)
     with progress_bar("indexing") as progress:
         report = run_index(paths, opened, base=base, progress=progress).to_dict()
+    if statistics is not None:
+        with working("counting words"):  # of the whole index, as it is now: a second run counts nothing twice
+            corpus_statistics.write_statistics(corpus_statistics.count_store(opened), statistics)
     complain_about(report["failures"])
     show_json(report) if json else show(report_table(report))
     raise typer.Exit(ExitCode.INPUTS_FAILED if report["failures"] else ExitCode.DONE)
@@ -203,6 +213,9 @@ def doctor(
     else:
         show(checks_view(found))
     raise typer.Exit(ExitCode.DONE if healthy else ExitCode.FAILED)
+
+
+app.command("eval")(evaluate)
 
 
 def main() -> None:

@@ -2,12 +2,14 @@
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
@@ -19,12 +21,14 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 __all__ = [
     "AnswerGenerator",
     "BatchRelevanceGrader",
+    "CascadeGate",
     "CragRouter",
     "EvidenceJoiner",
     "EvidencePromptBuilder",
     "HeuristicGrader",
     "QueryExpander",
     "QuestionGuard",
+    "RankerGrader",
     "RecordBuilder",
     "RulePrefilter",
     "SearXNGWebSearch",

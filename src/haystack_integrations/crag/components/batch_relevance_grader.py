@@ -110,7 +110,8 @@ class BatchRelevanceGrader(ChatBacked):
             - `documents`: The same documents in the same order, each with its grade in `meta["crag"]`.
             - `scores`: One score in [0, 1] for each document, same order.
             - `status`: `ok`, `partial`, `failed`, or `skipped` when there was nothing to ask.
-            - `report`: What it cost and met: `llm_calls`, `tokens_in`, `tokens_out`, `reasks`, `reasons`, ...
+            - `report`: What it cost and met: `llm_calls`, `tokens_in`, `tokens_out`, `reasks`, `reasons`, ..., and
+              `set_score`, the best document's, where any was judged.
         :raises GradingError: When nothing usable came back and `on_failure` is `raise`.
         """
         with trace("crag.grade") as span:

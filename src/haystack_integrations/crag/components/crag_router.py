@@ -4,6 +4,7 @@ from typing import Any
 
 from haystack import Document, component
 
+from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.decisions import Aggregate, Over, check_aggregate
 from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
@@ -57,6 +58,7 @@ class CragRouter:
         keep_good: bool = False,
         mode: Mode = "enforce",
         abstention: str = "The documents do not answer this question.",
+        explain_abstention: bool = True,
     ) -> None:
         """
         Set the thresholds and the policy.
@@ -67,7 +69,7 @@ class CragRouter:
         :param strict: `upper`, `lower` or both: thresholds that must be exceeded, not only reached.
         :param filter_threshold: A document whose score in [0, 1] is below it is dropped.
         :param aggregate: `mean`, `rank_weighted` (weights 1/(rank+1)), `max`, `min` (the worst document decides) or
-            `set` (the grader's own score of the set).
+            `set` (the grader's own verdict on the set; where it gives none, its score of the set).
         :param aggregate_over: The `kept` documents, or `all` that were judged.
         :param variance_rule: Between the thresholds, let the spread of the scores decide; see `decisions.judge`.
         :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays. Likewise `on_incorrect`.
@@ -81,16 +83,16 @@ class CragRouter:
         :param keep_good: Where the action is `web`, documents that reach `upper` stay: it becomes `web_and_refine`.
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: The answer given when the router abstains.
+        :param explain_abstention: Say after it, in English, what was looked for, what was found and what is missing.
         :raises ConfigurationError: For an unusable threshold, action, mode or number.
         """
         check_aggregate(aggregate, aggregate_over)
         self.preset, self.upper, self.lower, self.filter_threshold = preset, upper, lower, filter_threshold
         self.strict, self.enough_documents, self.keep_good = strict, enough_documents, keep_good
         self.aggregate, self.aggregate_over, self.variance_rule = aggregate, aggregate_over, variance_rule
-        self.mode = check_mode(mode)
-        self.on_ambiguous, self.on_incorrect = on_ambiguous, on_incorrect
-        self.on_ungraded, self.on_limit = on_ungraded, on_limit
-        self.max_iterations, self.max_evidence, self.abstention = max_iterations, max_evidence, abstention
+        self.on_ambiguous, self.on_incorrect, self.on_ungraded = on_ambiguous, on_incorrect, on_ungraded
+        self.on_limit, self.max_iterations, self.max_evidence = on_limit, max_iterations, max_evidence
+        self.mode, self.abstention, self.explain_abstention = check_mode(mode), abstention, explain_abstention
         thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict)
         policy = Policy.of(self, thresholds)
         self._routing = Routing(thresholds, policy, aggregate, aggregate_over, variance_rule, mode)
@@ -114,6 +116,7 @@ class CragRouter:
         state: CragState | None = None,
         report: dict[str, Any] | None = None,
         mode: str | None = None,
+        scored: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """
         Decide.
@@ -121,22 +124,25 @@ class CragRouter:
         :param query: The original question.
         :param documents: Graded documents in rank order.
         :param state: What the run knows so far; the first pass may come without.
-        :param report: What the grader says of its work; its `set_score` in [0, 1] is read for `aggregate="set"`.
+        :param report: What the grader says of its work; for `aggregate="set"` its `verdict` and `set_score` are read.
         :param mode: Overrides the mode for this run.
+        :param scored: What CascadeGate says of a cheap scorer's work; where `report` says something else, that holds.
         :returns: A dictionary with the following keys, only the branch taken among the first six:
             - `generate`: The evidence to answer from.
             - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state for the correction.
             - `kept`: With the web, the documents that stay beside it, for a refinement that runs beside it too.
-            - `abstain`: The sentence that says so.
+            - `abstain`: The words that say so.
             - `outcome`: The final state, when the run ends here (`generate` or `abstain`).
             - `decision`, `state`: The decision record, plain JSON, and the state after it.
         """
-        choice, decision, after = self._routing.decide(query, documents, state, report or {}, mode)
+        said = {**(scored or {}), **(report or {})}
+        choice, decision, after = self._routing.decide(query, documents, state, said, mode)
         if choice.action in LOOP_ACTIONS:
             kept = {"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {}
             branch: dict[str, Any] = {choice.action: after, **kept}
         elif choice.action == "abstain":
-            branch = {"abstain": self.abstention, "outcome": after}
+            text = in_words(self.abstention, decision) if self.explain_abstention else self.abstention
+            branch = {"abstain": text, "outcome": after}
         else:
             branch = {"generate": choice.evidence, "outcome": after}
         # The keys of the branches not taken are left out: a None would trigger them.

@@ -7,7 +7,7 @@ from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.strip_options import OnEmpty, RefinerOptions, Scorer
+from haystack_integrations.crag.strip_options import OnEmpty, RefinerOptions, Scorer, Threshold
 from haystack_integrations.crag.strip_parts import PartBacked
 from haystack_integrations.crag.strip_refinement import Refinement
 from haystack_integrations.crag.strips import Granularity
@@ -46,9 +46,11 @@ class StripRefiner(PartBacked):
         window: int = 3,
         scorer: Scorer = "lexical",
         model: str | None = None,
+        calibration: str | None = None,
         ranker: Any = None,
         chat_generator: ChatGenerator | None = None,
-        threshold: float | None = 0.5,
+        threshold: Threshold = "auto",
+        evidence_share: float | None = None,
         top_n: int | None = None,
         max_tokens: int = 4096,
         on_empty: OnEmpty = "best",
@@ -62,13 +64,19 @@ class StripRefiner(PartBacked):
         :param granularity: A strip is a `sentence`, a `window` of sentences, or the whole `passage`.
         :param window: Sentences in a window.
         :param scorer: What judges strips. `lexical` compares wording, `embedding` vectors of a static model, relative
-            to the best strip: above 0.5 is worth keeping. `ranker`: its own scores as they are; what it does not
+            to the best strip: above 0.5 is worth keeping. `calibrated` gives the probability that a strip belongs to
+            the evidence, by a trained model of both. `ranker`: its own scores as they are; what it does not
             return is left out, so mind its own `top_k`. `llm`: one call for all documents; the reply names strips by
             number, which are kept. Where model or ranker fail, wording judges in their place, and it shows.
         :param model: Folder of a model2vec model, for `embedding`. None takes the one shipped in this package.
+        :param calibration: File of `crag calibrate`, for `calibrated`. None takes the model shipped in this package,
+            which was fitted on other people's questions.
         :param ranker: Any Haystack ranker, for `ranker`.
         :param chat_generator: Any Haystack chat generator, for `llm`. It owns the HTTP retries.
-        :param threshold: Keep strips that score higher; any number for a ranker. None for no such limit. Not for `llm`.
+        :param threshold: Keep strips that score higher; any number for a ranker. `auto`: 0.5, or for `calibrated` the
+            line where F1 was best when it was fitted. None for no such limit. Not for `llm`.
+        :param evidence_share: For `calibrated`, in place of the threshold: keep the best strips that hold this share of
+            the evidence expected. 0.95 loses few answers; a threshold leaves out more.
         :param top_n: Keep at most so many strips of all documents together, best first. None for no such limit.
         :param max_tokens: Most estimated tokens of all kept strips together; the best come first.
         :param on_empty: Where no strip is worth keeping, pass on the `best` one, cut to `max_tokens`; `keep` the
@@ -81,6 +89,7 @@ class StripRefiner(PartBacked):
         """
         self.granularity, self.window, self.title_field = granularity, window, title_field
         self.scorer, self.model, self.ranker, self.chat_generator = scorer, model, ranker, chat_generator
+        self.calibration, self.evidence_share = calibration, evidence_share
         self.threshold, self.top_n, self.max_tokens, self.on_empty = threshold, top_n, max_tokens, on_empty
         self.max_prompt_tokens, self.deadline_s = max_prompt_tokens, deadline_s
         self._options = RefinerOptions.of(self)

@@ -89,7 +89,7 @@ def _strongest(model: LogisticRegression, pairs: Sequence[Pair], words: frozense
     weights, bias = model.coef_[0].copy(), float(model.intercept_[0])
     weights[np.argsort(-np.abs(weights))[_MOST_PAIRS:]] = 0.0
     kept: dict[str, dict[str, float]] = {}
-    for number in np.flatnonzero(weights):
+    for number in np.flatnonzero(weights).tolist():
         word, gram = pairs[number]
         kept.setdefault(word, {})[gram] = float(f"{weights[number]:.4g}")
     return Crossing(words, kept, bias), lambda table: table @ weights + bias

@@ -44,28 +44,29 @@ class _Stages:
     crossing: Crossing | None
 
 
-def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None) -> Calibration:
+def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, crossing: bool = True) -> Calibration:
     """
     Fit all stages.
 
     :param lists: Prepared lists. Those without a verdict teach documents only; the same question may come with a
         shorter and a longer list.
     :param notes: What the file shall tell besides.
+    :param crossing: Whether to learn which words answer which kind of question, where questions are alike enough.
     :returns: The calibration.
     """
     rows = np.array([k for k, each in enumerate(lists) for _ in each.source.grades])
     grades = np.array([grade for each in lists for grade in each.source.grades])
     groups = np.array([lists[k].source.group for k in rows])
-    crossing, scores = fit_crossing(lists, grades, groups)
+    pairs, scores = fit_crossing(lists, grades, groups) if crossing else (None, np.zeros(len(grades)))
     features = [features for each in lists for features in each.measured.documents]
-    if crossing is not None:
+    if pairs is not None:
         features = [{**each, CROSSED: score} for each, score in zip(features, scores.tolist(), strict=True)]
     names = tuple(features[0])
     table = np.array([[each[name] for name in names] for each in features])
     topic, of_topic = _staged(names, table, grades >= ON_TOPIC, groups)
     answers, of_answers = _staged(names, table, grades == ANSWERS, groups)
     enough, of_enough = _staged(names, table, grades == ANSWERS, groups, grades >= ON_TOPIC)
-    stages = _Stages(topic, answers, enough, crossing)
+    stages = _Stages(topic, answers, enough, pairs)
     return _with_verdict(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes or {})
 
 

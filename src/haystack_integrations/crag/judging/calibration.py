@@ -27,7 +27,7 @@ class Calibration:
 
     :param topic: Probability that a document is on topic.
     :param answers: Probability that it answers.
-    :param sufficient: Probability that it answers, if it is on topic.
+    :param sufficient: Probability that it answers, if it is on topic; None asks for that only directly.
     :param crossing: Which words answer which kind of question; None where too few questions are alike.
     :param verdict: The three-way verdict on a list, from `verdicts.listed` and the list's own signals.
     :param classes: The verdicts it tells apart, in the order of the head's rows.
@@ -40,7 +40,7 @@ class Calibration:
 
     topic: Head
     answers: Head
-    sufficient: Head
+    sufficient: Head | None
     crossing: Crossing | None
     verdict: Head
     classes: tuple[str, ...]
@@ -71,7 +71,7 @@ class Calibration:
             "documents": {
                 "topic": self.topic.to_dict(),
                 "answers": self.answers.to_dict(),
-                "sufficient": self.sufficient.to_dict(),
+                "sufficient": None if self.sufficient is None else self.sufficient.to_dict(),
                 "crossing": None if self.crossing is None else self.crossing.to_dict(),
             },
         }
@@ -90,7 +90,7 @@ class Calibration:
         return cls(
             topic=Head.from_dict(documents["topic"]),
             answers=Head.from_dict(documents["answers"]),
-            sufficient=Head.from_dict(documents["sufficient"]),
+            sufficient=None if documents["sufficient"] is None else Head.from_dict(documents["sufficient"]),
             crossing=None if crossing is None else Crossing.from_dict(crossing),
             verdict=Head.from_dict(verdict["model"]),
             classes=tuple(verdict["classes"]),

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 
@@ -13,9 +13,7 @@ from haystack_integrations.crag.judging.reading import Reading
 
 Features = dict[str, float]
 
-_NEAR = 20
-_NEAR_NAMES = 15
-_MOST_NAMES = 5
+_NEAR, _NEAR_NAMES, _MOST_NAMES = 20, 15, 5
 # BM25's usual constants, and a usual length: the score only orders documents of one list.
 _K1, _B, _USUAL = 1.2, 0.75, 100
 _TINY = 1e-9
@@ -53,12 +51,13 @@ class _Hits:
     by_sentence: list[set[str]]
 
 
-def examine(asked: Asked, names: Collection[str], reading: Reading, rank: int) -> Evidence:
+def examine(asked: Asked, names: Collection[str], damped: Mapping[str, float], reading: Reading, rank: int) -> Evidence:
     """
     Measure one document.
 
     :param asked: The question.
     :param names: Its names.
+    :param damped: Weights of its terms that differ little, for lists of a corpus that nothing is known of.
     :param reading: The document.
     :param rank: Its place in the list, from 0.
     :returns: Its signals, most of them in [0, 1].
@@ -72,7 +71,7 @@ def examine(asked: Asked, names: Collection[str], reading: Reading, rank: int) -
         **_sentences(asked, reading, hits),
         "window_10": _window(asked, hits, 10)[0],
         "window_20": best,
-        **_phrases(asked, hits, reading),
+        **_phrases(asked, hits, reading, damped),
         **_names(asked, names, reading, hits),
         **_cues(asked, reading, middle),
         **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS},
@@ -182,25 +181,34 @@ def _window(asked: Asked, hits: _Hits, size: int) -> tuple[float, float]:
     return min(1.0, best / asked.total), middle
 
 
-def _phrases(asked: Asked, hits: _Hits, reading: Reading) -> Features:
+def _phrases(asked: Asked, hits: _Hits, reading: Reading, damped: Mapping[str, float]) -> Features:
     """The question's neighbouring words that stand together here, too, and its longest run."""
-    total = found = 0.0
-    for one, two in asked.pairs:
-        weight = asked.weights[one] + asked.weights[two]
-        total += weight
-        if (one in hits.title and two in hits.title) or _meet(reading.places.get(one), reading.places.get(two)):
-            found += weight
+    met = [
+        pair
+        for pair in asked.pairs
+        if hits.title.issuperset(pair) or _meet(reading.places.get(pair[0]), reading.places.get(pair[1]))
+    ]
     pairs, longest, run = set(asked.pairs), 0, 0
     last: tuple[int, str] | None = None
     for place, term in hits.places:
         run = run + 1 if last is not None and place == last[0] + 1 and (last[1], term) in pairs else 1
         longest, last = max(longest, run), (place, term)
-    missing = 2 * asked.total / max(1, len(asked.terms))
     return {
-        "pairs": found / total if total else 0.0,
-        "pairs_doubted": found / (total + missing) if total else 0.0,
+        "pairs": _share(met, asked.pairs, asked.weights, doubt=False),
+        "pairs_doubted": _share(met, asked.pairs, asked.weights, doubt=True),
+        "pairs_damped": _share(met, asked.pairs, damped, doubt=True),
+        "covered_damped": sum(damped[term] for term in hits.both) / (sum(damped.values()) or 1.0),
         "run": longest / max(1, len(asked.sequence)),
     }
+
+
+def _share(
+    met: Iterable[tuple[str, str]], pairs: Iterable[tuple[str, str]], weights: Mapping[str, float], *, doubt: bool
+) -> float:
+    """Weigh the pairs that were met; in doubt one more was not, so that few prove less than many."""
+    found, total = (sum(weights[one] + weights[two] for one, two in some) for some in (met, pairs))
+    missing = 2 * sum(weights.values()) / max(1, len(weights)) if doubt else 0.0
+    return found / (total + missing) if total else 0.0
 
 
 def _meet(one: Sequence[int] | None, two: Sequence[int] | None) -> bool:

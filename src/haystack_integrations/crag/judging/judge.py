@@ -31,6 +31,10 @@ class Likely:
     topic: Values
     sufficient: Values
 
+    def scores(self) -> list[float]:
+        """Give the expected grade of each document: 0 off topic, 0.5 on topic, 1 answers; rounded."""
+        return [round(value, 4) for value in ((self.answers + self.topic) / 2).tolist()]
+
 
 @dataclass(frozen=True)
 class Opinion:
@@ -99,9 +103,10 @@ def likely_of(features: Sequence[Features], calibration: Calibration) -> Likely:
     :param calibration: The trained judgement.
     :returns: What the documents are likely to be.
     """
-    topic = calibration.topic.probabilities(features)
-    sufficient = calibration.sufficient.probabilities(features)
-    return joined(calibration.answers.probabilities(features), topic, sufficient)
+    topic, answers = (head.probabilities(features) for head in (calibration.topic, calibration.answers))
+    if calibration.sufficient is None:
+        return Likely(np.minimum(answers, topic), topic, answers)
+    return joined(answers, topic, calibration.sufficient.probabilities(features))
 
 
 def joined(answers: Values, topic: Values, sufficient: Values) -> Likely:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
 from typing import Final
@@ -12,7 +13,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.static_model import StaticEncoder
+from haystack_integrations.crag.static_model import StaticEncoder, load_encoder
 from haystack_integrations.crag.text import sentences, stems, surface_words, terms
 
 Vectors = NDArray[np.float32]
@@ -106,13 +107,13 @@ class Reader:
         :returns: One reading per text, same order.
         """
         with self._lock:
-            known = {text: self._known.get(text) for text in texts}
-        missing = [text for text, reading in known.items() if reading is None]
-        for text, reading in zip(missing, self._fresh(missing), strict=True):
-            known[text] = reading
-            with self._lock:
-                self._known[text] = reading
-        return [reading for text in texts if (reading := known[text]) is not None]
+            known = {text: self._known[text] for text in texts if text in self._known}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        fresh = dict(zip(missing, self._fresh(missing), strict=True))
+        with self._lock:
+            self._known.update(fresh)
+        known |= fresh
+        return [known[text] for text in texts]
 
     def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read texts; all their sentences are embedded at once."""
@@ -199,3 +200,15 @@ def _masked(stem: str, word: str, title_terms: frozenset[str], *, is_year: bool)
 def _unit(vector: Vectors) -> Vectors:
     length = float(np.linalg.norm(vector))
     return vector / length if length else vector
+
+
+@lru_cache(maxsize=4)
+def shared_reader(model: str | None = None) -> Reader:
+    """
+    Get the reader of a static model, shared by the whole process as the model is.
+
+    :param model: Folder of a model2vec model, or None for the one shipped in this package.
+    :returns: The reader.
+    :raises ConfigurationError: When there is no such model.
+    """
+    return Reader(load_encoder(model))

@@ -1,0 +1,157 @@
+"""
+An abstention in words: what was looked for, what was found, what is missing.
+
+`account` gathers it as plain JSON for the decision record, `in_words` says it: every number and name in the text is one
+of the record's. Documents are named by title or source, never quoted.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from haystack import Document
+
+from haystack_integrations.crag.decisions import best_first
+from haystack_integrations.crag.grades import grade_of, source_name, unite
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.text import words
+from haystack_integrations.crag.web.sanitise import sanitize_text
+from haystack_integrations.crag.wording import ask
+
+_MOST_QUERIES: Final = 4
+_MOST_WORDS: Final = 5
+_LONGEST_QUERY: Final = 120
+_LONGEST_NAME: Final = 80
+_LONGEST_WORD: Final = 40
+
+_LIMITS: Final = {
+    "max_iterations": "No further search was allowed.",
+    "nothing_new": "The last search brought nothing new.",
+    "deadline": "The time was up.",
+    "llm_calls": "No further call to a model was allowed.",
+    "tokens": "No further tokens were allowed.",
+}
+_WEB: Final = {
+    "skipped": "The web was not searched.",
+    "ok": "The web was searched, too.",
+    "empty": "A web search found nothing.",
+    "failed": "The web search failed.",
+    "cooldown": "The web was not searched, since the search had failed shortly before.",
+    "denied": "What a web search found is on sites that are not allowed.",
+}
+
+
+def account(known: CragState, documents: Sequence[Document], pool: Sequence[Document]) -> dict[str, Any]:
+    """
+    Gather what an abstention has to say, as plain JSON.
+
+    :param known: What the run knew before this pass: the question, the queries tried, what was seen.
+    :param documents: The graded documents of this pass.
+    :param pool: The best documents of all passes.
+    :returns: `looked_for`: each query with the `strategies` it went to. `found`: how many `documents` were seen in all
+        passes, and the `best` judged one (`id`, `name`, `score`), or None. `missing`: the question's `words` that
+        stand in none of the documents `searched` for them, which are all that were seen where `complete` is true.
+    """
+    strategies: dict[str, list[str]] = {}
+    for tried in known.queries:
+        strategies.setdefault(tried["query"], []).append(tried["strategy"])
+    seen = {*known.seen, *(document.id for document in documents)}
+    at_hand = unite(documents, pool)
+    return {
+        "looked_for": [{"query": query, "strategies": names} for query, names in strategies.items()],
+        "found": {"documents": len(seen), "best": _best(at_hand)},
+        "missing": {
+            "words": _missing(known.query, at_hand),
+            "searched": len(at_hand),
+            "complete": seen <= {document.id for document in at_hand},
+        },
+    }
+
+
+def in_words(first: str, decision: Mapping[str, Any]) -> str:
+    """
+    Say why the documents do not answer.
+
+    :param first: The sentence that stands first.
+    :param decision: A decision record with an `abstention`, as `account` gave it.
+    :returns: The sentence, and a line each for what was looked for, found and missing: in English, and whatever the
+        questions and titles are, in at most 1,500 characters.
+    """
+    abstention = decision["abstention"]
+    found = " ".join(_found(decision, **abstention["found"]))
+    looked_for = _queries(abstention["looked_for"])
+    return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {_gap(**abstention['missing'])}"
+
+
+def _best(documents: Sequence[Document]) -> dict[str, Any] | None:
+    """Describe the best document that was judged; a failed grade says nothing of its document."""
+    for document in best_first(documents):
+        grade = grade_of(document)
+        if grade is not None and grade.status != "failed":
+            name = document.meta.get("title") or source_name(document)
+            return {"id": document.id, "name": name and _clean(str(name), _LONGEST_NAME), "score": grade.score}
+    return None
+
+
+def _missing(query: str, documents: Sequence[Document]) -> list[str]:
+    """List the question's content words that no document has; a single letter or ideograph says too little."""
+    question = ask(query)
+    texts = (f"{document.meta.get('title') or ''}\n{document.content or ''}" for document in documents)
+    there = {term for text in texts for term in question.read(text)}
+    wanted = {word: question.read(word) for word in dict.fromkeys(words(query)) if len(word) > 1}
+    return [_as_written(word, query) for word, terms in wanted.items() if terms and there.isdisjoint(terms)]
+
+
+def _as_written(word: str, query: str) -> str:
+    found = re.search(re.escape(word), query, re.IGNORECASE)
+    return (found[0] if found else word)[:_LONGEST_WORD]
+
+
+def _queries(looked_for: Sequence[Mapping[str, Any]]) -> str:
+    said = []
+    for one in looked_for[:_MOST_QUERIES]:
+        names = _clean(", ".join(name for name in dict.fromkeys(one["strategies"]) if name), _LONGEST_NAME)
+        said.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
+    return _listed(said, len(looked_for), "; ") + "."
+
+
+def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] | None) -> Iterable[str]:
+    """Say what there is and why it does not suffice, a sentence each."""
+    verdict, score, thresholds = decision["verdict"], decision["score"], decision["thresholds"]
+    yield f"{documents or 'no'} {'document' if documents == 1 else 'documents'}."
+    if best is not None:
+        named = f" is {_quoted(best['name'])} with" if best["name"] else " has"
+        is_below = best["score"] < thresholds["filter"]
+        why = f"; evidence begins at {thresholds['filter']:.2f}" if is_below else ""
+        yield f"The best{named} a relevance of {best['score']:.2f}{why}."
+        if verdict in ("ambiguous", "incorrect") and not is_below:
+            is_told = score is not None and score < thresholds["upper"]
+            numbers = f" ({score:.2f}, where {thresholds['upper']:.2f} is enough)" if is_told else ""
+            yield f"Taken together, what was found is judged {verdict}{numbers}."
+    if failed := decision["coverage"]["failed"]:
+        yield f"{failed} could not be judged and may answer after all."
+    yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["coverage"]["web"])) if text)
+
+
+def _gap(words: Sequence[str], searched: int, *, complete: bool) -> str:
+    if not searched:
+        return "a document to answer from."
+    if not words:
+        return "an answer; the words of the question do occur."
+    which = ("the document" if searched == 1 else f"any of the {searched} documents") + ("" if complete else " at hand")
+    named = _listed([_quoted(word) for word in words[:_MOST_WORDS]], len(words), ", ")
+    return f"{named}, not to be found in {which}."
+
+
+def _listed(shown: Sequence[str], of: int, mark: str) -> str:
+    return mark.join(shown) + (f" and {of - len(shown)} more" if of > len(shown) else "")
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _clean(text: str, most: int) -> str:
+    """Put a text on one line, without what a reader's client would act on: a title is its author's, not ours."""
+    line = " ".join(sanitize_text(text[: 4 * most])[0].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

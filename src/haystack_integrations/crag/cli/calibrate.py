@@ -1,0 +1,127 @@
+"""`crag calibrate`: a judgement that knows how often it is wrong, from labelled questions of one's own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from haystack_integrations.crag.cli.evaluate import (
+    Folder,
+    Lists,
+    ListsFrom,
+    PipelineName,
+    Split,
+    check_targets,
+    require_extra,
+    write,
+)
+from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
+from haystack_integrations.crag.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from haystack_integrations.crag.evaluation.calibrating import Calibrated
+    from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
+
+Output = Annotated[Path, typer.Option(metavar="FILE", help="Where the calibration file goes.")]
+MostWrong = Annotated[
+    float | None,
+    typer.Option(
+        metavar="A", min=0.001, max=0.999, help="Largest share of wrong answers, e.g. 0.1.", show_default=False
+    ),
+]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report.", show_default=False)]
+
+
+def calibrate(
+    folder: Folder,
+    split: Split,
+    output: Output,
+    lists: ListsFrom = Lists.FIXED,
+    pipeline: PipelineName = "corrective_retrieval",
+    max_wrong_generate: MostWrong = None,
+    html: Html = None,
+    json: Json = False,
+) -> None:
+    """Fit the grader without a model on labelled questions, and say how it does on those it has not seen."""
+    require_extra()
+    from haystack_integrations.crag.evaluation.calibrating import calibrate as fit_all
+    from haystack_integrations.crag.evaluation.calibrating import write as write_file
+    from haystack_integrations.crag.evaluation.reading import read_dataset
+
+    check_targets(output, html)
+    with working("reading the data"):
+        dataset = read_dataset(folder, split)
+    ranked, retrievers = _lists(dataset, lists, pipeline)
+    with progress_bar("calibrating") as progress:
+        found = fit_all(dataset, ranked, retrievers=retrievers, most_wrong=max_wrong_generate, progress=progress)
+    write_file(found, output)
+    if html is not None:
+        write(html, _report(found, dataset))
+    if json:
+        show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
+    else:
+        _tell(found, output)
+
+
+def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
+    """Take the lists in the data, or retrieve."""
+    if lists is Lists.FIXED:
+        found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
+        if not found:
+            msg = f"the split {dataset.split!r} has no lists; use --lists live to retrieve with a pipeline"
+            raise ConfigurationError(msg)
+        return found, []
+    from haystack_integrations.crag.evaluation.retrieving import Retrieval
+
+    with working("indexing the corpus"):
+        retrieval = Retrieval(dataset, pipeline)
+    ranked = {}
+    with progress_bar("retrieving") as progress:
+        for number, (name, own) in enumerate(retrieval.ranked(), 1):
+            ranked[name] = own
+            progress(number, len(dataset.cases), "")
+    return ranked, sorted(retrieval.retrievers)
+
+
+def _report(found: "Calibrated", dataset: "Dataset") -> str:
+    from haystack_integrations.crag.evaluation.measures import summarise
+    from haystack_integrations.crag.evaluation.report import html_report
+
+    names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": "fixed"}
+    result = summarise(found.records, **names, grader="calibrated")
+    figures = found.figures
+    shown = {
+        "held_out": {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]},
+        "reliability": figures["reliability"],
+        "cost_curve": figures["cost_curve"],
+    }
+    return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
+
+
+def _tell(found: "Calibrated", output: Path) -> None:
+    figures = found.figures
+    saved = f"{figures['calls_saved_at_2_points']:.0%}"
+    lines = [
+        f"[bold]Calibrated[/] on {figures['n']} questions; held out, in five folds that share no source:",
+        f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
+        f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
+        f"  a cascade with a perfect model saves {saved} of its calls at 2 points of macro-F1",
+    ]
+    gap = figures["gaps_at_10_percent"]
+    if gap is not None:
+        lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
+    for risk in figures["wrong_generate"]:
+        share = "nothing called correct" if risk["share"] is None else f"{risk['share']:.1%} wrong"
+        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {share} among {risk['generated']} answered")
+    least = found.calibration.correct_from
+    if least is not None:
+        lines.append(f"  correct from a probability of {least:.2f} on")
+    strips = found.strips
+    lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
+    show("\n".join(lines), f"Written to {output}. Use it: HeuristicGrader(calibration={str(output)!r})")
+
+
+def _bounded(figures: dict[str, Any], name: str) -> str:
+    group, key = name.split(".")
+    bounds = figures["intervals"][name]
+    return f"{figures[group][key]:.3f} ({bounds['low']:.3f} to {bounds['high']:.3f})"

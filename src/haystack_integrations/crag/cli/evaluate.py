@@ -1,0 +1,183 @@
+"""`crag eval`: how good the decisions of a pipeline are, on labelled questions."""
+
+import json as json_
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
+from haystack_integrations.crag.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from haystack_integrations.crag.evaluation.cases import Dataset
+    from haystack_integrations.crag.evaluation.setup import Setup
+
+PIPELINE: Final = "corrective_retrieval"
+_STDOUT: Final = "-"
+
+
+class Lists(StrEnum):
+    """Where the lists come from."""
+
+    FIXED = "fixed"
+    LIVE = "live"
+
+
+class Grader(StrEnum):
+    """What can take the place of a pipeline's grader."""
+
+    HEURISTIC = "heuristic"
+    EVIDENCE = "evidence"
+    COHERENCE = "coherence"
+    RERANK = "rerank"
+    LLM = "llm"
+
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Data: corpus.jsonl, and a folder for each split.")]
+Split = Annotated[str, typer.Option(metavar="NAME", help="The split: its folder, with queries.jsonl in it.")]
+PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
+OtherGrader = Annotated[Grader | None, typer.Option(help="Grader in place of the pipeline's own.", show_default=False)]
+Calibration = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A calibration for the pipeline's grader.", show_default=False)
+]
+ListsFrom = Annotated[Lists, typer.Option(help="The lists in the data, or the pipeline's own retrieval.")]
+TopK = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Documents judged (5); live: per retriever.", show_default=False),
+]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.", show_default=False)]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Processes; else as many as pay.", show_default=False)
+]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the result, its records beside it; - prints it.", show_default=False),
+]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report.", show_default=False)]
+Compare = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="An earlier result, to compare with.", show_default=False)
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Begin anew, whatever records there are.")]
+
+
+def evaluate(
+    folder: Folder,
+    split: Split,
+    pipeline: PipelineName = PIPELINE,
+    grader: OtherGrader = None,
+    calibration: Calibration = None,
+    lists: ListsFrom = Lists.FIXED,
+    top_k: TopK = None,
+    limit: Limit = None,
+    workers: Workers = None,
+    json: JsonFile = None,
+    html: Html = None,
+    compare: Compare = None,
+    fresh: Fresh = False,
+) -> None:
+    """Measure decisions on labelled questions: verdicts, filter, strips, answers, gaps, cost."""
+    _require_extra()
+    from haystack_integrations.crag.evaluation import running
+    from haystack_integrations.crag.evaluation.journal import journal_of, read_records
+    from haystack_integrations.crag.evaluation.reading import read_dataset
+
+    file = None if json is None or str(json) == _STDOUT else json
+    _check_targets(file, html)
+    setup = _setup(pipeline, grader, calibration, lists, top_k)
+    base = None if compare is None else read_records(journal_of(compare))
+    with working("reading the data"):
+        dataset = read_dataset(folder, split)
+        dataset = replace(dataset, cases=dataset.cases[:limit])
+    try:
+        with progress_bar("judging") as progress:
+            journal = None if file is None else journal_of(file)
+            records = running.evaluate(dataset, setup, journal=journal, workers=workers, fresh=fresh, progress=progress)
+    except running.EvaluationError as error:
+        complain(str(error))
+        raise typer.Exit(ExitCode.FAILED) from None
+    _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
+    _tell_failures(records)
+
+
+def _setup(pipeline: str, grader: Grader | None, calibration: Path | None, lists: Lists, top_k: int | None) -> "Setup":
+    """Say what is evaluated; a chat model is looked for only where one is asked."""
+    from haystack_integrations.crag.cli.model import chat_model
+    from haystack_integrations.crag.evaluation.parts import waits_for_a_model
+    from haystack_integrations.crag.evaluation.setup import Setup
+
+    if calibration is not None and not calibration.is_file():
+        msg = f"no calibration at {str(calibration)!r}; write one with `crag calibrate`, or leave it out"
+        raise ConfigurationError(msg)
+    file = None if calibration is None else str(calibration)
+    setup = Setup(pipeline, None if grader is None else grader.value, file, lists.value, top_k)
+    return replace(setup, model=chat_model()) if waits_for_a_model(setup) else setup
+
+
+def _deliver(
+    dataset: "Dataset",
+    setup: "Setup",
+    records: list[dict[str, Any]],
+    base: list[dict[str, Any]] | None,
+    files: tuple[Path | None, Path | None],
+    *,
+    printed: bool,
+) -> None:
+    """Write and show the result."""
+    from haystack_integrations.crag.evaluation.intervals import intervals, paired
+    from haystack_integrations.crag.evaluation.measures import summarise
+    from haystack_integrations.crag.evaluation.report import html_report
+    from haystack_integrations.crag.evaluation.table import text_table
+
+    names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
+    result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)
+    with working("redrawing questions"):
+        bounds, comparison = intervals(records), None if base is None else paired(records, base)
+    file, html = files
+    if file is not None:
+        _write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
+    if html is not None:
+        texts = [{**record, "snippets": _snippets(dataset, record)} for record in records]
+        _write(html, html_report(result, texts, intervals=bounds, comparison=comparison))
+    show_json(result) if printed else show(text_table(result, intervals=bounds, comparison=comparison))
+
+
+def _snippets(dataset: "Dataset", record: dict[str, Any]) -> dict[str, str]:
+    """Give the texts of a record's documents, for the decisions that are shown in full."""
+    names = (document["id"] for document in record["documents"])
+    return {name: dataset.passages[name].text for name in names if name in dataset.passages}
+
+
+def _tell_failures(records: list[dict[str, Any]]) -> None:
+    """Say how many questions failed, and why the first did."""
+    failed = [record for record in records if record["error"] is not None]
+    if failed:
+        complain(f"{len(failed)} of {len(records)} questions failed, the first with {failed[0]['error']}", "warning")
+        raise typer.Exit(ExitCode.INPUTS_FAILED)
+
+
+def _require_extra() -> None:
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        msg = 'evaluation needs scikit-learn, which is not installed; run `pip install "crag-haystack[eval]"`'
+        raise ConfigurationError(msg) from None
+
+
+def _check_targets(*files: Path | None) -> None:
+    """Refuse a result that could not be written before anything is judged."""
+    for file in files:
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            msg = f"cannot write {str(file)!r}; choose a file in a folder that exists"
+            raise ConfigurationError(msg)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
+        raise ConfigurationError(msg) from None

@@ -1,0 +1,137 @@
+"""CascadeGate: a cheap scorer decides what it is sure of, and only what it is not goes to the language model."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from haystack import Document, component
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id
+from haystack_integrations.crag.grading import NAME as MODEL
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.vocabulary import META_KEY
+
+_OF_A_GRADE: Final = frozenset(field.name for field in fields(Grade))
+
+
+@component
+class CascadeGate:
+    """
+    Stands between a cheap scorer (HeuristicGrader, RankerGrader) and BatchRelevanceGrader.
+
+    A scorer that gives a verdict with probabilities is taken at its word when that verdict's reaches `sure`. Otherwise
+    the documents that it is sure of, with a score up to `low` or from `high` on, keep their grade, and those between
+    go to the model, in one batch; where there is none between, the scorer's word stands. They lose the cheap grade
+    first: what the model then cannot judge is `failed`, and never passes for judged. A document that the model has
+    graded in this run is not sent again, and a verdict that does not know what the model said does not count.
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.crag.components.cascade_gate import CascadeGate
+    from haystack_integrations.crag.grades import Grade, question_id, with_grade
+
+    question = "Who wrote Emma?"
+    scores = {"Emma is a novel by Jane Austen.": 0.6, "Rain is likely.": 0.01}
+    documents = [
+        with_grade(Document(content=text), Grade(score, "graded", "example", question_id(question)))
+        for text, score in scores.items()
+    ]
+    result = CascadeGate().run(query=question, documents=documents)
+    assert result["report"]["cascade"]["asked"] == 1
+    sure = {"verdict": {"verdict": "correct", "probabilities": {"correct": 0.9, "ambiguous": 0.1, "incorrect": 0.0}}}
+    assert "decided" in CascadeGate().run(query=question, documents=documents, report=sure)
+    ```
+    """
+
+    def __init__(self, *, sure: float = 0.8, low: float = 0.05, high: float = 0.95) -> None:
+        """
+        Set how sure is sure.
+
+        :param sure: Probability in [0, 1] from which the scorer's verdict on the whole retrieval stands.
+        :param low: Score in [0, 1] up to which a document certainly does not answer.
+        :param high: Score in [0, 1] from which it certainly does.
+        :raises ConfigurationError: For a number outside [0, 1], or `low` above `high`.
+        """
+        for name, value in (("sure", sure), ("low", low), ("high", high)):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+                msg = f"{name} must be a number between 0 and 1, but got {value!r}"
+                raise ConfigurationError(msg)
+        if low > high:
+            msg = f"low must not be above high, but got low={low} and high={high}"
+            raise ConfigurationError(msg)
+        self.sure, self.low, self.high = sure, low, high
+
+    @component.output_types(decided=list[Document], undecided=list[Document], report=dict[str, Any], state=CragState)
+    def run(
+        self,
+        query: str,
+        documents: list[Document],
+        report: dict[str, Any] | None = None,
+        state: CragState | None = None,
+    ) -> dict[str, Any]:
+        """
+        Decide whether the model is asked.
+
+        :param query: The original question.
+        :param documents: Documents graded by the scorer, in rank order.
+        :param report: The scorer's report; its `verdict` is read, `{"verdict", "probabilities"}`.
+        :param state: What the run knows; in mode `off` nothing is asked.
+        :returns: A dictionary with the following keys, only the branch taken among the first two:
+            - `decided`: All documents with their grades, for the router.
+            - `undecided`: All documents, the unsure ones without a grade, for the model.
+            - `report`: The scorer's report for the router's `scored`, with `cascade`: how many documents the model is
+              `asked` about, the scorer's `verdict`, its `certainty`, and whether the scorer is `calibrated`. A verdict
+              that does not stand is not in it.
+            - `state`: With `undecided`, what the run knows without the grades that the model is to give anew.
+        """
+        said = dict(report or {})
+        with trace("crag.cascade") as span:
+            question, verdict = question_id(query), said.get("verdict") or {}
+            # Of the verdict told, which need not be the likeliest: a calibration may ask more of `correct`.
+            certainty = (verdict.get("probabilities") or {}).get(verdict.get("verdict"))
+            grades = [grade_of(document, question) for document in documents]
+            # The model has read documents of this pass in an earlier one: a verdict by wording knows less than that.
+            by_model = any(grade is not None and grade.grader == MODEL for grade in grades)
+            stands = certainty is not None and certainty >= self.sure and not by_model
+            is_off = state is not None and state.mode == "off"
+            unsure = {
+                document.id
+                for document, grade in zip(documents, grades, strict=True)
+                if not (stands or is_off) and self._is_unsure(grade)
+            }
+            cascade = {"asked": len(unsure), "verdict": verdict.get("verdict"), "certainty": certainty}
+            # Whether that certainty was learned on the user's own questions, where the scorer says so.
+            cascade |= {"calibrated": said.get("calibrated")}
+            set_tags(span, {"openinference.span.kind": "CHAIN", "crag.documents.in": len(documents)})
+            set_tags(span, {f"crag.cascade.{name}": value for name, value in cascade.items()})
+        if unsure or by_model:
+            said = {**_without(said, {"verdict", "set_score"}), **({} if unsure else _best(grades))}
+        said["cascade"] = cascade
+        if not unsure:
+            return {"decided": documents, "report": said}
+        asked = [_ungraded(document) if document.id in unsure else document for document in documents]
+        known = {} if state is None else {"state": replace(state, grades=_without(state.grades, unsure))}
+        return {"undecided": asked, "report": said, **known}
+
+    def _is_unsure(self, grade: Grade | None) -> bool:
+        """Tell whether the model is to judge; what it has judged in this run, it is not asked about again."""
+        if grade is None or grade.status == "failed":
+            return True
+        return self.low < grade.score < self.high and grade.grader != MODEL
+
+
+def _without(values: Mapping[str, Any], names: set[str] | frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def _ungraded(document: Document) -> Document:
+    """Take the grade off a copy: given along, it would spare the model the question."""
+    return replace(document, meta={**document.meta, META_KEY: _without(crag_meta(document), _OF_A_GRADE)})
+
+
+def _best(grades: list[Grade | None]) -> dict[str, float]:
+    """Score the set by its best document, as the model's own report does."""
+    scores = [grade.score for grade in grades if grade is not None and grade.status != "failed"]
+    return {"set_score": max(scores)} if scores else {}

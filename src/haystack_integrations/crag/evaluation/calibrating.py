@@ -1,0 +1,195 @@
+"""Calibrate a judgement on labelled questions: fit, say how it does on questions it has not seen, or refuse."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
+from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.holding_out import figures, held_out
+from haystack_integrations.crag.evaluation.labelled import LabelledList, Prepared, prepare
+from haystack_integrations.crag.evaluation.risk import control_wrong_generate
+from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, fit_strips
+from haystack_integrations.crag.evaluation.strip_lists import strip_lists
+from haystack_integrations.crag.evaluation.training import (
+    CalibrationError,
+    check_enough,
+    check_leaks,
+    corpus_statistics,
+    gap_lists,
+    group_numbers,
+    labelled_lists,
+)
+from haystack_integrations.crag.judging.asking import Frequencies
+from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.reading import Reader
+from haystack_integrations.crag.static_model import load_encoder
+
+Record = dict[str, Any]
+Progress = Callable[[int, int | None, str], None]
+
+_STEPS: Final = 4
+_MOST_READINGS: Final = 50_000
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """
+    What came of a calibration.
+
+    :param calibration: The judgement, fitted on all questions.
+    :param strips: The sentence model, as `StripRefiner(scorer="calibrated")` reads it; None without labelled sentences.
+    :param figures: What it does on held-out questions; see `holding_out.figures`.
+    :param records: The held-out records.
+    """
+
+    calibration: Calibration
+    strips: dict[str, Any] | None
+    figures: dict[str, Any]
+    records: list[Record]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content of the calibration file."""
+        content = self.calibration.to_dict()
+        return content if self.strips is None else {**content, "strips": self.strips}
+
+
+def calibrate(
+    dataset: Dataset,
+    ranked: Mapping[str, RankedList],
+    *,
+    retrievers: Sequence[str] = (),
+    most_wrong: float | None = None,
+    progress: Progress | None = None,
+) -> Calibrated:
+    """
+    Calibrate on a data set.
+
+    :param dataset: The labelled questions.
+    :param ranked: The list of each question, by id: the one that comes with the data, or a pipeline's own.
+    :param retrievers: Names of the retrievers that made the lists, where they are known.
+    :param most_wrong: The largest share of wrong `generate` decisions, for which the threshold is then chosen.
+    :param progress: Told of each step.
+    :returns: The calibration with its held-out figures.
+    :raises CalibrationError: When there are too few questions, too few of a verdict, questions that stand in another
+        split too, or nothing in the data that separates the verdicts.
+    """
+    tell = progress or _nobody
+    check_leaks(dataset)
+    lists = labelled_lists(dataset, ranked)
+    check_enough(lists)
+    known = corpus_statistics(dataset)
+    reader = Reader(load_encoder(), most=_MOST_READINGS)
+
+    def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        return known.documents, known.frequency(terms)
+
+    tell(0, _STEPS, "reading")
+    prepared = prepare(lists, reader, frequencies)
+    tell(1, _STEPS, "judging what each fold has not seen")
+    records, folds = held_out(prepared, _gaps(dataset, reader, frequencies))
+    groups = {name: str(number) for name, number in group_numbers(dataset).items()}
+    found = figures(records, folds, groups)
+    check_separable(found)
+    tell(2, _STEPS, "fitting on all questions")
+    calibration = fit(prepared, _notes(dataset, lists, found))
+    limit = None if most_wrong is None else threshold_for(records, most_wrong)
+    calibration = replace(calibration, correct_from=limit, retrievers=tuple(retrievers))
+    tell(3, _STEPS, "fitting the sentence model")
+    strips = _strips(dataset)
+    tell(4, _STEPS, "done")
+    return Calibrated(calibration, strips, found, records)
+
+
+def _nobody(_done: int, _total: int | None, _note: str) -> None:
+    """Tell nobody."""
+
+
+def _strips(dataset: Dataset) -> dict[str, Any] | None:
+    """Fit the sentence model, where sentences are labelled and some of them were retrieved."""
+    numbers = group_numbers(dataset)
+    lists = strip_lists(dataset, [numbers[case.id] for case in dataset.cases])
+    if len(lists) < LEAST_QUESTIONS:
+        return None
+    try:
+        return fit_strips(lists, {"dataset": dataset.name, "split": dataset.split, "questions": len(lists)})
+    except ConfigurationError:  # no labelled sentence was retrieved: then there is nothing to learn from
+        return None
+
+
+def _gaps(dataset: Dataset, reader: Reader, frequencies: Frequencies) -> dict[str, Prepared]:
+    lists: list[LabelledList] = gap_lists(dataset)
+    return {each.source.id: each for each in prepare(lists, reader, frequencies)}
+
+
+def check_separable(found: Mapping[str, Any]) -> None:
+    """
+    Refuse a judgement that is no better than the most frequent verdict.
+
+    :param found: Held-out figures.
+    :raises CalibrationError: With both figures.
+    """
+    bounds, confusion = found["intervals"]["verdict.macro_f1"], found["verdict"]["confusion"]
+    counts = [sum(row.values()) for row in confusion.values()]
+    present = [count for count in counts if count]
+    most = max(present)
+    trivial = 2 * most / (most + sum(present)) / len(present)
+    if bounds is not None and bounds["low"] <= trivial:
+        reached = found["verdict"]["macro_f1"]
+        msg = (
+            f"these {found['n']} questions do not separate: held out, the verdicts reach a macro-F1 of {reached:.2f} "
+            f"({bounds['low']:.2f} to {bounds['high']:.2f}), and always saying the same reaches {trivial:.2f}. Check "
+            f"the labels, or label about {_more(found['n'])} more; until then use HeuristicGrader without a calibration"
+        )
+        raise CalibrationError(msg)
+
+
+def _more(questions: int) -> int:
+    """Say how many questions would halve the interval."""
+    return 3 * questions
+
+
+def threshold_for(records: Sequence[Record], most_wrong: float) -> float:
+    """
+    Choose from which probability on a verdict is `correct`.
+
+    :param records: Held-out records.
+    :param most_wrong: The largest share of wrong `generate` decisions.
+    :returns: The threshold.
+    :raises CalibrationError: When no threshold keeps that share, with the share that can be kept.
+    """
+    scores = np.array([record["probabilities"]["correct"] for record in records])
+    right = np.array([record["label"] == "correct" for record in records])
+    found = control_wrong_generate(scores, right, most_wrong)
+    if found.threshold is None:
+        msg = (
+            f"no threshold keeps the share of wrong answers at {most_wrong:g} on these {len(records)} questions; the "
+            f"smallest that can be kept is {found.reachable:.2f}: ask for that, or label more questions"
+        )
+        raise CalibrationError(msg)
+    return found.threshold
+
+
+def _notes(dataset: Dataset, lists: Sequence[LabelledList], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Write down where the calibration comes from, and what it may claim."""
+    verdicts = [each.verdict for each in lists if each.verdict is not None]
+    labels = {name: verdicts.count(name) for name in sorted(set(verdicts))}
+    trained_on = {"dataset": dataset.name, "split": dataset.split, "questions": len(verdicts), "labels": labels}
+    return {"trained_on": trained_on, "held_out": dict(found)}
+
+
+def write(calibrated: Calibrated, file: Path) -> None:
+    """
+    Write a calibration file, whole or not at all.
+
+    :param calibrated: What was calibrated.
+    :param file: Where to.
+    """
+    part = file.with_name(f"{file.name}.part")
+    part.write_bytes(orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
+    part.replace(file)

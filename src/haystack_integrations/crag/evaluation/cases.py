@@ -1,0 +1,157 @@
+"""Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+Label = Literal["correct", "ambiguous", "incorrect"]
+LABELS: Final[tuple[Label, ...]] = ("correct", "ambiguous", "incorrect")
+STATUSES: Final = ("gap", "covered", "partial", "no_gold")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """
+    A document of the corpus.
+
+    :param id: Its id.
+    :param title: Its title, empty without one.
+    :param text: Its text.
+    :param sentences: Its sentences, to which `gold_sentences` count; None: as this package cuts them.
+    """
+
+    id: str
+    title: str
+    text: str
+    sentences: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """
+    What was retrieved for a question.
+
+    :param retrieved: Ids in rank order.
+    :param grades: The grade of each, where the file has them.
+    :param labels: The label of the first k, by k, where the file has it.
+    :param status: Of a list from which evidence was removed: one of `STATUSES`.
+    """
+
+    retrieved: tuple[str, ...]
+    grades: tuple[int, ...] | None = None
+    labels: Mapping[int, Label] | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    A labelled question.
+
+    :param id: Its id.
+    :param question: The question.
+    :param answers: Accepted answers.
+    :param gold: Ids of documents that answer it (grade 2).
+    :param partial: Ids of documents on its topic that do not suffice (grade 1).
+    :param gold_sentences: Sentences that answer it, each document id and number from 0.
+    :param strict: Whether it counts in the scores of verdicts.
+    :param fixed: The list that comes with the data.
+    :param gap: The list after evidence was removed from the corpus.
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...] = ()
+    gold: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
+    gold_sentences: frozenset[tuple[str, int]] = frozenset()
+    strict: bool = True
+    fixed: RankedList | None = None
+    gap: RankedList | None = None
+
+    def grade(self, document: str) -> int:
+        """
+        Look up a document's grade.
+
+        :param document: Its id.
+        :returns: 2: it answers; 1: on topic; 0: neither, or not labelled.
+        """
+        return 2 if document in self.gold else int(document in self.partial)
+
+    def grades(self, ranked: RankedList) -> tuple[int, ...]:
+        """
+        Grade a list.
+
+        :param ranked: A list for this question.
+        :returns: One grade per document: the file's own, else by the labels of the question.
+        """
+        return ranked.grades or tuple(self.grade(document) for document in ranked.retrieved)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """
+    A corpus and one split of its labelled questions.
+
+    :param folder: Where it was read.
+    :param split: Name of the split.
+    :param passages: The corpus by id.
+    :param cases: The questions, in the file's order.
+    :param removed: Ids that are to be removed from the corpus to make the gaps.
+    :param needs_all: Whether a list is correct with all gold documents only (two-hop questions), not with any of them.
+    """
+
+    folder: Path
+    split: str
+    passages: Mapping[str, Passage]
+    cases: tuple[Case, ...]
+    removed: frozenset[str] = frozenset()
+    needs_all: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the data set: that of its folder."""
+        return self.folder.resolve().name
+
+    def truth(self, case: Case, ranked: RankedList, top_k: int) -> Label:
+        """
+        Tell the true verdict of the beginning of a list.
+
+        :param case: The question.
+        :param ranked: A list for it.
+        :param top_k: How many documents count.
+        :returns: The file's own label, else what follows from the grades.
+        """
+        return (ranked.labels or {}).get(top_k) or label(case, ranked, top_k, needs_all=self.needs_all)
+
+
+def label(case: Case, ranked: RankedList, top_k: int, *, needs_all: bool) -> Label:
+    """
+    Label the beginning of a list by its grades.
+
+    :param case: The question.
+    :param ranked: A list for it.
+    :param top_k: How many documents count.
+    :param needs_all: All, some or none of the gold documents decide, in place of the best grade.
+    :returns: The true verdict.
+    """
+    if needs_all:
+        missing = set(case.gold).difference(ranked.retrieved[:top_k])
+        return "incorrect" if len(missing) == len(set(case.gold)) else "ambiguous" if missing else "correct"
+    best = max(case.grades(ranked)[:top_k], default=0)
+    return "correct" if best >= 2 else "ambiguous" if best == 1 else "incorrect"  # noqa: PLR2004
+
+
+def needs_all(cases: Sequence[Case]) -> bool:
+    """
+    Find out from labels what makes a list correct.
+
+    :param cases: Questions with lists.
+    :returns: Whether all gold documents must be in it: where that explains every label, and any of them does not.
+    """
+    given = [
+        (case, case.fixed, k, told) for case in cases if case.fixed for k, told in (case.fixed.labels or {}).items()
+    ]
+    fits = [all(label(*one[:3], needs_all=rule) == one[3] for one in given) for rule in (False, True)]
+    return fits == [False, True]

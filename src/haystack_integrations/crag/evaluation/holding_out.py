@@ -1,0 +1,163 @@
+"""What a calibration does on questions it was not fitted on: nested cross-validation, as records of an evaluation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.intervals import intervals
+from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.measures import (
+    gap_recall_at,
+    probability_measures,
+    summarise,
+)
+from haystack_integrations.crag.evaluation.regressions import splits
+from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
+from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.judge import crossed, decide, likely_of, together
+
+Record = dict[str, Any]
+LIMITS = (0.05, 0.1, 0.2)
+"""Shares of wrong `generate` decisions that are tried on held-out questions."""
+
+# The router's filter.
+_KEPT = 0.3
+
+
+def held_out(lists: Sequence[Prepared], gaps: Mapping[str, Prepared] | None = None) -> tuple[list[Record], list[int]]:
+    """
+    Judge every question by a calibration that was fitted without its group.
+
+    :param lists: Prepared lists; those with a verdict are judged.
+    :param gaps: Lists from which the evidence was removed, by question id, with their status as verdict.
+    :returns: A record for each question, and the fold that each was held out in.
+    """
+    judged = [each for each in lists if each.source.verdict is not None]
+    groups = np.array([each.source.group for each in judged])
+    records: dict[int, Record] = {}
+    folds = [0] * len(judged)
+    for fold, (_, test) in enumerate(splits(groups)):
+        out = {judged[n].source.group for n in test}
+        calibration = fit([each for each in lists if each.source.group not in out])
+        for n in test:
+            folds[n] = fold
+            records[n] = record_of(judged[n], calibration, (gaps or {}).get(judged[n].source.id))
+    return [records[n] for n in range(len(judged))], folds
+
+
+def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = None) -> Record:
+    """
+    Judge one list, and write down what came out beside what is right.
+
+    :param each: The list.
+    :param calibration: What judges.
+    :param gap: The list that is left when the evidence is removed.
+    :returns: A record as `crag eval` makes them.
+    """
+    verdict, probabilities, scores = judged_by(each, calibration)
+    rows = zip(each.source.texts, each.source.grades, scores, strict=True)
+    documents = [
+        {"id": str(n), "title": title, "label": grade, "score": score, "kept": score >= _KEPT}
+        for n, ((title, _), grade, score) in enumerate(rows)
+    ]
+    missing: Record | None = None
+    if gap is not None:
+        told, chances, _ = judged_by(gap, calibration)
+        missing = {"status": gap.source.verdict, "verdict": told, "score": chances["correct"], "accidental": None}
+    return {
+        "id": each.source.id,
+        "question": each.source.question,
+        "label": each.source.verdict,
+        "strict": True,
+        "verdict": verdict,
+        "score": probabilities["correct"],
+        "probabilities": probabilities,
+        "rule": "set_verdict",
+        "action": None,
+        "documents": documents,
+        "strips": None,
+        "support": None,
+        "gap": missing,
+        "cost": None,
+        "error": None,
+    }
+
+
+def judged_by(each: Prepared, calibration: Calibration) -> tuple[str, dict[str, float], list[float]]:
+    """
+    Judge one list.
+
+    :param each: The list.
+    :param calibration: What judges.
+    :returns: The verdict, the probability of each, and the score of each document.
+    """
+    measured = crossed(each.measured, each.asked, each.readings, calibration)
+    likely = likely_of(measured.documents, calibration)
+    row = calibration.verdict.probabilities([together(measured, likely)])
+    verdict, probabilities = decide(row[0], calibration)
+    return verdict, probabilities, likely.scores()
+
+
+def figures(records: Sequence[Record], folds: Sequence[int], groups: Mapping[str, str]) -> dict[str, Any]:
+    """
+    Sum up held-out records.
+
+    :param records: From `held_out`.
+    :param folds: The fold of each.
+    :param groups: The group of each question, by id: questions of one group are redrawn together.
+    :returns: Measures with intervals, calibration of the probabilities, gaps, cost curve, realised risk: plain JSON.
+    """
+    result = summarise(records, dataset="", split="", pipeline="", grader="", lists="")
+    quality = probability_measures(records)
+    truth, told = [record["label"] for record in records], [record["verdict"] for record in records]
+    curve = cost_curve([max(record["probabilities"].values()) for record in records], truth, told)
+    has_gaps = any(record["gap"] for record in records)
+    return {
+        "n": len(records),
+        "verdict": result["verdict"],
+        "filter": result["filter"],
+        "gaps": result["gaps"] if has_gaps else None,
+        "gaps_at_10_percent": gap_recall_at(records) if has_gaps else None,
+        "intervals": intervals(records, groups=groups),
+        "ece": None if quality is None else quality["ece"],
+        "brier": None if quality is None else quality["brier"],
+        "reliability": None if quality is None else quality["curve"],
+        "cost_curve": thinned(curve),
+        "calls_saved_at_2_points": saved_at(curve, 0.02),
+        "wrong_generate": [risk_realised(records, folds, most) for most in LIMITS],
+    }
+
+
+def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) -> dict[str, Any]:
+    """
+    Choose a threshold on all folds but one and count on that one, for each fold.
+
+    :param records: Held-out records.
+    :param folds: The fold of each.
+    :param most: The largest share of wrong `generate` decisions.
+    :returns: The limit, how many questions were generated for, and the share of wrong ones with its interval.
+    """
+    scores = np.array([record["probabilities"]["correct"] for record in records])
+    right = np.array([record["label"] == "correct" for record in records])
+    numbers = np.array(folds)
+    chosen = np.full(len(records), -1.0)
+    for fold in np.unique(numbers):
+        own = numbers == fold
+        found = control_wrong_generate(scores[~own], right[~own], most)
+        # Shifted so that 0 is the threshold of every fold.
+        chosen[own] = -1.0 if found.threshold is None else scores[own] - found.threshold
+    return {"limit": most, **realised(chosen, right, 0.0)}
+
+
+def thinned(curve: Sequence[dict[str, Any]], most: int = 50) -> list[dict[str, Any]]:
+    """
+    Leave points of a curve out, so that a file stays small.
+
+    :param curve: Points.
+    :param most: About so many stay, the first and the last among them.
+    :returns: Points.
+    """
+    step = max(1, len(curve) // most)
+    return [point for number, point in enumerate(curve) if number % step == 0 or number == len(curve) - 1]

@@ -1,0 +1,207 @@
+"""
+How sure the numbers of an evaluation are: percentile bootstrap over questions, alone or between two evaluations.
+
+What is redrawn is questions, or groups of them (all questions of one article): questions of one group go wrong
+together, so drawing them one by one would claim more than is known. Where a measure saw no failure at all, a bootstrap
+sees none either: an interval from 1 to 1 on ten questions says that the data is small, not that the measure is certain.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.measures import CLASSES, RATIOS, TOLD, Floats, Record, judged, tally, told
+
+Groups = Mapping[str, str]
+Measure = Callable[[Sequence[Record]], float | None]
+
+MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", *RATIOS)
+"""The measures that have an interval: keys of the result, joined by a point."""
+
+_CELLS: Final = len(CLASSES) * len(TOLD)
+_SHOWN: Final = 5
+
+
+def intervals(
+    records: Sequence[Record],
+    *,
+    groups: Groups | None = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[str, dict[str, float] | None]:
+    """
+    Give the interval of every measure of the result.
+
+    :param records: One for each question.
+    :param groups: A group by question id; questions of one group are drawn together. One that is not named is alone.
+    :param draws: How often the questions are redrawn.
+    :param level: The share of the draws inside the interval.
+    :param seed: Seed of the draws.
+    :returns: `{"low", "high"}` by measure; None where the measure does not apply.
+    """
+    sums = _sums(records)
+    redrawn, point = _values(_times(records, groups, draws, seed) @ sums), _values(sums.sum(axis=0))
+    return {name: None if np.isnan(point[name]) else _bounds(redrawn[name], level) for name in MEASURES}
+
+
+def interval(
+    records: Sequence[Record],
+    measure: Measure,
+    *,
+    groups: Groups | None = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[str, float] | None:
+    """
+    Give the interval of any function of the records; slower than `intervals`, which redraws sums only.
+
+    :param records: One for each question.
+    :param measure: Gives a number for some records, or None.
+    :param groups: A group by question id; questions of one group are drawn together.
+    :param draws: How often the questions are redrawn.
+    :param level: The share of the draws inside the interval.
+    :param seed: Seed of the draws.
+    :returns: `{"low", "high"}`, or None where the measure does not apply.
+    """
+    if measure(records) is None:
+        return None
+    times = _times(records, groups, draws, seed).astype(int)
+    redrawn = [measure([one for one, often in zip(records, row, strict=True) for _ in range(often)]) for row in times]
+    return _bounds(np.array([np.nan if value is None else value for value in redrawn]), level)
+
+
+def paired(
+    records: Sequence[Record],
+    base: Sequence[Record],
+    *,
+    groups: Groups | None = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[str, dict[str, float] | None]:
+    """
+    Compare two evaluations of the same questions: both are redrawn alike, so what is hard for both cancels out.
+
+    :param records: The evaluation.
+    :param base: The one to compare with; matched by question id.
+    :param groups: A group by question id; questions of one group are drawn together.
+    :param draws: How often the questions are redrawn.
+    :param level: The share of the draws inside the interval.
+    :param seed: Seed of the draws.
+    :returns: By measure `{"value", "base", "difference", "low", "high"}`; None where it does not apply to both.
+    :raises ConfigurationError: When the two are not of the same questions.
+    """
+    times = _times(records, groups, draws, seed)
+    sums, other = _sums(records), _sums(_match(records, base))
+    point, reference = _values(sums.sum(axis=0)), _values(other.sum(axis=0))
+    redrawn, against = _values(times @ sums), _values(times @ other)
+    compared: dict[str, dict[str, float] | None] = {}
+    for name in MEASURES:
+        difference = float(point[name] - reference[name])
+        numbers = {"value": float(point[name]), "base": float(reference[name]), "difference": difference}
+        bounds = None if np.isnan(difference) else _bounds(redrawn[name] - against[name], level)
+        compared[name] = None if bounds is None else {**numbers, **bounds}
+    return compared
+
+
+def _match(records: Sequence[Record], base: Sequence[Record]) -> list[Record]:
+    """Put the base's records into the order of the others."""
+    known = {record["id"]: record for record in base}
+    ids = {record["id"]: None for record in records}
+    for name, ours, given in (("this one", ids, records), ("the base", known, base)):
+        if len(ours) != len(given):
+            msg = (
+                f"each question must be evaluated once, but {name} has {len(given)} records of {len(ours)} questions; "
+                "evaluate it again into a new file"
+            )
+            raise ConfigurationError(msg)
+    new, missing = [one for one in ids if one not in known], [one for one in known if one not in ids]
+    if new or missing:
+        msg = (
+            f"the two evaluations must be of the same questions, but got {_some(new)} only in this one and "
+            f"{_some(missing)} only in the base; evaluate both on the same data and split"
+        )
+        raise ConfigurationError(msg)
+    return [known[one] for one in ids]
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = ", …" if len(ids) > _SHOWN else ""
+    return f"{len(ids)} ({', '.join(map(str, ids[:_SHOWN]))}{more})" if ids else "0"
+
+
+def _sums(records: Sequence[Record]) -> Floats:
+    """Give what each question adds to each sum: the cells of the confusion, then the names of `tally`."""
+    names = {name: _CELLS + i for i, name in enumerate(_NAMES)}
+    table = np.zeros((len(records), _CELLS + len(names)))
+    for row, record in zip(table, records, strict=True):
+        for name, count in tally(record).items():
+            row[names[name]] = count
+        if judged([record]):
+            row[CLASSES.index(record["label"]) * len(TOLD) + TOLD.index(told(record))] = 1
+    return table
+
+
+_NAMES: Final = tuple(dict.fromkeys(name for sides in RATIOS.values() for side in sides for name in side))
+
+
+def _values(sums: Floats) -> dict[str, Floats]:
+    """Give each measure for sums of shape (..., sums); nan where it does not apply."""
+    confusion = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(CLASSES), len(TOLD))
+    position = {name: _CELLS + i for i, name in enumerate(_NAMES)}
+    hits = np.trace(confusion, axis1=-2, axis2=-1)
+    found = {"verdict.accuracy": divide(hits, confusion.sum(axis=(-2, -1))), "verdict.macro_f1": macro_f1(confusion)}
+    for name, (above, below) in RATIOS.items():
+        parts = [sums[..., [position[one] for one in side]].sum(axis=-1) for side in (above, below)]
+        found[name] = divide(parts[0], parts[1])
+    return found
+
+
+def macro_f1(confusion: Floats) -> Floats:
+    """
+    Give the macro-F1 of many confusions at once, over the classes that occur in the truth.
+
+    :param confusion: Of shape (..., truth, told); the columns of the truth's classes come first.
+    :returns: Of shape (...); nan for a confusion without questions.
+    """
+    truth = confusion.sum(axis=-1)
+    columns = confusion.sum(axis=-2)[..., : truth.shape[-1]]
+    hits = np.diagonal(confusion, axis1=-2, axis2=-1)
+    present = truth > 0
+    each = np.where(present, divide(2 * hits, truth + columns), 0)
+    return divide(each.sum(axis=-1), present.sum(axis=-1))
+
+
+def divide(above: Floats, below: Floats) -> Floats:
+    """
+    Divide where there is something to divide by.
+
+    :param above: Above the line.
+    :param below: Below the line.
+    :returns: The ratios; nan where the lower number is 0.
+    """
+    ratios: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=np.asarray(below) > 0)
+    return ratios
+
+
+def _times(records: Sequence[Record], groups: Groups | None, draws: int, seed: int) -> Floats:
+    """Say how often each draw holds each question: as often as its group was drawn."""
+    named = groups or {}
+    keys = [("group", named[one["id"]]) if one["id"] in named else ("id", i) for i, one in enumerate(records)]
+    position = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    count = len(position)
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / max(count, 1)), size=draws)
+    return drawn[:, [position[key] for key in keys]].astype(float) if count else np.zeros((draws, 0))
+
+
+def _bounds(values: Any, level: float) -> dict[str, float] | None:
+    """Cut off both ends; draws to which the measure does not apply say nothing."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return None
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return {"low": float(low), "high": float(high)}

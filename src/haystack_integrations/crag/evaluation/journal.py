@@ -1,0 +1,173 @@
+"""The records of an evaluation on disk, one line each: what a stopped evaluation goes on from."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+
+from haystack_integrations.crag import __version__
+from haystack_integrations.crag.errors import ConfigurationError, SourceError
+from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.reading import CORPUS, SPLIT_FILES
+from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.pipelines.loader import source
+
+FORMAT: Final = "crag-eval-records"
+SUFFIX: Final = ".records.jsonl"
+
+Record = dict[str, Any]
+
+
+def journal_of(result: Path) -> Path:
+    """
+    Name the file of the records that belong to a result.
+
+    :param result: File of the result.
+    :returns: The same with `.records.jsonl` after it.
+    """
+    return result.with_name(result.name + SUFFIX)
+
+
+def read_records(path: Path) -> list[Record]:
+    """
+    Read the records of an earlier evaluation.
+
+    :param path: Their file.
+    :returns: One for each question; of a question that was tried again, the last.
+    :raises SourceError: When there is no such file, or it is none of records.
+    """
+    if not path.is_file():
+        msg = f"no records at {str(path)!r}; evaluate with --json {path.name.removesuffix(SUFFIX)} first"
+        raise SourceError(msg)
+    _, records, _ = _read(path)
+    return list(records.values())
+
+
+class Journal:
+    """Records by question id, and the file that takes each as it comes."""
+
+    def __init__(self, path: Path | None, dataset: Dataset, setup: Setup, *, fresh: bool) -> None:
+        """
+        Open the file, and take up what stands in it.
+
+        :param path: The file; None keeps the records in memory alone.
+        :param dataset: The data.
+        :param setup: What is evaluated.
+        :param fresh: Begin anew.
+        :raises ConfigurationError: When the file holds records of another evaluation, or cannot be written.
+        """
+        self.records: dict[str, Record] = {}
+        self._file: IO[bytes] | None = None
+        if path is None:
+            return
+        made_of, known = fingerprint(dataset, setup), None
+        if path.exists() and path.stat().st_size and not fresh:
+            known, self.records, size = _read(path)
+            different = [name for name, value in made_of.items() if known.get(name) != value]
+            if different:
+                msg = (
+                    f"the records at {str(path)!r} were made with other {', '.join(different)}; "
+                    "add --fresh to begin anew, or choose another file"
+                )
+                raise ConfigurationError(msg)
+        try:
+            self._file = path.open("wb" if known is None else "r+b")
+            if known is None:
+                self._write({"format": FORMAT, "version": 1, **made_of})
+            else:
+                self._file.truncate(size)  # half a line, of a run that was killed
+                self._file.seek(size)
+        except OSError as error:
+            msg = f"cannot write {str(path)!r} ({error.strerror}); choose a path that can be written"
+            raise ConfigurationError(msg) from None
+
+    @property
+    def done(self) -> frozenset[str]:
+        """Ids of the questions that need not be asked again; one that failed is tried again."""
+        return frozenset(name for name, record in self.records.items() if record.get("error") is None)
+
+    def add(self, record: Record) -> None:
+        """
+        Keep a record.
+
+        :param record: It goes to the file at once.
+        """
+        self.records[record["id"]] = record
+        self._write(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            self._file.flush()
+
+
+def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
+    """
+    Tell two evaluations apart by what they are made of.
+
+    :param dataset: The data.
+    :param setup: What is evaluated.
+    :returns: Names and hashes by what they are of; the number of questions is not among them.
+    """
+    place = dataset.folder / dataset.split
+    files = [dataset.folder / CORPUS, *(place / name for name in SPLIT_FILES)]
+    data = (part for file in files for part in (file.name.encode(), file.read_bytes() if file.is_file() else b""))
+    calibration = None if setup.calibration is None else _digest([Path(setup.calibration).read_bytes()])
+    return {
+        "data": _digest(data),
+        "split": dataset.split,
+        "pipeline": _digest([source(setup.pipeline).encode()]),
+        "grader": setup.grader,
+        "calibration": calibration,
+        "lists": setup.lists,
+        "top_k": setup.top_k,
+        "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
+        "crag-haystack": __version__,
+    }
+
+
+def _digest(parts: Any) -> str:
+    digest = blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part)
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Record], int]:
+    """Read a file of records: its head, the records by id, and where its last whole line ends."""
+    head: dict[str, Any] = {}
+    records: dict[str, Record] = {}
+    end = 0
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            values = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            values = None
+        wanted = "format" if number == 1 else "id"
+        if not isinstance(values, dict) or wanted not in values or (number == 1 and values["format"] != FORMAT):
+            msg = f"{path}:{number}: got another line, wanted one of an evaluation's records; add --fresh to begin anew"
+            raise SourceError(msg)
+        if number == 1:
+            head = values
+        else:
+            records[values["id"]] = values
+        end += len(line)
+    return head, records, end
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Give the whole lines; the last may be half, where its writer was killed."""
+    try:
+        with path.open("rb") as file:
+            yield from (line for line in file if line.endswith(b"\n"))
+    except OSError as error:
+        msg = f"the records at {str(path)!r} cannot be read ({error.strerror}); make the file readable"
+        raise SourceError(msg) from None

@@ -1,0 +1,149 @@
+"""Live lists: the whole pipeline on an index of the corpus, with its own retrieval and corrections, the web aside."""
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any, Final
+from uuid import uuid4
+
+from haystack import Document
+
+from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.lists import LISTED
+from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
+from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.evaluation.strips import holds, normal, sought
+from haystack_integrations.crag.pipelines.loader import load, read
+from haystack_integrations.crag.pipelines.stores import open_store
+
+_ANSWER_SECONDS: Final = 60.0
+_BATCH: Final = 1024
+
+
+def check(setup: Setup) -> None:
+    """
+    Refuse a pipeline that cannot be evaluated live, before anything is read or indexed.
+
+    :param setup: What is evaluated.
+    :raises ConfigurationError: When it is no pipeline for questions, or asks a chat model and none is configured.
+    """
+    spec = read(setup.pipeline)
+    if "query" not in spec["inputs"] or not {"documents", "crag"} <= set(spec["outputs"]):
+        msg = (
+            f"got the pipeline {setup.pipeline!r}, wanted one with the input `query` and the outputs `documents` and "
+            "`crag`; choose for example corrective_retrieval"
+        )
+        raise ConfigurationError(msg)
+    if setup.top_k is not None and "top_k" not in {**spec["inputs"], **spec.get("optional_inputs", {})}:
+        msg = f"the pipeline {setup.pipeline!r} takes no top_k; leave out --top-k, or choose another pipeline"
+        raise ConfigurationError(msg)
+    require_model(setup, asking_parts(setup, spec["components"]))
+
+
+class LiveLists:
+    """Asks a pipeline the questions of a data set."""
+
+    def __init__(self, dataset: Dataset, setup: Setup) -> None:
+        """
+        Index the corpus, in this process, and load the pipeline on it.
+
+        :param dataset: The data.
+        :param setup: What is evaluated.
+        :raises ConfigurationError: See `check`.
+        """
+        check(setup)
+        self._dataset = dataset
+        store = open_store("in_memory", index=f"crag-eval-{uuid4().hex}")
+        _fill(store, dataset)
+        changes, spec = exchanged(setup, store), read(setup.pipeline)
+        if setup.model is not None:
+            changes.setdefault("generator", setup.model.generator(_ANSWER_SECONDS))
+        self._pipeline: Any = load(setup.pipeline, store=store, **changes)
+        inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
+        self._options: dict[str, Any] = {"web": False} if "web" in inputs else {}
+        if setup.top_k is not None:
+            self._options["top_k"] = setup.top_k
+        self._normal: dict[str, str] = {}
+
+    def record(self, case: Case) -> dict[str, Any]:
+        """
+        Ask a question.
+
+        :param case: The question.
+        :returns: Its record: the verdict of the last decision and the label of the list that this was about; `first`
+            holds both of the first one.
+        """
+        started = perf_counter()
+        result = self._pipeline.run(query=case.question, **self._options)
+        seconds = perf_counter() - started
+        crag, documents = result["crag"], result["documents"]
+        first, last = crag["trail"][0], crag["trail"][-1]
+        answers = sought(case)
+        support = None
+        if answers:
+            before = holds(self._normalised(entry["id"] for entry in _judged(first)), answers)
+            after = holds((normal(document.content or "") for document in documents), answers)
+            support = {"before": before, "after": after}
+        return {
+            "id": case.id,
+            "question": case.question,
+            "label": self._label(case, last),
+            "strict": case.strict,
+            **{name: crag[name] for name in ("verdict", "score", "rule", "action")},
+            "probabilities": None,
+            "first": {"verdict": first["verdict"], "score": first["score"], "label": self._label(case, first)},
+            "documents": self._listed(case, last),
+            "strips": None,
+            "support": support,
+            "gap": None,
+            "cost": {
+                "llm_calls": crag["llm_calls"],
+                "tokens_in": crag["tokens"]["in"],
+                "tokens_out": crag["tokens"]["out"],
+                "words_to_generator": sum(len((document.content or "").split()) for document in documents),
+                "seconds": round(seconds, 6),
+            },
+            "error": None,
+        }
+
+    def _label(self, case: Case, decision: dict[str, Any]) -> str:
+        judged = tuple(entry["id"] for entry in _judged(decision))
+        return self._dataset.truth(case, RankedList(judged), len(judged))
+
+    def _listed(self, case: Case, decision: dict[str, Any]) -> list[dict[str, Any]]:
+        kept = {entry["id"] for entry in decision["kept"]}
+        known = ((entry, self._dataset.passages.get(entry["id"])) for entry in _judged(decision)[:LISTED])
+        return [
+            {
+                "id": entry["id"],
+                "title": "" if passage is None else passage.title,
+                "label": None if passage is None else case.grade(entry["id"]),
+                "score": entry["score"],
+                "kept": entry["id"] in kept,
+            }
+            for entry, passage in known
+        ]
+
+    def _normalised(self, names: Iterable[str]) -> list[str]:
+        for name in (names := list(names)):
+            if name not in self._normal and name in self._dataset.passages:
+                self._normal[name] = normal(self._dataset.passages[name].text)
+        return [self._normal[name] for name in names if name in self._normal]
+
+
+def _judged(decision: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """List what a decision was about, the kept documents first: the record does not tell the order any more."""
+    return [*decision["kept"], *decision["discarded"]]
+
+
+def _fill(store: Any, dataset: Dataset) -> None:
+    """Embed the corpus and write it into a store."""
+    embedder: Any = StaticDocumentEmbedder()
+    passages = list(dataset.passages.values())
+    for start in range(0, len(passages), _BATCH):
+        documents = [
+            Document(id=passage.id, content=passage.text, meta={"title": passage.title})
+            for passage in passages[start : start + _BATCH]
+        ]
+        store.write_documents(embedder.run(documents=documents)["documents"])

@@ -1,0 +1,247 @@
+"""
+The numbers of an evaluation, made from its records; what does not apply is None, never 0.
+
+All but the verdict's are ratios of sums over questions (micro averages): a question with ten labelled documents counts
+ten times in `filter`, one without labelled sentences not at all in `strips`. That is also what makes intervals cheap:
+a redrawn set of questions only needs new sums (`intervals`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score
+
+Record = Mapping[str, Any]
+Floats = NDArray[np.float64]
+
+CLASSES: Final = ("correct", "ambiguous", "incorrect")
+UNGRADED: Final = "ungraded"  # what a question without a verdict counts as: always wrong
+TOLD: Final = (*CLASSES, UNGRADED)
+COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
+_EPSILON: Final = 1e-9
+
+RATIOS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "filter.precision": (("filter.hits",), ("filter.kept",)),
+    "filter.recall": (("filter.hits",), ("filter.gold",)),
+    "filter.f1": (("filter.hits", "filter.hits"), ("filter.kept", "filter.gold")),
+    "strips.precision": (("strips.hits",), ("strips.kept",)),
+    "strips.recall": (("strips.hits",), ("strips.gold",)),
+    "strips.f1": (("strips.hits", "strips.hits"), ("strips.kept", "strips.gold")),
+    "strips.words_kept": (("strips.words_kept",), ("strips.words_in",)),
+    "answer_support.before": (("support.before",), ("support.n",)),
+    "answer_support.after": (("support.after",), ("support.n",)),
+    "answer_support.accidental": (("accidental.found",), ("accidental.n",)),
+    "gaps.recall": (("gap.noticed",), ("gap.n",)),
+    "gaps.false_alarms": (("covered.refused",), ("covered.n",)),
+    **{f"cost.{name}": ((f"cost.{name}",), (f"cost.{name}.n",)) for name in COSTS},
+}
+"""Each measure as sums over questions (see `tally`): those above, and those below the line."""
+
+
+def summarise(
+    records: Sequence[Record], *, dataset: str, split: str, pipeline: str | None, grader: str | None, lists: str
+) -> dict[str, Any]:
+    """
+    Make the result of an evaluation: the JSON of `crag eval`.
+
+    `verdict` leaves out questions without a label and those marked `strict: false`; its macro-F1 is over the classes
+    that occur in the truth. `filter` asks which documents were kept, against label 1 or 2. `gaps.recall` is the share
+    of gap lists called anything but correct, `gaps.false_alarms` that of covered lists. `cost` holds means per
+    question.
+
+    :param records: One for each question.
+    :param dataset: Name of the data.
+    :param split: Name of the split.
+    :param pipeline: Name of the pipeline, or None.
+    :param grader: Name of the grader, or None.
+    :param lists: `fixed` or `live`.
+    :returns: The result.
+    """
+    sums: dict[str, float] = {}
+    for record in records:
+        for name, count in tally(record).items():
+            sums[name] = sums.get(name, 0) + count
+    groups: dict[str, dict[str, float | None]] = {}
+    for measure, (above, below) in RATIOS.items():
+        group, _, name = measure.partition(".")
+        groups.setdefault(group, {})[name] = _ratio(sums, above, below)
+    names = {"dataset": dataset, "split": split, "pipeline": pipeline, "grader": grader, "lists": lists}
+    return {**names, "n": len(records), "verdict": verdict_measures(records), **groups}
+
+
+def tally(record: Record, least: int = 1) -> dict[str, float]:
+    """
+    Count what one question adds to the sums; what it has no labels for is left out.
+
+    :param record: The question.
+    :param least: The label from which a document should be kept: 1 on topic, 2 answers.
+    :returns: Counts by the names in `RATIOS`.
+    """
+    counts: dict[str, float] = {}
+    labelled = [one for one in record["documents"] if one["label"] is not None]
+    if labelled:
+        gold = [one["label"] >= least for one in labelled]
+        kept = [bool(one["kept"]) for one in labelled]
+        hits = sum(wanted and taken for wanted, taken in zip(gold, kept, strict=True))
+        counts |= {"filter.hits": hits, "filter.kept": sum(kept), "filter.gold": sum(gold)}
+    if record["strips"] is not None:
+        counts |= {f"strips.{name}": count for name, count in record["strips"].items()}
+    if record["support"] is not None:
+        counts |= {"support.n": 1, **{f"support.{when}": bool(found) for when, found in record["support"].items()}}
+    counts |= _gap_counts(record["gap"])
+    for name in COSTS:
+        if record["cost"] is not None and record["cost"][name] is not None:
+            counts |= {f"cost.{name}": record["cost"][name], f"cost.{name}.n": 1}
+    return counts
+
+
+def _gap_counts(gap: Record | None) -> dict[str, float]:
+    """Count a list with evidence removed; `partial` and `no_gold` are neither gap nor covered."""
+    if gap is None or gap["status"] not in ("gap", "covered"):
+        return {}
+    refused = gap["verdict"] != "correct"
+    if gap["status"] == "covered":
+        return {"covered.n": 1, "covered.refused": refused}
+    counts: dict[str, float] = {"gap.n": 1, "gap.noticed": refused}
+    return counts if gap["accidental"] is None else counts | {"accidental.n": 1, "accidental.found": gap["accidental"]}
+
+
+def _ratio(sums: Mapping[str, float], above: Sequence[str], below: Sequence[str]) -> float | None:
+    total = sum(sums.get(name, 0) for name in below)
+    return sum(sums.get(name, 0) for name in above) / total if total else None
+
+
+def filter_measures(records: Sequence[Record], least: int = 1) -> dict[str, float | None]:
+    """
+    Compare the kept documents with the labelled ones.
+
+    :param records: One for each question.
+    :param least: The label from which a document should be kept: 1 on topic, 2 answers.
+    :returns: Precision, recall and F1 over all documents.
+    """
+    counted = [tally(record, least) for record in records]
+    sums = {name: sum(one.get(name, 0) for one in counted) for name in ("filter.hits", "filter.kept", "filter.gold")}
+    return {name: _ratio(sums, *RATIOS[f"filter.{name}"]) for name in ("precision", "recall", "f1")}
+
+
+def judged(records: Sequence[Record]) -> list[Record]:
+    """
+    Choose the questions that the verdict is scored on.
+
+    :param records: One for each question.
+    :returns: Those with a label, but for the ones marked `strict: false`.
+    """
+    return [record for record in records if record["label"] is not None and record["strict"]]
+
+
+def told(record: Record) -> str:
+    """
+    Say what the verdict of a question counts as.
+
+    :param record: The question.
+    :returns: A class, or `ungraded` when there was an error or no verdict.
+    """
+    verdict = record["verdict"]
+    return verdict if record["error"] is None and verdict in CLASSES else UNGRADED
+
+
+def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
+    """
+    Score the three-way verdict.
+
+    :param records: One for each question.
+    :returns: Accuracy, macro-F1 over the classes that occur in the truth, and the confusion: truth → told → number.
+    """
+    if not (scored := judged(records)):
+        return {"accuracy": None, "macro_f1": None, "confusion": None}
+    truth, verdicts = [record["label"] for record in scored], [told(record) for record in scored]
+    present = [name for name in CLASSES if name in truth]
+    counts = confusion_matrix(truth, verdicts, labels=TOLD)
+    columns = TOLD if UNGRADED in verdicts else CLASSES
+    table = {row: dict(zip(columns, map(int, line), strict=False)) for row, line in zip(CLASSES, counts, strict=False)}
+    return {
+        "accuracy": float(accuracy_score(truth, verdicts)),
+        "macro_f1": float(f1_score(truth, verdicts, labels=present, average="macro", zero_division=0)),
+        "confusion": table,
+    }
+
+
+def gap_recall_at(records: Sequence[Record], false_alarms: float = 0.1) -> dict[str, float] | None:
+    """
+    Find how many gaps a threshold on the lists' scores notices that alarms on few covered lists.
+
+    The verdict stands in for a missing score: a list called correct never alarms, any other always does.
+
+    :param records: One for each question.
+    :param false_alarms: The largest share of covered lists that may alarm.
+    :returns: The threshold below which a list alarms, the recall and the false alarms there; None without both kinds.
+    """
+    scores: dict[str, list[float]] = {"gap": [], "covered": []}
+    for gap in (record["gap"] for record in records if record["gap"] is not None):
+        missing = math.inf if gap["verdict"] == "correct" else -math.inf
+        scores.setdefault(gap["status"], []).append(missing if gap["score"] is None else gap["score"])
+    if not scores["gap"] or not scores["covered"]:
+        return None
+    covered = np.sort(scores["covered"])
+    allowed = math.floor(false_alarms * len(covered) + _EPSILON)
+    threshold = float(covered[allowed]) if allowed < len(covered) else math.inf
+    shares = {name: float(np.mean(np.asarray(scores[name]) < threshold)) for name in scores if scores[name]}
+    return {"threshold": threshold, "recall": shares["gap"], "false_alarms": shares["covered"]}
+
+
+def reliability_curve(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> list[dict[str, float]]:
+    """
+    Compare probabilities with what happened, in bins of equally many questions.
+
+    Questions of equal probability share their mean outcome, so the bins do not depend on the order of the questions.
+
+    :param probabilities: Of each question, in [0, 1].
+    :param outcomes: Whether it happened.
+    :param bins: Most bins.
+    :returns: For each bin the mean `probability`, the share `observed` and the number `n`.
+    """
+    values, happened = np.asarray(probabilities, dtype=float), np.asarray(outcomes, dtype=float)
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    shared = (np.bincount(group, weights=happened) / sizes)[group] if len(values) else happened
+    parts = np.array_split(np.argsort(values, kind="stable"), bins)
+    return [
+        {"probability": float(values[part].mean()), "observed": float(shared[part].mean()), "n": len(part)}
+        for part in parts
+        if len(part)
+    ]
+
+
+def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> float | None:
+    """
+    Measure by how much probabilities are off: the expected calibration error over bins of equally many questions.
+
+    :param probabilities: Of each question, in [0, 1].
+    :param outcomes: Whether it happened.
+    :param bins: Most bins.
+    :returns: The mean distance between probability and observed share; None without questions.
+    """
+    curve = reliability_curve(probabilities, outcomes, bins)
+    total = sum(point["n"] for point in curve)
+    off = sum(point["n"] * abs(point["probability"] - point["observed"]) for point in curve)
+    return off / total if total else None
+
+
+def probability_measures(records: Sequence[Record], bins: int = 10) -> dict[str, Any] | None:
+    """
+    Measure how good the probabilities of `correct` are.
+
+    :param records: One for each question.
+    :param bins: Most bins of the curve.
+    :returns: Adaptive `ece`, `brier` score, reliability `curve` and `n`; None when there are no probabilities.
+    """
+    scored = [record for record in judged(records) if record["probabilities"] is not None and record["error"] is None]
+    if not scored:
+        return None
+    values = [record["probabilities"]["correct"] for record in scored]
+    outcomes = [record["label"] == "correct" for record in scored]
+    brier = float(brier_score_loss(outcomes, values, pos_label=True))
+    curve = reliability_curve(values, outcomes, bins)
+    return {"ece": adaptive_ece(values, outcomes, bins), "brier": brier, "curve": curve, "n": len(scored)}

@@ -1,0 +1,192 @@
+"""The parts of a pipeline that judge, and what can take their place."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from haystack import Pipeline
+from haystack.core.errors import DeserializationError, PipelineError
+
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.strip_refiner import StripRefiner
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.settings import configured
+
+_OF_THE_SET: Final = {"aggregate": "set"}
+_SECONDS: Final = 20.0
+_ROLES: Final = ("prefilter", "scorer", "gate", "grader", "router")
+_KEYS: Final = ("CRAG_LLM_API_KEY", "OPENAI_API_KEY")
+_WAY_OUT: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY), or take --grader heuristic"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """
+    The parts of a pipeline that judge.
+
+    :param router: What decides.
+    :param strips: The refiner, or a default one for measuring strips.
+    :param grader: What grades, or None.
+    :param prefilter: The rules before it, or None.
+    :param scorer: The cheap scorer of a cascade, or None.
+    :param gate: What asks the grader only where that scorer is not sure, or None.
+    :param refiner: What refines the evidence before the generator, or None.
+    """
+
+    router: Any
+    strips: Any
+    grader: Any = None
+    prefilter: Any = None
+    scorer: Any = None
+    gate: Any = None
+    refiner: Any = None
+
+
+def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
+    """
+    Make what takes the place of the pipeline's own parts, as `load` takes it.
+
+    :param setup: What is evaluated.
+    :param store: The store that is searched, where there is one.
+    :returns: A grader, and settings of the router where that shall go by the grader's score of the set; or nothing.
+        A calibration is for the scorer of a cascade, where there is one, and its router is left alone.
+    :raises ConfigurationError: For an unusable calibration file, or a chat model that is asked for and not configured.
+    """
+    if setup.calibration is not None:
+        grader = HeuristicGrader(calibration=setup.calibration, statistics=setup.statistics, document_store=store)
+        return {"scorer": grader} if setup.is_cascade else {"grader": grader, "router": _OF_THE_SET}
+    match setup.grader:
+        case None:
+            return {}
+        case "llm":
+            if setup.model is None:
+                msg = f"the grader llm asks a chat model, but none is configured; {_WAY_OUT}"
+                raise ConfigurationError(msg)
+            return {"grader": BatchRelevanceGrader(setup.model.generator(_SECONDS))}
+        case "heuristic":
+            grader = HeuristicGrader(statistics=setup.statistics, document_store=store)
+            return {"grader": grader, "router": _OF_THE_SET}
+        case "evidence":
+            return {"grader": HeuristicGrader(weights="evidence")}
+        case preset:
+            weights: Any = preset
+            return {"grader": HeuristicGrader(weights=weights), "router": _OF_THE_SET}
+
+
+def judging_parts(setup: Setup) -> Parts:
+    """
+    Make the parts that judge, with the settings of the YAML; the others are not made, so they need nothing.
+
+    :param setup: What is evaluated.
+    :returns: The parts.
+    :raises ConfigurationError: When there is nothing that judges, or it asks a chat model and none is configured.
+    """
+    spec, changes = read(setup.pipeline), exchanged(setup)
+    refiner = _final_refiner(spec)
+    roles = (*_ROLES, refiner)
+    chosen = {name: dict(part) for name, part in spec["components"].items() if name in roles}
+    missing = sorted({"router", *changes} - set(chosen))
+    if missing:
+        msg = (
+            f"the pipeline {setup.pipeline!r} has no component {missing}; choose another, such as corrective_retrieval"
+        )
+        raise ConfigurationError(msg)
+    settings = {**(chosen["router"].get("init_parameters") or {}), **changes.pop("router", {})}
+    chosen["router"]["init_parameters"] = settings
+    for part in filter(_reads_statistics, chosen.values()):
+        given = {**(part.get("init_parameters") or {})}
+        # What the pipeline asks its store for, which is not here, comes from the corpus.
+        part["init_parameters"] = {"statistics": setup.statistics, **given, "document_store": None}
+    asking = asking_parts(setup, chosen)
+    require_model(setup, asking)
+    try:
+        pipeline = Pipeline.from_dict({"components": chosen, "connections": []}, components=changes)
+    except (DeserializationError, PipelineError) as error:
+        msg = f"the judging parts of {setup.pipeline!r} cannot be loaded: {error}"
+        raise ConfigurationError(msg) from error
+    found: dict[str, Any] = {name: pipeline.get_component(name) for name in chosen}
+    if setup.model is not None:
+        for name in asking:
+            found[name].chat_generator = setup.model.generator(_SECONDS)
+    refining = found.get(refiner)
+    by_role = {name: found[name] for name in _ROLES if name in found}
+    return Parts(**by_role, refiner=refining, strips=refining or StripRefiner())
+
+
+def reads_statistics(setup: Setup) -> bool:
+    """
+    Tell whether judging needs to know in how many documents of the corpus a term is.
+
+    :param setup: What is evaluated.
+    :returns: Whether a grader that is used wants that.
+    """
+    spec, own = read(setup.pipeline)["components"], ("scorer",) if setup.grader else ("scorer", "grader")
+    replaced = setup.grader == "heuristic" or setup.calibration is not None
+    return replaced or any(_reads_statistics(spec[name]) for name in own if name in spec)
+
+
+def _reads_statistics(part: Mapping[str, Any]) -> bool:
+    """Tell whether a component judges by a calibration; published weights ask nothing of the corpus."""
+    weights = (part.get("init_parameters") or {}).get("weights")
+    return str(part["type"]).endswith(".HeuristicGrader") and weights is None
+
+
+def warm_up(parts: Iterable[Any]) -> None:
+    """
+    Load what takes time, so that it is not counted as judging.
+
+    :param parts: Components, and whatever stands beside them.
+    :raises ConfigurationError: When a file that a part names cannot be used.
+    """
+    for part in parts:
+        if hasattr(part, "warm_up"):
+            part.warm_up()
+
+
+def require_model(setup: Setup, asking: Sequence[str]) -> None:
+    """
+    Refuse to begin what asks a chat model when none is configured.
+
+    :param setup: What is evaluated.
+    :param asking: The components that ask one.
+    :raises ConfigurationError: With the settings, and the choices that need none.
+    """
+    if asking and setup.model is None and not any(map(configured, _KEYS)):
+        msg = (
+            f"the components {list(asking)} of {setup.pipeline!r} ask a chat model, but none is configured; {_WAY_OUT}"
+        )
+        raise ConfigurationError(msg)
+
+
+def asking_parts(setup: Setup, parts: Mapping[str, Any]) -> list[str]:
+    """
+    Name the parts that ask a chat model of their own.
+
+    :param setup: What is evaluated.
+    :param parts: Components of the YAML by name.
+    :returns: Their names, without the grader where another takes its place.
+    """
+    own = setup.grader is None and (setup.calibration is None or setup.is_cascade)
+    asking = [name for name in parts if "chat_generator" in (parts[name].get("init_parameters") or {})]
+    return [name for name in asking if own or name != "grader"]
+
+
+def waits_for_a_model(setup: Setup) -> bool:
+    """
+    Tell whether judging waits for a chat model, so that it pays to judge several questions at a time.
+
+    :param setup: What is evaluated.
+    :returns: Whether a part that is used asks one.
+    """
+    spec = read(setup.pipeline)
+    used = ("grader", _final_refiner(spec)) if setup.lists == "fixed" else tuple(spec["components"])
+    return setup.grader == "llm" or not set(asking_parts(setup, spec["components"])).isdisjoint(used)
+
+
+def _final_refiner(spec: Mapping[str, Any]) -> str:
+    """Name the refiner between router and generator; empty where there is none. One beside the web is another thing."""
+    to = [one["receiver"].partition(".")[0] for one in spec["connections"] if one["sender"] == "router.generate"]
+    return next((name for name in to if str(spec["components"][name]["type"]).endswith(".StripRefiner")), "")

@@ -1,0 +1,208 @@
+"""
+The report of an evaluation: one HTML page that needs nothing else, with pictures and the worst decisions.
+
+The page loads nothing, by construction and by its own content security policy. All texts (questions, titles, documents)
+are escaped: they come from users' stores and from the web.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from statistics import median
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from haystack_integrations.crag.evaluation import drawing
+from haystack_integrations.crag.evaluation.measures import (
+    CLASSES,
+    Record,
+    filter_measures,
+    gap_recall_at,
+    judged,
+    probability_measures,
+    told,
+)
+from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at
+from haystack_integrations.crag.evaluation.table import LABELS, Interval, judgement, number, span, values
+
+Comparison = Mapping[str, Mapping[str, float] | None]
+
+_HEADLINE: Final = (
+    "verdict.macro_f1",
+    "filter.f1",
+    "strips.f1",
+    "answer_support.after",
+    "gaps.recall",
+    "cost.llm_calls",
+)
+_BARS: Final = {
+    "documents": ("filter.precision", "filter.recall", "filter.f1"),
+    "strips": ("strips.precision", "strips.recall", "strips.f1", "strips.words_kept"),
+    "support": ("answer_support.before", "answer_support.after", "answer_support.accidental"),
+    "gaps": ("gaps.recall", "gaps.false_alarms"),
+}
+_GRADES: Final = {2: "answers", 1: "on topic", 0: "neither", None: "not labelled"}
+_WORST: Final = 10
+_LOSS: Final = 0.02
+_ROWS_OF_CURVE: Final = 10
+
+
+def html_report(
+    result: Mapping[str, Any],
+    records: Sequence[Record],
+    *,
+    intervals: Mapping[str, Interval | None] | None = None,
+    calibration: Mapping[str, Any] | None = None,
+    comparison: Comparison | None = None,
+) -> str:
+    """
+    Make the page.
+
+    :param result: The result of an evaluation.
+    :param records: Its records; one may have `snippets`, texts by document id, shown with the worst decisions.
+    :param intervals: From `intervals.intervals`.
+    :param calibration: What calibration found on questions held back, all keys optional: `held_out` (numbers, texts or
+        `{"value", "low", "high"}` by name), `reliability` (see `measures.reliability_curve`) and `cost_curve` (see
+        `risk.cost_curve`; without it, the curve of the records is shown).
+    :param comparison: From `intervals.paired`.
+    :returns: HTML.
+    """
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(number=number, span=span)
+    source = files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8")
+    known, bounds = dict(values(result)), intervals or {}
+    return environment.from_string(source).render(
+        result=result,
+        labels=LABELS,
+        headline=[(LABELS[name], known[name], bounds.get(name)) for name in _HEADLINE if name in known],
+        failed=sum(record["error"] is not None for record in records),
+        confusion=_confusion(result["verdict"]["confusion"]),
+        probabilities=_probabilities(probability_measures(records)),
+        scores=_scores(records),
+        cascade=_cascade(records, calibration or {}),
+        bars={key: _bars(names, known, bounds) for key, names in _BARS.items()},
+        answering=filter_measures(records, least=2),
+        gap=_gap(records),
+        calibration=_calibration(calibration or {}),
+        measures=[(name, value, bounds.get(name), *_change(name, comparison or {})) for name, value in known.items()],
+        compared=comparison is not None,
+        worst=[_decision(record) for record in worst(records)],
+    )
+
+
+def worst(records: Sequence[Record], most: int = _WORST) -> list[Record]:
+    """
+    Choose the worst decisions: furthest from the truth first, and of these the ones that were surest.
+
+    :param records: One for each question.
+    :param most: Most to choose.
+    :returns: Wrong ones; failed questions come last.
+    """
+
+    def badness(record: Record) -> tuple[int, float]:
+        verdict = told(record)
+        if verdict not in CLASSES:
+            return 0, 0.0
+        sure = (record["probabilities"] or {}).get(verdict, 0.0)
+        return abs(CLASSES.index(verdict) - CLASSES.index(record["label"])), sure
+
+    return sorted((one for one in judged(records) if told(one) != one["label"]), key=badness, reverse=True)[:most]
+
+
+def _confusion(confusion: Mapping[str, Mapping[str, int]] | None) -> list[dict[str, Any]] | None:
+    """Give each row its sum, and each cell its share of the row."""
+    if confusion is None:
+        return None
+    rows = []
+    for truth, row in confusion.items():
+        total = sum(row.values())
+        cells = [(name, count, count / total if total else 0.0) for name, count in row.items()]
+        rows.append({"truth": truth, "n": total, "cells": cells})
+    return rows
+
+
+def _probabilities(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if measured is None else {**measured, "picture": drawing.reliability(measured["curve"])}
+
+
+def _scores(records: Sequence[Record]) -> dict[str, Any] | None:
+    """Show the scores by true label."""
+    scored = [record for record in judged(records) if record["score"] is not None]
+    groups = {name: [record["score"] for record in scored if record["label"] == name] for name in CLASSES}
+    picture = drawing.histograms(groups, "score of the list", "Scores by true label")
+    return {"picture": picture, "rows": _spread(groups)} if scored else None
+
+
+def _spread(groups: Mapping[str, Sequence[float]]) -> list[tuple[str, int, float | None, float | None, float | None]]:
+    """Give number, lowest, median and highest score of each group."""
+    return [
+        (name, len(scores), *((min(scores), median(scores), max(scores)) if scores else (None, None, None)))
+        for name, scores in groups.items()
+    ]
+
+
+def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Show the calibration's cost curve, or that of the records with an LLM that is always right."""
+    curve = calibration.get("cost_curve")
+    held_out = bool(curve)
+    if not curve:
+        sure = [record for record in judged(records) if record["probabilities"] is not None]
+        if not sure:
+            return None
+        confidence = [max(record["probabilities"].values()) for record in sure]
+        curve = cost_curve(confidence, [record["label"] for record in sure], [told(record) for record in sure])
+    near = (min(curve, key=lambda point: abs(point["share_sent"] - i / _ROWS_OF_CURVE)) for i in range(11))
+    rows = {point["share_sent"]: point for point in near}  # several may lie nearest to the same point
+    saved = saved_at(curve, _LOSS)
+    return {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saved, "held_out": held_out}
+
+
+def _bars(
+    names: Sequence[str], known: Mapping[str, float], bounds: Mapping[str, Interval | None]
+) -> dict[str, Any] | None:
+    rows = [(LABELS[name].rpartition(": ")[2], known[name], bounds.get(name)) for name in names if name in known]
+    title = LABELS[names[0]].partition(": ")[0]
+    return {"picture": drawing.bars(rows, title), "rows": rows} if rows else None
+
+
+def _gap(records: Sequence[Record]) -> dict[str, Any] | None:
+    """Show the scores of lists with and without their evidence."""
+    seen = [record["gap"] for record in records if record["gap"] is not None and record["gap"]["score"] is not None]
+    groups = {name: [gap["score"] for gap in seen if gap["status"] == name] for name in ("gap", "covered")}
+    if not any(groups.values()):
+        return None
+    picture = drawing.histograms(groups, "score of the list", "Scores with the evidence removed, and with it")
+    return {"picture": picture, "rows": _spread(groups), "at_ten": gap_recall_at(records, 0.1)}
+
+
+def _calibration(calibration: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Write the figures of a calibration file as text."""
+    if not calibration.get("held_out") and not calibration.get("reliability"):
+        return None
+    rows = []
+    for name, value in (calibration.get("held_out") or {}).items():
+        entry = value if isinstance(value, Mapping) else {"value": value}
+        bounds = span(entry) if {"low", "high"} <= set(entry) else ""
+        rows.append((str(name).replace("_", " "), _written(entry.get("value", "")), bounds))
+    curve = calibration.get("reliability")
+    picture: Markup | None = drawing.reliability(curve) if curve else None
+    return {"rows": rows, "picture": picture, "curve": curve or []}
+
+
+def _written(value: Any) -> str:
+    return number(value) if isinstance(value, float) or value is None else str(value)
+
+
+def _change(name: str, comparison: Comparison) -> tuple[Mapping[str, float] | None, str]:
+    change = comparison.get(name)
+    return (None, "") if change is None else (change, judgement(name, change))
+
+
+def _decision(record: Record) -> dict[str, Any]:
+    snippets = record.get("snippets") or {}
+    documents = [
+        {**document, "grade": _GRADES[document["label"]], "text": snippets.get(document["id"], "")}
+        for document in record["documents"]
+    ]
+    return {**record, "told": told(record), "documents": documents}

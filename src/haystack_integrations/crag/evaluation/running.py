@@ -1,0 +1,218 @@
+"""Run an evaluation: on all cores, with every record on disk as it comes, so that it can be taken up again."""
+
+import logging
+import os
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from math import ceil
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Protocol
+
+from haystack_integrations.crag.corpus_statistics import collect, write_statistics
+from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset
+from haystack_integrations.crag.evaluation.journal import Journal
+from haystack_integrations.crag.evaluation.lists import FixedLists
+from haystack_integrations.crag.evaluation.live import LiveLists, check
+from haystack_integrations.crag.evaluation.parts import (
+    exchanged,
+    judging_parts,
+    reads_statistics,
+    waits_for_a_model,
+    warm_up,
+)
+from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
+from haystack_integrations.crag.evaluation.setup import Setup
+
+Record = dict[str, Any]
+Progress = Callable[[int, int | None, str], None]
+
+WORTH_A_WORKER: Final = {"fixed": 1000, "live": 100}
+"""Questions without a chat model for which another process is worth its start of some seconds."""
+
+_CHUNK: Final = 16
+_COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
+
+
+class Judge(Protocol):
+    """Makes records of questions."""
+
+    def record(self, case: Case) -> Record:
+        """
+        Judge a question.
+
+        :param case: The question.
+        :returns: Its record.
+        """
+
+
+def evaluate(
+    dataset: Dataset,
+    setup: Setup,
+    *,
+    journal: Path | None = None,
+    workers: int | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> list[Record]:
+    """
+    Judge every question of a data set.
+
+    A question that fails becomes a record with its `error`, and the others go on; run again, it is tried again.
+
+    :param dataset: The data.
+    :param setup: What is evaluated.
+    :param journal: File that takes every record as it comes; what stands in it already is not judged again.
+    :param workers: Processes; None for all cores where that pays.
+    :param fresh: Begin the journal anew.
+    :param progress: Called after each record: number done, number of all, id of the last.
+    :returns: The records in the order of the data.
+    :raises CragError: When it cannot begin, or the journal is of another evaluation.
+    """
+    require(dataset, setup)
+    with closing(Journal(journal, dataset, setup, fresh=fresh)) as log:
+        known = log.done
+        pending = [number for number, case in enumerate(dataset.cases) if case.id not in known]
+        total, processes = len(dataset.cases), _workers(setup, workers, len(pending))
+        # Closed whatever happens, so that no process goes on after an interruption.
+        with closing(_records(dataset, setup, pending, processes)) as coming:
+            for done, record in enumerate(coming, total - len(pending) + 1):
+                log.add(record)
+                if progress is not None:
+                    progress(done, total, record["id"])
+        return [log.records[case.id] for case in dataset.cases]
+
+
+def require(dataset: Dataset, setup: Setup) -> None:
+    """
+    Refuse what cannot work, before any process starts.
+
+    :param dataset: The data.
+    :param setup: What is evaluated.
+    :raises ConfigurationError: With the way out.
+    """
+    # A part that cannot be loaded says so here; in a process of its own it could not say much.
+    if setup.lists == "live":
+        check(setup)
+        warm_up(exchanged(setup).values())
+        return
+    warm_up(vars(judging_parts(setup)).values())
+    if any(case.fixed is None for case in dataset.cases):
+        place = dataset.folder / dataset.split / LISTS
+        msg = f"the data has no fixed lists; put them into {str(place)!r}, or take --lists live"
+        raise ConfigurationError(msg)
+
+
+def judge_of(dataset: Dataset, setup: Setup) -> Judge:
+    """
+    Load what judges, once for each process.
+
+    :param dataset: The data.
+    :param setup: What is evaluated.
+    :returns: What makes records.
+    """
+    return LiveLists(dataset, setup) if setup.lists == "live" else FixedLists(dataset, setup)
+
+
+@contextmanager
+def _counted(dataset: Dataset, setup: Setup) -> Iterator[Setup]:
+    """Count the corpus where a grader would ask the pipeline's store: all processes read one file."""
+    if setup.lists == "live" or not reads_statistics(setup):
+        yield setup
+        return
+    with TemporaryDirectory(prefix="crag-eval-") as folder:
+        file = Path(folder, "statistics.json")
+        texts = (
+            f"{passage.title}\n{passage.text}" if passage.title else passage.text
+            for passage in dataset.passages.values()
+        )
+        write_statistics(collect(texts), file)
+        yield replace(setup, statistics=str(file))
+
+
+def _workers(setup: Setup, asked: int | None, pending: int) -> int:
+    """Choose the number of processes: as asked for, else as many as pay."""
+    cores = os.cpu_count() or 1
+    each = 1 if waits_for_a_model(setup) else WORTH_A_WORKER[setup.lists]
+    worth = pending // each
+    return max(1, min(pending, cores if asked is None else asked, worth if asked is None else pending))
+
+
+def _records(dataset: Dataset, setup: Setup, pending: Sequence[int], workers: int) -> Generator[Record]:
+    """Give the records as they come."""
+    if not pending:
+        return
+    with _counted(dataset, setup) as counted:
+        if workers == 1:
+            judge = judge_of(dataset, counted)
+            yield from (_record(judge, dataset.cases[number]) for number in pending)
+        else:
+            yield from _by_workers(dataset, counted, pending, workers)
+
+
+def _by_workers(dataset: Dataset, setup: Setup, pending: Sequence[int], workers: int) -> Generator[Record]:
+    """Give the records as the workers finish them."""
+    size = 1 if waits_for_a_model(setup) else min(_CHUNK, ceil(len(pending) / workers))
+    chunks = [pending[start : start + size] for start in range(0, len(pending), size)]
+    begun = (dataset.folder, dataset.split, setup, logging.getLogger().level)
+    # Fresh processes: a copy of this one would share its threads' locks.
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=begun)
+    try:
+        futures: list[Future[list[Record]]] = [pool.submit(_chunk, chunk) for chunk in chunks]
+        for future in as_completed(futures):
+            yield from future.result()
+    except BrokenProcessPool:
+        msg = (
+            f"a process of the {workers} died, perhaps for want of memory; what was finished stays, "
+            "run the same command again to go on, or with --workers 1"
+        )
+        raise EvaluationError(msg) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class EvaluationError(CragError, RuntimeError):
+    """An evaluation ended before its last question; its journal keeps what was finished."""
+
+
+class _Worker:
+    """What a worker process loads once."""
+
+    dataset: Dataset
+    judge: Judge
+
+
+def _begin(folder: Path, split: str, setup: Setup, level: int) -> None:
+    """Load what judges, in a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to handle
+    os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+    logging.basicConfig(level=level)
+    _Worker.dataset = read_dataset(folder, split)
+    _Worker.judge = judge_of(_Worker.dataset, setup)
+
+
+def _chunk(numbers: Sequence[int]) -> list[Record]:
+    return [_record(_Worker.judge, _Worker.dataset.cases[number]) for number in numbers]
+
+
+def _record(judge: Judge, case: Case) -> Record:
+    """Judge a question; a failure is a record too, and nothing in it is made up."""
+    try:
+        return judge.record(case)
+    except ConfigurationError:  # no question is to blame, and no other would go better
+        raise
+    except Exception as error:  # one question must not end the evaluation: whatever a component raises
+        cause = error.__cause__ or error
+        why = (str(cause).strip().splitlines() or ["no message"])[0]
+        none = dict.fromkeys(
+            ("label", "verdict", "score", "probabilities", "rule", "action", "strips", "support", "gap")
+        )
+        head = {"id": case.id, "question": case.question, "strict": case.strict}
+        cost = dict.fromkeys(_COSTS)
+        return {**head, **none, "documents": [], "cost": cost, "error": f"{type(cause).__name__}: {why}"}

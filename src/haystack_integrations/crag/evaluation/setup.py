@@ -1,0 +1,72 @@
+"""What is evaluated: plain values, so that they reach worker processes."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.loader import read
+
+Lists = Literal["fixed", "live"]
+GRADERS: Final = ("heuristic", "evidence", "coherence", "rerank", "llm")
+"""Graders that can take the place of the pipeline's own: a heuristic, its presets, a chat model."""
+
+
+class ChatSource(Protocol):
+    """Makes chat generators; plain values, so that it reaches worker processes."""
+
+    def generator(self, timeout: float) -> Any:
+        """
+        Make a chat generator.
+
+        :param timeout: Seconds to wait for a reply.
+        :returns: The generator.
+        """
+
+
+@dataclass(frozen=True)
+class Setup:
+    """
+    What is evaluated; plain values, so that it reaches worker processes.
+
+    :param pipeline: A shipped pipeline, or the path of a YAML file.
+    :param grader: One of `GRADERS` in place of the pipeline's own; None leaves that.
+    :param calibration: A file of `crag calibrate` for a heuristic grader in place of the pipeline's own, or None.
+    :param lists: `fixed`: the lists that come with the data; `live`: the pipeline's own retrieval.
+    :param top_k: How many documents the verdict is about, or per retriever; None for five, or the pipeline's own.
+    :param model: The chat model, or None.
+    :param statistics: Document frequencies of the corpus for graders that read them where there is no store, or None.
+    """
+
+    pipeline: str
+    grader: str | None = None
+    calibration: str | None = None
+    lists: Lists = "fixed"
+    top_k: int | None = None
+    model: ChatSource | None = None
+    statistics: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a choice that is not there, or contradicts another."""
+        if self.grader is not None and self.grader not in GRADERS:
+            msg = f"got the grader {self.grader!r}, wanted one of {list(GRADERS)}; leave it out for the pipeline's own"
+            raise ConfigurationError(msg)
+        if self.lists not in ("fixed", "live"):
+            msg = f"got the lists {self.lists!r}, wanted fixed (those of the data) or live (the pipeline's retrieval)"
+            raise ConfigurationError(msg)
+        if self.calibration is not None and self.grader not in (None, "heuristic"):
+            msg = (
+                f"got a calibration and the grader {self.grader!r}, wanted the heuristic one; leave out one of the two"
+            )
+            raise ConfigurationError(msg)
+
+    @property
+    def grader_name(self) -> str:
+        """What the result calls the grader: as asked for, else the class that stands in the pipeline."""
+        part = read(self.pipeline)["components"].get("grader", {})
+        own = self.grader or str(part.get("type", "none")).rpartition(".")[2]
+        return own if self.calibration is None else f"calibrated {own}" if self.is_cascade else "calibrated"
+
+    @property
+    def is_cascade(self) -> bool:
+        """Whether a cheap scorer decides when the grader is asked."""
+        return {"scorer", "gate"} <= set(read(self.pipeline)["components"])

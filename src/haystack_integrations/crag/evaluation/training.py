@@ -1,0 +1,170 @@
+"""From a data set to labelled lists: what a calibration is fitted on, checked for what would spoil it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from haystack_integrations.crag.corpus_statistics import CorpusStatistics, collect
+from haystack_integrations.crag.errors import CragError
+from haystack_integrations.crag.evaluation.cases import LABELS, Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.groups import groups_of
+from haystack_integrations.crag.evaluation.labelled import LabelledList
+
+FIRST: Final = 5
+"""The verdict is fitted on the first five documents of a list; all of it teaches what single documents are."""
+
+FEWEST: Final = 40
+FEWEST_OF_A_KIND: Final = 8
+RECOMMENDED: Final = 80
+"""Questions without which nothing is fitted, of which so many have each of two verdicts, and those that do well."""
+
+_SHOWN: Final = 3
+
+
+class CalibrationError(CragError, ValueError):
+    """The labelled questions cannot carry a calibration; the message says what is missing."""
+
+
+def corpus_statistics(dataset: Dataset) -> CorpusStatistics:
+    """
+    Count the corpus of a data set.
+
+    :param dataset: The data set.
+    :returns: Its document frequencies, as an index of it would give them.
+    """
+    passages = dataset.passages.values()
+    return collect(f"{passage.title}\n{passage.text}" for passage in passages).statistics("store")
+
+
+def group_numbers(dataset: Dataset) -> dict[str, int]:
+    """
+    Find the questions about the same sources: labelled documents, others of the same title, the same wording.
+
+    :param dataset: The data set.
+    :returns: A group number by question id.
+    """
+    keys: list[set[tuple[str, str]]] = []
+    for case in dataset.cases:
+        labelled = (*case.gold, *case.partial)
+        titles = {dataset.passages[name].title for name in labelled if name in dataset.passages} - {""}
+        own = {("document", name) for name in labelled} | {("title", title) for title in titles}
+        keys.append(own | {("wording", wording(case.question))})
+    return {case.id: number for case, number in zip(dataset.cases, groups_of(keys), strict=True)}
+
+
+def wording(question: str) -> str:
+    """
+    Make questions comparable that differ in case, spaces and the last mark only.
+
+    :param question: A question.
+    :returns: Its wording.
+    """
+    return " ".join(question.casefold().split()).rstrip("?.! ")
+
+
+def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[LabelledList]:
+    """
+    Pair questions with lists and labels.
+
+    :param dataset: The data set.
+    :param ranked: The list of each question, by id.
+    :returns: For each question its first five documents with a verdict, and the whole list without one.
+    """
+    groups, lists = group_numbers(dataset), []
+    for case in dataset.cases:
+        if (found := ranked.get(case.id)) is None or not found.retrieved:
+            continue
+        verdict = dataset.truth(case, found, FIRST) if case.strict else None
+        lists.append(_labelled(dataset, case, found, FIRST, verdict, groups[case.id]))
+        if len(found.retrieved) > FIRST:
+            lists.append(_labelled(dataset, case, found, len(found.retrieved), None, groups[case.id]))
+    return lists
+
+
+def gap_lists(dataset: Dataset) -> list[LabelledList]:
+    """
+    Take the lists from which the evidence was removed.
+
+    :param dataset: The data set.
+    :returns: The first five documents of each, with the list's status in the place of a verdict.
+    """
+    groups, lists = group_numbers(dataset), []
+    for case in dataset.cases:
+        if case.gap is not None and case.gap.retrieved and case.gap.status is not None:
+            lists.append(_labelled(dataset, case, case.gap, FIRST, case.gap.status, groups[case.id]))
+    return lists
+
+
+def _labelled(
+    dataset: Dataset, case: Case, ranked: RankedList, first: int, verdict: str | None, group: int
+) -> LabelledList:
+    passages = [dataset.passages[name] for name in ranked.retrieved[:first]]
+    texts = tuple((passage.title, passage.text) for passage in passages)
+    return LabelledList(case.id, case.question, texts, tuple(case.grades(ranked)[:first]), verdict, group)
+
+
+def check_enough(lists: Sequence[LabelledList]) -> None:
+    """
+    Refuse what is too little to fit anything on.
+
+    :param lists: Labelled lists.
+    :raises CalibrationError: Saying how many questions are missing, and of which verdict.
+    """
+    counts = Counter(each.verdict for each in lists if each.verdict is not None)
+    total = sum(counts.values())
+    if total < FEWEST:
+        msg = (
+            f"a calibration needs {FEWEST} labelled questions and does well from {RECOMMENDED} on, but got {total}; "
+            f"label {FEWEST - total} more, by hand or with `crag label`"
+        )
+        raise CalibrationError(msg)
+    told = ", ".join(f"{counts[name]} {name}" for name in LABELS)
+    if sum(count >= FEWEST_OF_A_KIND for count in counts.values()) < 2:  # noqa: PLR2004
+        msg = (
+            f"a calibration needs {FEWEST_OF_A_KIND} questions of each of two verdicts at least, but got {told}; add "
+            "questions that the documents do not answer, as your users ask them"
+        )
+        raise CalibrationError(msg)
+    if len({each.group for each in lists}) < FEWEST_OF_A_KIND:
+        msg = (
+            f"a calibration needs questions about {FEWEST_OF_A_KIND} different sources at least, but these {total} are "
+            f"about {len({each.group for each in lists})}; add questions about other documents"
+        )
+        raise CalibrationError(msg)
+
+
+def check_leaks(dataset: Dataset) -> None:
+    """
+    Refuse questions that stand in another split of the same folder, too: figures there would be no held-out figures.
+
+    The same wording about other documents is another question ("What is the conclusion of this report?").
+
+    :param dataset: The data set, with the split that is fitted on.
+    :raises CalibrationError: With some of the questions, and the way out.
+    """
+    own = {(wording(case.question), frozenset((*case.gold, *case.partial))): case.id for case in dataset.cases}
+    for other in sorted(dataset.folder.iterdir()):
+        file = other / "queries.jsonl"
+        if other.name == dataset.split or not file.is_file():
+            continue
+        shared = sorted(own[key] for key in _keys(file) if key in own)
+        if shared:
+            msg = (
+                f"{len(shared)} questions of split {dataset.split!r} stand in {other.name!r}, too, about the same "
+                f"documents: {shared[:_SHOWN]}; what is fitted here would be judged there on what it has seen. "
+                f"Remove them from one of the two"
+            )
+            raise CalibrationError(msg)
+
+
+def _keys(file: Path) -> Iterable[tuple[str, frozenset[str]]]:
+    """Read what identifies the questions of another split; a line that cannot be read is that split's problem."""
+    for line in file.read_bytes().splitlines():
+        try:
+            row: dict[str, Any] = orjson.loads(line)
+            yield wording(row["question"]), frozenset((*row.get("gold", ()), *row.get("partial", ())))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue

@@ -1,0 +1,104 @@
+"""How HeuristicGrader judges: by a calibration, or by weights. The component gives it sockets."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haystack import Document
+
+from haystack_integrations.crag.corpus_statistics import StatisticsSource
+from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.judging.grading import Graded, grade
+from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.signals import measure, score_tags
+from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score
+
+
+class Heuristics:
+    """
+    A way to judge; see `HeuristicGrader` for the settings.
+
+    :param weights: Weights, or None to judge by a calibration.
+    :param calibration: A calibration file, or None for the model in this package.
+    :param statistics: Where document frequencies come from.
+    :param model: Folder of a static model, or None.
+    :param title_field: Metadata field with a document's title, or None.
+    :param min_tokens: Estimated tokens from which on a document is long enough.
+    """
+
+    def __init__(
+        self,
+        weights: Weights | None,
+        calibration: str | None,
+        statistics: StatisticsSource,
+        model: str | None,
+        title_field: str | None,
+        min_tokens: int,
+    ) -> None:
+        """Keep the settings; nothing is read yet."""
+        self._weights, self._calibration, self._statistics = weights, calibration, statistics
+        self._model, self._title_field, self._min_tokens = model, title_field, min_tokens
+
+    @property
+    def name(self) -> str:
+        """Tell who speaks, for a grade: the grader and what it judges by."""
+        if self._weights is None:
+            return f"HeuristicGrader:{'default' if self._calibration is None else 'calibrated'}"
+        return f"HeuristicGrader:{self._weights if isinstance(self._weights, str) else 'custom'}"
+
+    def grade(self, query: str, documents: Sequence[Document], kept: Sequence[Document]) -> Graded:
+        """
+        Grade documents.
+
+        :param query: The question.
+        :param documents: At least one document, in rank order.
+        :param kept: Documents of earlier passes that stay; a calibration judges all of them together.
+        :returns: Scores, reasons and signals.
+        :raises ConfigurationError: When a file cannot be used.
+        """
+        if self._weights is not None:
+            return self._weighed(self._weights, query, documents)
+        ids = {document.id for document in documents}
+        beside = [document for document in kept if document.id not in ids]
+        calibration, reader = load_calibration(self._calibration), shared_reader(self._model)
+        known = self._statistics.resolve(query)
+        return grade(query, documents, beside, calibration, reader, known, self._title_field)
+
+    def _weighed(self, weights: Weights, query: str, documents: Sequence[Document]) -> Graded:
+        encoder = load_encoder(self._model)
+        each, of_set = measure(query, documents, encoder, title_field=self._title_field, min_tokens=self._min_tokens)
+        scores = [round(document_score(weights, values), 4) for values in each]
+        reasons = [reason(weights, values) for values in each]
+        by_id = {document.id: values for document, values in zip(documents, each, strict=True)}
+        signals = {"set": of_set, "documents": by_id}
+        return Graded(scores, reasons, signals, {"signals": signals})
+
+    def report(self, graded: Graded, scores: list[float]) -> dict[str, Any]:
+        """
+        Say what the router must know.
+
+        :param graded: What became of the documents.
+        :param scores: The scores that hold, some of them given in earlier passes.
+        :returns: The report, with a `set_score`.
+        """
+        if self._weights is None:
+            return graded.report
+        of_all = round(set_score(self._weights, graded.signals["set"], scores), 4)
+        return {"set_score": of_all, **graded.report}
+
+    def tags(self, documents: Sequence[Document], graded: Graded) -> Mapping[str, Any]:
+        """
+        Put a grading into attributes of its span.
+
+        :param documents: The documents.
+        :param graded: What became of them.
+        :returns: Attributes by name.
+        """
+        of_set = graded.signals["set"]
+        verdict = (graded.report.get("verdict") or {}).get("probabilities") or {}
+        return {
+            **score_tags(documents, graded.scores),
+            **{f"crag.probability.{name}": value for name, value in verdict.items()},
+            "crag.grader.calibrated": of_set.get("calibrated"),
+            "crag.grader.statistics": of_set.get("statistics"),
+        }

@@ -1,0 +1,146 @@
+"""Grade retrieved documents by a calibration: what HeuristicGrader does when it is given no weights."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from haystack import Document
+
+from haystack_integrations.crag.corpus_statistics import CorpusStatistics
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.judging.asking import Frequencies
+from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.evidence import Features
+from haystack_integrations.crag.judging.judge import Opinion, judge
+from haystack_integrations.crag.judging.reading import Reader
+from haystack_integrations.crag.text import terms
+
+# What a grade's reason tells of a document's signals.
+_TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
+_LIKELY: Final = ("answers", "on_topic", "sufficient")
+
+
+# The corpus supposed where nothing is known of it, and how common a term is that all retrieved documents have.
+_SUPPOSED: Final = 10_000
+_DAMPED: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Graded:
+    """
+    What became of the documents of one retrieval.
+
+    :param scores: The expected grade of each: 0 off topic, 0.5 on topic, 1 answers.
+    :param reasons: Why, in numbers.
+    :param signals: Of the set and of each document, as a grader emits them.
+    :param report: What the router reads: `set_score`, `verdict`, `calibrated`, `signals`.
+    """
+
+    scores: list[float]
+    reasons: list[str]
+    signals: dict[str, Any]
+    report: dict[str, Any]
+
+
+def grade(
+    query: str,
+    documents: Sequence[Document],
+    beside: Sequence[Document],
+    calibration: Calibration,
+    reader: Reader,
+    statistics: CorpusStatistics | None,
+    title_field: str | None,
+) -> Graded:
+    """
+    Grade documents.
+
+    :param query: The question.
+    :param documents: At least one document, in rank order.
+    :param beside: Documents kept from earlier passes: the verdict is on all of them together.
+    :param calibration: The trained judgement.
+    :param reader: What reads texts.
+    :param statistics: Document frequencies of the corpus; None counts the retrieved documents instead.
+    :param title_field: Metadata field with a document's title, or None.
+    :returns: Scores, reasons and signals.
+    :raises ConfigurationError: When the calibration was made on the lists of other retrievers.
+    """
+    _check_retrievers(documents, calibration)
+    everything = [*documents, *beside]
+    texts = [_text(document, title_field) for document in everything]
+    counted = retrieved_frequencies(texts) if statistics is None else _of_corpus(statistics)
+    opinion = judge(query, texts, calibration, reader, counted)
+    scores = opinion.likely.scores()[: len(documents)]
+    probabilities = {name: round(value, 4) for name, value in opinion.probabilities.items()}
+    of_set = {
+        **{f"probability_{name}": value for name, value in probabilities.items()},
+        "calibrated": calibration.is_calibrated,
+        "statistics": "retrieved" if statistics is None else statistics.origin,
+    }
+    each = [_signals(opinion, n) for n in range(len(documents))]
+    by_id = {document.id: own for document, own in zip(documents, each, strict=True)}
+    signals = {"set": of_set, "documents": by_id}
+    # The record and the trail carry what explains a grade; all hundred signals would drown it.
+    main = {id_: {name: round(own[name], 4) for name in (*_LIKELY, *_TOLD)} for id_, own in by_id.items()}
+    report = {
+        "set_score": probabilities["correct"],
+        "verdict": {"verdict": opinion.verdict, "probabilities": probabilities},
+        "calibrated": calibration.is_calibrated,
+        "signals": {"set": of_set, "documents": main},
+    }
+    return Graded(scores, [_reason(own) for own in each], signals, report)
+
+
+def retrieved_frequencies(texts: Sequence[tuple[str, str]]) -> Frequencies:
+    """
+    Count document frequencies over what was retrieved: the last resort, since all of it was retrieved for the question.
+
+    What all of them have is no common word for that, so the counts are stretched to those of a corpus, much damped: a
+    term that none has weighs about twice as much as one that all have.
+
+    :param texts: Title and content of each document.
+    :returns: Frequencies in a corpus of supposed size.
+    """
+    found = [frozenset(terms(f"{title}\n{content}")) for title, content in texts]
+
+    def frequencies(wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        shares = {term: sum(term in own for own in found) / len(found) for term in wanted}
+        return _SUPPOSED, {term: round(_SUPPOSED ** (_DAMPED * share)) for term, share in shares.items()}
+
+    return frequencies
+
+
+def _of_corpus(statistics: CorpusStatistics) -> Frequencies:
+    return lambda wanted: (statistics.documents, statistics.frequency(wanted))
+
+
+def _text(document: Document, title_field: str | None) -> tuple[str, str]:
+    title = document.meta.get(title_field) if title_field else None
+    return str(title or ""), document.content or ""
+
+
+def _check_retrievers(documents: Sequence[Document], calibration: Calibration) -> None:
+    """Refuse lists of other retrievers than those the calibration was made on: their errors are other ones."""
+    if not calibration.retrievers:
+        return
+    used: set[str] = set()
+    for document in documents:
+        found = crag_meta(document).get("retrievers")
+        used |= set(found) if isinstance(found, dict) else set()
+    if used and not used <= set(calibration.retrievers):
+        msg = (
+            f"the calibration was made on lists of {sorted(calibration.retrievers)}, but these documents come from "
+            f"{sorted(used)}; calibrate on lists of this pipeline: `crag calibrate DIR --lists live --pipeline NAME`"
+        )
+        raise ConfigurationError(msg)
+
+
+def _signals(opinion: Opinion, n: int) -> Features:
+    likely = opinion.likely
+    own = (float(likely.answers[n]), float(likely.topic[n]), float(likely.sufficient[n]))
+    return {**dict(zip(_LIKELY, own, strict=True)), **opinion.signals[n]}
+
+
+def _reason(signals: Features) -> str:
+    told = ", ".join(f"{name} {signals[name]:.2f}" for name in _TOLD)
+    return f"answers {signals['answers']:.2f}, on topic {signals['on_topic']:.2f} ({told})"

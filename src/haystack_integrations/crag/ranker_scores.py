@@ -1,0 +1,143 @@
+"""From a ranker's scores to grades: one ranking of one list, what it asks and what it finds. No sockets."""
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from haystack import Document, logging
+from haystack.tracing.tracer import Span
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade, question_id, with_grade
+from haystack_integrations.crag.state import CragState, given_in_run
+from haystack_integrations.crag.telemetry import set_tags
+from haystack_integrations.crag.vocabulary import GraderStatus
+
+logger = logging.getLogger(__name__)
+
+Scale = Literal["unit", "logit"]
+"""`unit`: the ranker's scores are in [0, 1]. `logit`: they are any numbers, and a logistic curve makes them grades."""
+
+_ROUNDING: Final = 1e-6
+_STEEPEST: Final = 700.0
+
+
+class Ranking:
+    """
+    The ranking of one list.
+
+    :ivar asked: The documents that the ranker is to score.
+    """
+
+    def __init__(self, name: str, query: str, documents: Sequence[Document], state: CragState | None) -> None:
+        """Sort documents into those that have a grade for this question and those to ask about."""
+        self.name, self.query, self.documents = name, query, documents
+        self.question = question_id(query)
+        self.skipped = not documents or (state is not None and state.mode == "off")
+        self.grades: dict[str, Grade] = {}
+        self.asked: list[Document] = []
+        for document in () if self.skipped else documents:
+            known = given_in_run(state, document, self.question)
+            if known is not None:
+                self.grades[document.id] = known
+            elif not (document.content or "").strip():
+                self.grades[document.id] = Grade(0.0, "graded", name, self.question, "no_content")
+            else:
+                # Without the retriever's score: a ranker that only orders would hand it on as if it were its own.
+                self.asked.append(replace(document, score=None))
+
+    def arguments(self, ranker: Any) -> dict[str, Any]:
+        """
+        Write the arguments of the ranker's run.
+
+        :param ranker: The ranker.
+        :returns: The documents, the question where it reads one, and a `top_k` of all of them where it takes one.
+        """
+        takes = inspect.signature(ranker.run).parameters
+        offered = {"query": self.query, "top_k": len(self.asked)}
+        return {"documents": self.asked, **{name: value for name, value in offered.items() if name in takes}}
+
+    def take(self, sent: Mapping[str, Any], scale: Scale, slope: float, middle: float) -> None:
+        """
+        Turn scores into grades.
+
+        :param sent: What the ranker returned.
+        :param scale: What its scores are.
+        :param slope: How steep the curve of `logit` is.
+        :param middle: The score that it turns into 0.5.
+        :raises ConfigurationError: For a score outside [0, 1] that was said to be in it.
+        """
+        scores: dict[str, float | None] = {}
+        for document in sent["documents"]:
+            scores.setdefault(document.id, document.score)
+        for document in self.asked:
+            score = scores.get(document.id)
+            if score is None or not math.isfinite(score):
+                self.fail([document], "not_ranked" if document.id not in scores else "no_score")
+            else:
+                grade = _unit(score) if scale == "unit" else _logistic(slope * (score - middle))
+                self.grades[document.id] = Grade(round(grade, 4), "graded", self.name, self.question)
+
+    def fail(self, documents: Sequence[Document], reason: str) -> None:
+        """
+        Write down that documents could not be judged.
+
+        :param documents: The documents.
+        :param reason: The kind of failure.
+        """
+        for document in documents:
+            self.grades[document.id] = Grade.failed(self.name, self.question, reason)
+
+    def concluded(self, span: Span) -> dict[str, Any]:
+        """
+        Give a grader's outputs, and say in span and log what the ranking was like.
+
+        :param span: The span of the run.
+        :returns: `documents`, `scores`, `status`, `report`.
+        """
+        given = [self.grades.get(document.id) for document in self.documents]
+        failed = [grade for grade in given if grade is not None and grade.status == "failed"]
+        judged = [grade.score for grade in given if grade is not None and grade.status != "failed"]
+        status: GraderStatus = "skipped" if self.skipped else "ok"
+        if failed:
+            status = "partial" if judged else "failed"
+        reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(grade.reason for grade in failed)]
+        tags = {"openinference.span.kind": "EVALUATOR", "gen_ai.evaluation.name": "relevance"}
+        counts = {
+            "in": len(given),
+            "failed": len(failed),
+            "cached": sum(g is not None and g.status == "cached" for g in given),
+        }
+        set_tags(span, {**tags, **{f"crag.documents.{name}": count for name, count in counts.items()}})
+        set_tags(span, {"crag.grader.status": status, "crag.grader.failures": reasons or None})
+        set_tags(span, {"crag.score.max": max(judged, default=None)})
+        if failed:
+            logger.warning(
+                "Ranking failed for {failed} of {total} documents, which keep the score 0.5: {reasons}",
+                failed=len(failed),
+                total=len(given),
+                reasons=", ".join(reasons),
+            )
+        graded = [with_grade(d, g) if g is not None else d for d, g in zip(self.documents, given, strict=True)]
+        report = {**({"set_score": max(judged)} if judged else {}), "reasons": reasons}
+        return {
+            "documents": graded,
+            "scores": [g.score for g in given if g is not None],
+            "status": status,
+            "report": report,
+        }
+
+
+def _unit(score: float) -> float:
+    if not -_ROUNDING <= score <= 1.0 + _ROUNDING:
+        msg = f"a ranker with scale='unit' must give scores in [0, 1], but gave {score:g}; use scale='logit' with the "
+        msg += "slope and the middle of its scores, or let the ranker scale them itself"
+        raise ConfigurationError(msg)
+    return min(1.0, max(0.0, float(score)))
+
+
+def _logistic(value: float) -> float:
+    # Beyond this `exp` overflows, and the curve has long reached its ends.
+    return 1.0 / (1.0 + math.exp(-min(_STEEPEST, max(-_STEEPEST, value))))

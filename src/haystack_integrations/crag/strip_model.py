@@ -1,0 +1,155 @@
+"""A trained sentence model: how probable it is that a strip belongs to the evidence. Plain coefficients in JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.judging.calibration import FORMAT, VERSION
+from haystack_integrations.crag.judging.heads import Head
+from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.strip_signals import SIGNALS, measure
+from haystack_integrations.crag.strips import Strip
+from haystack_integrations.crag.text import words
+
+PART: Final = "strips"
+"""The part of a calibration file that this model is."""
+
+_SHIPPED: Final = ("models", "calibration", "default_strips.json")
+_WAY_OUT: Final = (
+    "write it again with `crag calibrate` on questions with gold_sentences, or leave calibration empty for the shipped "
+    "default"
+)
+
+
+@dataclass(frozen=True)
+class StripModel:
+    """
+    A trained sentence model.
+
+    :param head: The coefficients.
+    :param threshold: Keep what is more probable: where F1 of the kept sentences was best on questions held out.
+    :param notes: What else the file tells: data, figures on held-out questions.
+    """
+
+    head: Head
+    threshold: float
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def probabilities(self, query: str, strips: Sequence[Strip], titles: Sequence[str]) -> list[float]:
+        """
+        Judge the strips of one run.
+
+        :param query: The question.
+        :param strips: Its strips, in reading order.
+        :param titles: One title per document, empty for none.
+        :returns: For each strip the probability that it belongs to the evidence. A question without any word speaks
+            against no strip: all are sure.
+        """
+        if not strips or not words(query):
+            return [1.0] * len(strips)
+        signals = measure(query, strips, titles, load_encoder())
+        table = np.column_stack([signals[name] for name in self.head.names])
+        probabilities: list[float] = self.head.of_rows(table).tolist()
+        return probabilities
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Give the part of the file.
+
+        :returns: Plain JSON.
+        """
+        return {"threshold": self.threshold, **self.notes, "model": self.head.to_dict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "StripModel":
+        """
+        Read what `to_dict` gave.
+
+        :param values: Plain JSON.
+        :returns: The model.
+        :raises ValueError: When it reads a signal that is not measured here, or the threshold is none.
+        """
+        head, threshold = Head.from_dict(values["model"]), float(values["threshold"])
+        unknown = sorted(set(head.names).difference(SIGNALS))
+        if unknown:
+            msg = f"unknown signals {unknown}"
+            raise ValueError(msg)
+        if not 0 <= threshold <= 1:
+            msg = f"threshold must be in [0, 1], but got {threshold}"
+            raise ValueError(msg)
+        return cls(
+            head, threshold, {name: value for name, value in values.items() if name not in ("model", "threshold")}
+        )
+
+
+def enough(probabilities: Mapping[int, float], share: float) -> list[int]:
+    """
+    Choose the strips that hold a share of the evidence expected, as few as can be.
+
+    :param probabilities: For each strip the probability that it belongs to the evidence.
+    :param share: The share of their sum that is wanted.
+    :returns: Numbers of strips, best first.
+    """
+    ranked = sorted(probabilities, key=lambda number: -probabilities[number])
+    missing, chosen = share * sum(probabilities.values()), list[int]()
+    for number in ranked:
+        if missing <= 0:
+            break
+        chosen.append(number)
+        missing -= probabilities[number]
+    return chosen
+
+
+def load_strip_model(path: str | None = None) -> StripModel:
+    """
+    Read the sentence model of a calibration file; once, until it changes.
+
+    :param path: The file, or None for the one in this package, which was fitted on other people's questions.
+    :returns: The model.
+    :raises ConfigurationError: When there is no such file, it is none of this version, or it has no such model.
+    """
+    if path is None:
+        return _shipped()
+    file = Path(path).expanduser()
+    try:
+        changed = file.stat().st_mtime_ns
+    except OSError as error:
+        msg = f"calibration must be a calibration file, but {path!r} cannot be read ({error.strerror}); {_WAY_OUT}"
+        raise ConfigurationError(msg) from None
+    return _read(file, changed)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> StripModel:
+    content = files("haystack_integrations.crag").joinpath(*_SHIPPED).read_bytes()
+    return StripModel.from_dict(orjson.loads(content)[PART])
+
+
+@lru_cache(maxsize=16)
+def _read(file: Path, changed: int) -> StripModel:  # noqa: ARG001 - part of the key: a rewritten file is read again
+    try:
+        content = orjson.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        msg = f"calibration {str(file)!r} is no readable JSON ({type(error).__name__}); {_WAY_OUT}"
+        raise ConfigurationError(msg) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        msg = f'calibration {str(file)!r} is no calibration file: it needs "format": {FORMAT!r}; {_WAY_OUT}'
+        raise ConfigurationError(msg)
+    if content.get("version") != VERSION:
+        msg = f"calibration {str(file)!r} has version {content.get('version')!r}, wanted {VERSION}; {_WAY_OUT}"
+        raise ConfigurationError(msg)
+    if not content.get(PART):
+        msg = f"calibration {str(file)!r} has no part {PART!r}, which scorer='calibrated' needs; {_WAY_OUT}"
+        raise ConfigurationError(msg)
+    try:
+        return StripModel.from_dict(content[PART])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        msg = f"calibration {str(file)!r} is damaged: {type(error).__name__} {error}; {_WAY_OUT}"
+        raise ConfigurationError(msg) from None

@@ -1,0 +1,188 @@
+"""`crag eval`: the table, the files, comparison, and the errors, through the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli_runner import SCRIPT, crag, environment, in_process, refused
+from evaluation.datasets import ISLANDS, SPLIT, write_dataset, write_lines
+from scripted_model import ScriptedModel, judging
+
+from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.pipelines.loader import source
+
+KEYS = "dataset split pipeline grader lists n verdict filter strips answer_support gaps cost".split()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data set in a folder with a space in its name."""
+    return write_dataset(tmp_path / "the islands")
+
+
+def test_the_table_shows_the_measures_and_the_confusion(folder: Path) -> None:
+    """For people."""
+    result = crag("eval", folder, "--split", SPLIT, "--grader", "evidence")
+    assert result.exit_code == 0, result.stderr
+    assert "the islands · dev · corrective_retrieval · evidence" in result.stdout
+    assert "verdict macro-F1" in result.stdout
+    assert "true ↓  told →" in result.stdout
+    assert result.stderr == ""
+
+
+def test_the_result_is_written_with_its_records(folder: Path, tmp_path: Path) -> None:
+    """Exactly the keys that other tools read; one line for each question beside it, after a head."""
+    file = tmp_path / "a result.json"
+    assert crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", file).exit_code == 0
+    result = json.loads(file.read_text())
+    assert list(result) == KEYS
+    assert (result["dataset"], result["n"], result["lists"]) == ("the islands", len(ISLANDS), "fixed")
+    assert result["verdict"]["macro_f1"] > 0.9
+    lines = (tmp_path / "a result.json.records.jsonl").read_text().splitlines()
+    assert len(lines) == len(ISLANDS) + 1
+
+
+def test_a_dash_prints_json_and_nothing_else(folder: Path) -> None:
+    """For programs, without a file."""
+    result = crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", "-", "--limit", "12")
+    assert list(json.loads(result.stdout)) == KEYS
+    assert json.loads(result.stdout)["n"] == 12
+    assert result.stderr == ""
+
+
+def test_what_does_not_apply_is_null(tmp_path: Path) -> None:
+    """Never 0: no gap list, no labelled sentence, no answer."""
+    folder = write_dataset(tmp_path / "set", without=["gap_bm25_top10.jsonl"])
+    path = folder / SPLIT / "queries.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_lines(path, [{key: row[key] for key in ("id", "question", "gold")} for row in rows])
+    result = json.loads(crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", "-").stdout)
+    assert set(result["gaps"].values()) == set(result["strips"].values()) == {None}
+    assert set(result["answer_support"].values()) == {None}
+    assert result["filter"]["f1"] is not None
+
+
+def test_the_report_is_one_page_with_the_evidence(folder: Path, tmp_path: Path) -> None:
+    """Nothing in it is loaded from elsewhere."""
+    page = tmp_path / "report.html"
+    assert crag("eval", folder, "--split", SPLIT, "--grader", "coherence", "--html", page).exit_code == 0
+    text = page.read_text()
+    assert "<html" in text
+    assert "src=" not in text
+
+
+def test_two_results_are_compared_by_question(folder: Path, tmp_path: Path) -> None:
+    """The earlier one's records are beside it; without them there is nothing to compare with."""
+    base, file = tmp_path / "base.json", tmp_path / "new.json"
+    assert crag("eval", folder, "--split", SPLIT, "--grader", "coherence", "--json", base).exit_code == 0
+    result = crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", file, "--compare", base)
+    assert result.exit_code == 0, result.stderr
+    assert "difference" in result.stdout
+    (tmp_path / "base.json.records.jsonl").unlink()
+    lost = crag("eval", folder, "--split", SPLIT, "--compare", base)
+    assert "no records at" in refused(lost, ExitCode.INPUTS_FAILED)
+
+
+def test_a_run_that_was_cut_off_is_taken_up(folder: Path, tmp_path: Path) -> None:
+    """By the same command; another grader is refused, `--fresh` begins anew."""
+    file, journal = tmp_path / "result.json", tmp_path / "result.json.records.jsonl"
+    command = ("eval", folder, "--split", SPLIT, "--json", file)
+    assert in_process(*command, "--grader", "evidence").returncode == 0
+    whole, lines = json.loads(file.read_text()), journal.read_text().splitlines(keepends=True)
+    file.unlink()
+    journal.write_text("".join(lines[:9]) + lines[9][:30])
+    assert crag(*command, "--grader", "evidence").exit_code == 0
+    again = json.loads(file.read_text())
+    assert {**again, "cost": None} == {**whole, "cost": None}
+    assert journal.read_text().startswith("".join(lines[:9]))
+    assert "other grader; add --fresh" in refused(crag(*command, "--grader", "rerank"), ExitCode.USAGE)
+    assert crag(*command, "--grader", "rerank", "--fresh").exit_code == 0
+
+
+def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None:
+    """One sentence and the usual exit code, no traceback of any process; the same command ends the evaluation."""
+    folder = write_dataset(tmp_path / "many questions", times=40)
+    file, journal = tmp_path / "result.json", tmp_path / "result.json.records.jsonl"
+    command = ["eval", str(folder), "--split", SPLIT, "--grader", "evidence", "--json", str(file)]
+    started: Any = {"text": True, "stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
+    with subprocess.Popen([*SCRIPT, *command, "--workers", "2"], **started) as process:
+        end = time.monotonic() + 120
+        while (not journal.exists() or journal.read_bytes().count(b"\n") < 5) and time.monotonic() < end:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert said.startswith("error: interrupted; what was finished stays")
+    assert said.count("\n") == 1
+    finished = journal.read_text().splitlines(keepends=True)
+    assert crag(*command).exit_code == 0
+    assert journal.read_text().startswith("".join(finished))
+    assert json.loads(file.read_text())["n"] == 40 * len(ISLANDS)
+
+
+def test_a_corrupt_line_is_named(folder: Path) -> None:
+    """With file and number."""
+    path = folder / SPLIT / "queries.jsonl"
+    path.write_text(path.read_text().replace('"id": "q2"', '"id": q2'))
+    message = refused(crag("eval", folder, "--split", SPLIT), ExitCode.INPUTS_FAILED)
+    assert "queries.jsonl:3: got another line, wanted one JSON object" in message
+
+
+def test_an_unknown_id_is_named(folder: Path) -> None:
+    """With file, line and way out."""
+    path = folder / SPLIT / "bm25_top10.jsonl"
+    path.write_text(path.read_text().replace("other-7", "other-77"))
+    message = refused(crag("eval", folder, "--split", SPLIT), ExitCode.INPUTS_FAILED)
+    assert "got the unknown id 'other-77'" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--pipeline", "nope"], "no shipped pipeline named 'nope'"),
+        (["--pipeline", "corrective_rag"], "ask a chat model, but none is configured"),
+        (["--grader", "llm"], "asks a chat model, but none is configured"),
+        (["--calibration", "nowhere.json"], "no calibration at 'nowhere.json'"),
+        (["--json", "no/where.json"], "cannot write 'no/where.json'"),
+        (["--html", "."], "cannot write '.'"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_judged(folder: Path, options: list[str], said: str) -> None:
+    """Got, wanted, way out."""
+    assert said in refused(crag("eval", folder, "--split", SPLIT, *options), ExitCode.USAGE)
+
+
+def test_a_chat_model_can_grade(folder: Path, configured_model: ScriptedModel) -> None:
+    """Its calls and tokens are counted, those of the verdict alone."""
+    configured_model.reply = judging(lambda text: 0.9 if "was built by" in text else 0.0)
+    options = ("--grader", "llm", "--json", "-", "--workers", "1", "--limit", "4")
+    result = json.loads(crag("eval", folder, "--split", SPLIT, *options).stdout)
+    assert (result["grader"], result["cost"]["llm_calls"]) == ("llm", 1.0)
+    assert result["cost"]["tokens_in"] > 0
+    assert result["verdict"]["accuracy"] == 1.0
+    assert configured_model.gradings == 3 * 4
+
+
+def test_a_cascade_asks_its_model_only_where_the_scorer_is_not_sure(
+    folder: Path, tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """Its own scorer and gate decide; what was not asked costs nothing."""
+    configured_model.reply = judging(
+        lambda text: 0.9 if "was built by" in text else 0.5 if "is known for" in text else 0.0
+    )
+    spec = yaml.safe_load(source("cascade_rag"))
+    spec["components"]["scorer"]["init_parameters"] = {"weights": "evidence"}
+    spec["components"]["gate"]["init_parameters"] = {"low": 0.2, "high": 0.9}
+    path = tmp_path / "my cascade.yml"
+    path.write_text(yaml.safe_dump(spec))
+    shown = crag("eval", folder, "--split", SPLIT, "--pipeline", path, "--json", "-", "--workers", "1")
+    result = json.loads(shown.stdout)
+    assert result["verdict"]["accuracy"] > 0.9
+    assert 0 < result["cost"]["llm_calls"] < 1

@@ -1,0 +1,161 @@
+"""CascadeGate: what it is sure of costs no call, and what it is not loses its cheap grade before the model sees it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from haystack import Document
+from makers import graded, grading_by, scripted
+
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.cascade_gate import CascadeGate
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade, annotate, grade_of, question_id, with_grade
+from haystack_integrations.crag.state import CragState
+
+QUESTION = "How long is the warranty?"
+
+
+def docs(*scores: float, status: str = "graded") -> list[Document]:
+    """One document for each score, graded by the cheap scorer."""
+    return [graded(f"passage {number}", score, QUESTION, status) for number, score in enumerate(scores)]
+
+
+def told(verdict: str, probability: float) -> dict[str, Any]:
+    """A scorer's report with a verdict of this probability."""
+    rest = (1 - probability) / 2
+    probabilities = {"correct": rest, "ambiguous": rest, "incorrect": rest, verdict: probability}
+    return {"set_score": 0.4, "signals": {"set": {}}, "verdict": {"verdict": verdict, "probabilities": probabilities}}
+
+
+def by_model(score: float) -> Document:
+    """A document that the model graded in an earlier pass."""
+    grade = Grade(score, "cached", "BatchRelevanceGrader", question_id(QUESTION))
+    return with_grade(Document(content="read by the model"), grade)
+
+
+def test_a_verdict_that_is_sure_enough_stands_whatever_the_documents_score() -> None:
+    """All documents keep their grade, and the scorer's report goes on whole."""
+    documents = docs(0.6, 0.4)
+    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.8))
+    assert set(result) == {"decided", "report"}
+    assert result["decided"] == documents
+    assert result["report"]["verdict"]["verdict"] == "correct"
+    assert result["report"]["cascade"] == {"asked": 0, "verdict": "correct", "certainty": 0.8, "calibrated": None}
+
+
+def test_of_an_unsure_verdict_only_the_documents_between_go_to_the_model() -> None:
+    """They have no grade any more, all else stays on them; the verdict that did not stand is gone."""
+    documents = [annotate(document, origin="web") for document in docs(0.05, 0.06, 0.94, 0.95)]
+    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.79))
+    assert set(result) == {"undecided", "report"}
+    assert [document.id for document in result["undecided"]] == [document.id for document in documents]
+    assert [grade_of(document) is None for document in result["undecided"]] == [False, True, True, False]
+    assert all(document.meta["crag"]["origin"] == "web" for document in result["undecided"])
+    assert all(grade_of(document) for document in documents), "the given documents stay as they are"
+    assert result["report"]["cascade"] == {"asked": 2, "verdict": "correct", "certainty": 0.79, "calibrated": None}
+    assert not {"verdict", "set_score"} & set(result["report"])
+    assert result["report"]["signals"] == {"set": {}}
+
+
+def test_a_verdict_that_is_not_the_likeliest_is_not_sure() -> None:
+    """A calibration that risks little may say `ambiguous` where `correct` is the likeliest: then the model is asked."""
+    report = told("correct", 0.9)
+    report["verdict"]["verdict"] = "ambiguous"
+    result = CascadeGate().run(query=QUESTION, documents=docs(0.9), report=report)
+    assert result["report"]["cascade"]["asked"] == 1
+
+
+@pytest.mark.parametrize(("scores", "asked"), [((0.01, 0.99), 0), ((0.01, 0.5), 1), ((), 0)])
+def test_without_a_verdict_the_documents_decide(scores: tuple[float, ...], asked: int) -> None:
+    """A scorer that is sure of each of them needs no help; nothing retrieved is nothing to ask about."""
+    result = CascadeGate().run(query=QUESTION, documents=docs(*scores), report={"set_score": 0.5})
+    assert result["report"]["cascade"] == {"asked": asked, "verdict": None, "certainty": None, "calibrated": None}
+    assert ("undecided" in result) == bool(asked)
+
+
+def test_where_no_document_is_between_the_scorers_unsure_verdict_stands() -> None:
+    """There is nothing to ask about, and the record shows how sure it was."""
+    report = CascadeGate().run(query=QUESTION, documents=docs(0.01), report=told("incorrect", 0.5))["report"]
+    assert report["verdict"]["verdict"] == "incorrect"
+    assert report["cascade"]["certainty"] == 0.5
+
+
+def test_a_failed_or_missing_grade_is_never_sure() -> None:
+    """A scorer that failed leaves its documents to the model."""
+    documents = [*docs(0.5, status="failed"), Document(content="never scored"), *docs(0.99)]
+    result = CascadeGate(low=0.6, high=0.7).run(query=QUESTION, documents=documents)
+    assert result["report"]["cascade"]["asked"] == 2
+
+
+def test_the_model_really_grades_what_the_scorer_had_graded_in_an_earlier_pass() -> None:
+    """The cheap grade is taken out of the run's memory, too; the sure ones stay there and cost nothing."""
+    documents = docs(0.5, 0.01)
+    state = CragState.start(QUESTION)
+    known = {d.id: {"score": s, "status": "graded", "grader": "test", "question": state.question}
+             for d, s in zip(documents, (0.5, 0.01), strict=True)}  # fmt: skip
+    result = CascadeGate().run(query=QUESTION, documents=documents, state=replace(state, grades=known))
+    grader = BatchRelevanceGrader(grading_by(lambda _: 0.9))
+    judged = grader.run(query=QUESTION, documents=result["undecided"], state=result["state"])
+    assert judged["scores"] == [0.9, 0.01]
+    assert judged["report"]["llm_calls"] == 1
+    assert judged["report"]["set_score"] == 0.9
+    assert [document.meta["crag"]["status"] for document in judged["documents"]] == ["graded", "cached"]
+
+
+def test_a_document_that_the_model_has_graded_is_not_sent_again() -> None:
+    """And the verdict of a scorer that does not know what the model said does not count: the grades do."""
+    documents = [by_model(0.4), *docs(0.01)]
+    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.99))
+    assert "decided" in result
+    assert "verdict" not in result["report"]
+    assert result["report"]["set_score"] == 0.4
+    assert result["report"]["cascade"] == {"asked": 0, "verdict": "correct", "certainty": 0.99, "calibrated": None}
+
+
+def test_in_mode_off_nothing_is_asked() -> None:
+    """The documents pass as they are."""
+    state = replace(CragState.start(QUESTION), mode="off")
+    result = CascadeGate().run(query=QUESTION, documents=[Document(content="x")], state=state)
+    assert result["decided"] == [Document(content="x")]
+
+
+def route(documents: list[Document], model: Any, **settings: Any) -> dict[str, Any]:
+    """Gate, model and router in a row."""
+    gated = CascadeGate().run(query=QUESTION, documents=documents, report={"set_score": 0.5})
+    judged = BatchRelevanceGrader(model).run(query=QUESTION, documents=gated["undecided"])
+    router = CragRouter(aggregate="set", **settings)
+    arguments = {"documents": judged["documents"], "report": judged["report"], "scored": gated["report"]}
+    return dict(router.run(query=QUESTION, **arguments))
+
+
+def test_the_router_reads_the_models_score_of_the_set_and_records_both() -> None:
+    """The trail shows that the model was asked, about how many, and what the scorer measured."""
+    decision = route(docs(0.5, 0.01), grading_by(lambda _: 0.8))["decision"]
+    assert (decision["verdict"], decision["score"]) == ("correct", 0.8)
+    assert decision["cascade"]["asked"] == 1
+    assert decision["grading"]["reasks"] == 0
+
+
+@pytest.mark.parametrize("action", ["re_retrieve", "web", "web_and_refine"])
+def test_a_model_that_fails_does_not_turn_doubt_into_incorrect(action: str) -> None:
+    """Four sure-low documents are no majority against the one that may answer: ungraded, kept, and never the web."""
+    result = route(docs(0.01, 0.02, 0.01, 0.02, 0.5), scripted("no idea"), on_incorrect=action, on_ambiguous=action)
+    decision = result["decision"]
+    assert (decision["verdict"], decision["rule"], decision["action"]) == ("ungraded", "grader_failed", "generate")
+    assert decision["coverage"]["failed"] == 1
+    assert decision["coverage"]["reasons"][0].startswith("grader_partial:")
+    assert [grade.status for d in result["generate"] if (grade := grade_of(d))] == ["failed"]
+
+
+def test_a_document_that_certainly_answers_outweighs_a_failure() -> None:
+    """What was not judged takes nothing from what was."""
+    assert route(docs(0.99, 0.5), scripted("no idea"))["decision"]["verdict"] == "correct"
+
+
+@pytest.mark.parametrize("settings", [{"sure": 1.1}, {"low": -0.1}, {"high": True}, {"low": 0.9, "high": 0.1}])
+def test_unusable_numbers_are_refused_at_construction(settings: dict[str, Any]) -> None:
+    """Got and wanted, in one line."""
+    with pytest.raises(ConfigurationError, match=r"but got"):
+        CascadeGate(**settings)

@@ -1,0 +1,181 @@
+"""RankerGrader: scores of any ranker as grades; what it does not score is failed, and shows."""
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from haystack import Document, component
+from haystack.components.rankers import LostInTheMiddleRanker
+from makers import graded
+
+from haystack_integrations.crag.components.ranker_grader import RankerGrader
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.state import CragState
+
+QUESTION = "How long is the warranty?"
+
+
+@component
+class ByNumber:
+    """A ranker: the score of a document is the number that it begins with; `-` gives it none, `x` drops it."""
+
+    def __init__(self, failing: bool = False, delay_s: float = 0.0) -> None:
+        self.failing, self.delay_s = failing, delay_s
+        self.warm = 0
+
+    def warm_up(self) -> None:
+        self.warm += 1
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document], top_k: int = 2) -> dict[str, Any]:
+        assert query == QUESTION
+        time.sleep(self.delay_s)
+        if self.failing:
+            msg = "secret: the service is down"
+            raise ConnectionError(msg)
+        rated = []
+        for document in documents:
+            first = str(document.content).split()[0]
+            if first != "x":
+                rated.append(replace(document, score=document.score if first == "-" else float(first)))
+        return {"documents": sorted(rated, key=lambda document: -(document.score or 0))[:top_k]}
+
+
+@component
+class ByNumberAsync:
+    """The same, with a door of its own for event loops."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        raise AssertionError
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, documents: list[Document]) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"documents": [replace(document, score=0.7) for document in documents]}
+
+
+def docs(*texts: str) -> list[Document]:
+    """Documents with a retriever's score."""
+    return [Document(content=text, score=9.0) for text in texts]
+
+
+def run(*texts: str, asynchronous: bool = False, ranker: Any = None, **settings: Any) -> dict[str, Any]:
+    """Grade by one of the doors."""
+    grader = RankerGrader(ranker or ByNumber(), **settings)
+    arguments: dict[str, Any] = {"query": QUESTION, "documents": docs(*texts)}
+    return dict(asyncio.run(grader.run_async(**arguments)) if asynchronous else grader.run(**arguments))
+
+
+BOTH_DOORS = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+
+
+@BOTH_DOORS
+def test_every_document_keeps_its_place_and_gets_the_rankers_score(asynchronous: bool) -> None:
+    """All of them, whatever the ranker's own `top_k`; the retriever's score stays where it was."""
+    result = run("0.2 a", "0.9 b", "0.4 c", asynchronous=asynchronous)
+    assert result["scores"] == [0.2, 0.9, 0.4]
+    assert (result["status"], result["report"]) == ("ok", {"set_score": 0.9, "reasons": []})
+    assert [document.score for document in result["documents"]] == [9.0, 9.0, 9.0]
+    assert grade_of(result["documents"][0]).grader == "RankerGrader:ByNumber"  # type: ignore[union-attr]
+
+
+def test_logits_become_grades_on_a_curve() -> None:
+    """The middle is 0.5; far ends neither overflow nor leave [0, 1]."""
+    result = run("3 a", "5 b", "-1e9 c", "1e9 d", scale="logit", slope=0.5, middle=3.0)
+    assert result["scores"] == [0.5, pytest.approx(0.7311), 0.0, 1.0]
+
+
+@BOTH_DOORS
+def test_a_score_beyond_the_unit_scale_names_the_way_out(asynchronous: bool) -> None:
+    """Clipping would hide that the scale is another one; a rounding error is none."""
+    with pytest.raises(ConfigurationError, match=r"\[0, 1\], but gave 3.5; use scale='logit'"):
+        run("3.5 a", asynchronous=asynchronous)
+    assert run("1.0000001 a")["scores"] == [1.0]
+
+
+def test_what_the_ranker_drops_or_does_not_score_is_failed() -> None:
+    """Neither is a judgement; a number that is none is no score."""
+    result = run("x a", "- b", "nan c", "0.8 d")
+    reasons = [grade.reason for d in result["documents"] if (grade := grade_of(d)) and grade.status == "failed"]
+    assert reasons == ["not_ranked", "no_score", "no_score"]
+    assert result["status"] == "partial"
+    assert result["report"]["reasons"] == ["grader_partial:not_ranked", "grader_partial:no_score"]
+    assert result["report"]["set_score"] == 0.8
+
+
+def test_a_ranker_that_only_reorders_judges_nothing() -> None:
+    """It hands on the retriever's scores, which must not pass for its own."""
+    result = run("a", "b", ranker=LostInTheMiddleRanker())
+    assert (result["status"], result["scores"]) == ("failed", [0.5, 0.5])
+
+
+@BOTH_DOORS
+def test_a_ranker_that_fails_leaves_failed_grades_a_warning_and_no_text(
+    asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The run goes on; the kind of failure is told, never its message."""
+    with caplog.at_level(logging.WARNING, logger="haystack_integrations"):
+        result = run("0.9 a", asynchronous=asynchronous, ranker=ByNumber(failing=True))
+    assert (result["status"], result["scores"]) == ("failed", [0.5])
+    assert result["report"] == {"reasons": ["grader_failed:ConnectionError"]}
+    assert "Ranking failed for 1 of 1 documents" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@BOTH_DOORS
+def test_a_ranker_that_hangs_is_given_up_at_the_deadline(asynchronous: bool) -> None:
+    """Its documents are failed."""
+    result = run("0.9 a", asynchronous=asynchronous, ranker=ByNumber(delay_s=0.5), deadline_s=0.05)
+    assert result["report"]["reasons"] == ["grader_failed:deadline"]
+
+
+def test_a_ranker_with_a_door_for_event_loops_is_awaited() -> None:
+    """And one that reads no question is sent none."""
+    assert run("a", "b", asynchronous=True, ranker=ByNumberAsync())["scores"] == [0.7, 0.7]
+
+
+def test_grades_of_the_run_stay_and_are_not_paid_for_again() -> None:
+    """Only what is new is ranked; a document without text needs no ranker."""
+    given = graded("x dropped if it were ranked", 0.6, QUESTION)
+    result = RankerGrader(ByNumber()).run(query=QUESTION, documents=[given, *docs("0.3 new"), Document(content="")])
+    assert result["scores"] == [0.6, 0.3, 0.0]
+    assert [document.meta["crag"]["status"] for document in result["documents"]] == ["cached", "graded", "graded"]
+
+
+def test_in_mode_off_and_without_documents_nothing_is_ranked() -> None:
+    """Documents pass unchanged."""
+    off = replace(CragState.start(QUESTION), mode="off")
+    result = RankerGrader(ByNumber(failing=True)).run(query=QUESTION, documents=docs("a"), state=off)
+    assert (result["status"], result["scores"], result["documents"]) == ("skipped", [], docs("a"))
+    assert RankerGrader(ByNumber()).run(query=QUESTION, documents=[])["status"] == "skipped"
+
+
+def test_warm_up_reaches_the_ranker() -> None:
+    """Models are loaded there."""
+    ranker = ByNumber()
+    RankerGrader(ranker).warm_up()
+    assert ranker.warm == 1
+
+
+def test_the_span_tells_status_and_numbers_and_no_text(exporter: Any) -> None:
+    """As the other graders' spans do."""
+    run("0.9 canary", "x canary")
+    span = next(span for span in exporter.get_finished_spans() if span.name == "crag.grade")
+    assert span.attributes["crag.grader.status"] == "partial"
+    assert span.attributes["crag.documents.failed"] == 1
+    assert span.attributes["crag.score.max"] == 0.9
+    assert "canary" not in span.to_json()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"scale": "percent"}, {"slope": 0}, {"middle": float("nan")}, {"deadline_s": -1}, {"ranker": "me"}]
+)
+def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any]) -> None:
+    """Got and wanted, in one line."""
+    with pytest.raises(ConfigurationError, match=r"but got"):
+        RankerGrader(**{"ranker": ByNumber(), **settings})

@@ -1,0 +1,213 @@
+"""Data folders: what is read, what is worked out, and one clear error for each thing that is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluation.datasets import AMBIGUOUS, CORRECT, ISLANDS, SPLIT, corpus, lists, queries, write_dataset, write_lines
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.evaluation.cases import Case, RankedList
+from haystack_integrations.crag.evaluation.reading import read_dataset
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data set in a folder with a space in its name."""
+    return write_dataset(tmp_path / "two words")
+
+
+def refusal(folder: Path) -> str:
+    """Read what cannot be read; gives the message."""
+    with pytest.raises(SourceError) as caught:
+        read_dataset(folder, SPLIT)
+    return str(caught.value)
+
+
+def test_a_data_set_is_read_whole(folder: Path) -> None:
+    """Corpus, questions, both lists and the removed documents; keys that are not known do no harm."""
+    dataset = read_dataset(folder, SPLIT)
+    assert (dataset.name, dataset.split, len(dataset.passages)) == ("two words", SPLIT, 3 * len(ISLANDS))
+    first = dataset.cases[0]
+    assert (first.id, first.gold, first.partial) == ("q0", ("built-0",), ("isle-0",))
+    assert first.gold_sentences == {("built-0", 0)}
+    assert first.strict
+    assert first.fixed is not None
+    assert first.gap is not None
+    assert (first.fixed.retrieved[0], first.gap.retrieved[0], first.gap.status) == ("built-0", "isle-0", "gap")
+    assert "built-0" in dataset.removed
+
+
+def test_labels_follow_from_the_grades(folder: Path) -> None:
+    """What answers makes a list correct, what is on topic ambiguous, anything else incorrect."""
+    dataset = read_dataset(folder, SPLIT)
+    told = [dataset.truth(case, case.fixed or RankedList(()), 5) for case in dataset.cases]
+    wanted = [
+        "correct" if n in CORRECT else "ambiguous" if n in AMBIGUOUS else "incorrect" for n in range(len(ISLANDS))
+    ]
+    assert told == wanted
+
+
+def test_a_label_in_the_file_wins(folder: Path) -> None:
+    """Whoever made the data may know better."""
+    rows = [{**row, "label_top5": "ambiguous"} for row in lists()]
+    write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
+    dataset = read_dataset(folder, SPLIT)
+    assert {dataset.truth(case, case.fixed or RankedList(()), 5) for case in dataset.cases} == {"ambiguous"}
+
+
+def test_two_hop_labels_are_recognised(folder: Path) -> None:
+    """Where the labels say that all gold documents are needed, other lists are labelled alike."""
+    questions = [{**row, "gold": [*row["gold"], *row["partial"]], "partial": []} for row in queries()]
+    write_lines(folder / SPLIT / "queries.jsonl", questions)
+    told = ["correct" if n in CORRECT else "ambiguous" if n in AMBIGUOUS else "incorrect" for n in range(len(ISLANDS))]
+    rows = [{**row, "label_top5": label} for row, label in zip(lists(), told, strict=True)]
+    write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
+    dataset = read_dataset(folder, SPLIT)
+    assert dataset.needs_all
+    case = dataset.cases[0]
+    found = [dataset.truth(case, RankedList(ids), 5) for ids in (("built-0", "isle-0"), ("isle-0",), ("other-1",))]
+    assert found == ["correct", "ambiguous", "incorrect"]
+
+
+def test_questions_alone_are_enough(tmp_path: Path) -> None:
+    """A user's own set: corpus and questions with what answers them, no list, no sentence."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl", "queries.jsonl"])
+    rows = [{"id": row["id"], "question": row["question"], "gold": row["gold"]} for row in queries()]
+    write_lines(folder / SPLIT / "queries.jsonl", rows)
+    case = read_dataset(folder, SPLIT).cases[0]
+    assert case == Case("q0", case.question, gold=("built-0",))
+
+
+def test_qrels_can_take_the_place_of_gold(tmp_path: Path) -> None:
+    """In the usual form, with or without its head; a question that no line names has no evidence."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+    write_lines(folder / SPLIT / "queries.jsonl", [{"id": r["id"], "question": r["question"]} for r in queries()])
+    (folder / SPLIT / "qrels.tsv").write_text(
+        "query_id\tdoc_id\tgrade\nq0\tbuilt-0\t2\nq0\tisle-0\t1\nq0\tother-0\t0\n"
+    )
+    first, second = read_dataset(folder, SPLIT).cases[:2]
+    assert (first.gold, first.partial) == (("built-0",), ("isle-0",))
+    assert (second.gold, second.partial) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": "q3"}, "queries.jsonl:25: got the id 'q3' a second time"),
+        ({"gold": ["nowhere"]}, "queries.jsonl:25: got the unknown id 'nowhere', wanted that of a document of corpus"),
+        ({"gold": "built-0"}, "queries.jsonl:25: got another kind of gold, wanted a list of texts"),
+        ({"question": "  "}, "queries.jsonl:25: got an empty question"),
+        ({"question": None}, "queries.jsonl:25: got no question"),
+        ({"question": 3}, "queries.jsonl:25: got another kind of question"),
+        ({"gold_sentences": [["built-0", 9]]}, "queries.jsonl:25: got sentence 9 of 'built-0', wanted one below 3"),
+        ({"gold_sentences": [["built-0"]]}, "queries.jsonl:25: got other gold_sentences"),
+        ({"gold_sentences": 3}, "queries.jsonl:25: got other gold_sentences"),
+    ],
+)
+def test_a_wrong_question_is_named_with_its_line(folder: Path, change: dict[str, Any], said: str) -> None:
+    """File, line, what was got and what was wanted."""
+    rows = [*queries(), {"id": "new", "question": "Who?", "gold": [], **change}]
+    write_lines(folder / SPLIT / "queries.jsonl", rows)
+    assert said in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"retrieved": ["nowhere"]}, "bm25_top10.jsonl:1: got the unknown id 'nowhere'"),
+        ({"retrieved": ["built-0", "built-0"]}, "bm25_top10.jsonl:1: got a document twice"),
+        ({"grades": [2]}, "bm25_top10.jsonl:1: got other grades, wanted 0, 1 or 2 for each retrieved document"),
+        ({"grades": 7}, "bm25_top10.jsonl:1: got other grades"),
+        ({"label_top5": "fine"}, "bm25_top10.jsonl:1: got the label 'fine', wanted one of ['correct'"),
+        ({"label_top5": ["correct"]}, "bm25_top10.jsonl:1: got the label ['correct']"),
+        ({"status": "gone"}, "bm25_top10.jsonl:1: got the status 'gone', wanted one of ['gap'"),
+        ({"id": "q99"}, "bm25_top10.jsonl:1: got the unknown id 'q99', wanted that of a question of queries.jsonl"),
+    ],
+)
+def test_a_wrong_list_is_named_with_its_line(folder: Path, change: dict[str, Any], said: str) -> None:
+    """Likewise for lists."""
+    first, *others = lists()
+    write_lines(folder / SPLIT / "bm25_top10.jsonl", [{**first, **change}, *others])
+    assert said in refusal(folder)
+
+
+def test_a_question_without_a_list_is_named(folder: Path) -> None:
+    """A list for some questions only would score something else than it says."""
+    write_lines(folder / SPLIT / "bm25_top10.jsonl", lists()[:20])
+    assert "got no list for 4 questions, the first is 'q20'" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("corpus.jsonl", "no corpus at"), ("queries.jsonl", 'write one {"id", "question", "gold"} a line into it')],
+)
+def test_a_missing_file_is_named(tmp_path: Path, name: str, said: str) -> None:
+    """With what it should hold."""
+    assert said in refusal(write_dataset(tmp_path / "set", without=[name]))
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    """With what is expected in it."""
+    assert "no folder at" in refusal(tmp_path / "nowhere")
+
+
+def test_another_split_is_offered(folder: Path) -> None:
+    """A slip in the split's name lists those there are."""
+    with pytest.raises(SourceError, match=r"choose --split from \['dev'\]"):
+        read_dataset(folder, "test")
+
+
+def test_an_empty_document_is_named_with_its_line(folder: Path) -> None:
+    """Nothing can be judged in it."""
+    write_lines(folder / "corpus.jsonl", [*corpus(), {"id": "blank", "text": " \n"}])
+    assert f"corpus.jsonl:{3 * len(ISLANDS) + 1}: got an empty text" in refusal(folder)
+
+
+def test_a_line_that_is_no_json_is_named(folder: Path) -> None:
+    """The rest of the file may be fine."""
+    lines = (folder / "corpus.jsonl").read_text().splitlines()
+    (folder / "corpus.jsonl").write_text("\n".join([*lines[:4], lines[4][:20], *lines[5:]]))
+    assert "corpus.jsonl:5: got another line, wanted one JSON object" in refusal(folder)
+
+
+def test_five_questions_are_refused(folder: Path) -> None:
+    """They measure nothing; the message says how many are needed at least."""
+    write_lines(folder / SPLIT / "queries.jsonl", queries()[:5])
+    assert "got 5 questions, wanted at least 10" in refusal(folder)
+
+
+def test_a_byte_order_mark_and_empty_lines_do_no_harm(folder: Path) -> None:
+    """As some editors leave them."""
+    path = folder / SPLIT / "queries.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n\r\n"))
+    assert len(read_dataset(folder, SPLIT).cases) == len(ISLANDS)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 12) | st.sampled_from(["", "q1", "built-1", "gap"]),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    name=st.sampled_from(["corpus.jsonl", f"{SPLIT}/queries.jsonl", f"{SPLIT}/bm25_top10.jsonl"]),
+    key=st.sampled_from(
+        ["id", "text", "sentences", "question", "gold", "gold_sentences", "retrieved", "grades", "status"]
+    ),
+    value=_VALUES,
+)
+def test_whatever_stands_in_a_line_it_is_read_or_refused(tmp_path: Path, name: str, key: str, value: Any) -> None:
+    """Never with another error than the package's own."""
+    folder = write_dataset(tmp_path / "set")
+    first, *others = (folder / name).read_text().splitlines()
+    (folder / name).write_text("\n".join([json.dumps({**json.loads(first), key: value}), *others]))
+    try:
+        read_dataset(folder, SPLIT)
+    except SourceError as error:
+        assert "; " in str(error)

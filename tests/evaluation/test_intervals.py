@@ -1,0 +1,124 @@
+"""Intervals by bootstrap over questions, alone and between two evaluations."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from evaluation_records import CLASSES, documents, record, verdicts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.intervals import MEASURES, interval, intervals, macro_f1, paired
+from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
+
+LABELS = st.sampled_from(CLASSES)
+TOLD = st.sampled_from((*CLASSES, "ungraded"))
+NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": None, "lists": "fixed"}
+
+
+def some(n: int, right: float, seed: int = 0) -> list[dict[str, Any]]:
+    """Questions of which about a share is judged rightly."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(CLASSES, n)
+    told = np.where(rng.random(n) < right, truth, rng.choice(CLASSES, n))
+    return verdicts(list(zip(map(str, truth), map(str, told), strict=True)))
+
+
+@given(st.lists(st.tuples(LABELS, TOLD), min_size=1, max_size=40))
+def test_the_fast_macro_f1_is_the_one_of_the_result(pairs: list[tuple[str, str]]) -> None:
+    """Which scikit-learn made: both must agree on every confusion."""
+    found = verdict_measures(verdicts(pairs))
+    counts = [[sum(pair == (truth, told) for pair in pairs) for told in (*CLASSES, "ungraded")] for truth in CLASSES]
+    assert float(macro_f1(np.array(counts, dtype=float))) == pytest.approx(found["macro_f1"])
+
+
+@given(st.lists(st.tuples(LABELS, TOLD), min_size=1, max_size=30), st.integers(0, 5))
+def test_an_interval_is_ordered_and_within_the_range_of_the_measure(pairs: list[tuple[str, str]], seed: int) -> None:
+    """And there is one for every measure that applies, and for no other."""
+    found = intervals(verdicts(pairs), draws=50, seed=seed)
+    assert tuple(found) == MEASURES
+    assert found["filter.f1"] is None
+    for name in ("verdict.accuracy", "verdict.macro_f1"):
+        bounds = found[name]
+        assert bounds is not None
+        assert 0 <= bounds["low"] <= bounds["high"] <= 1
+
+
+def test_the_interval_of_a_share_is_what_theory_says() -> None:
+    """Accuracy .75 on 400 questions: 1.96 standard errors to each side."""
+    records = verdicts(
+        [("correct", "correct"), ("correct", "correct"), ("correct", "correct"), ("correct", "incorrect")] * 100
+    )
+    bounds = intervals(records, draws=4000)["verdict.accuracy"]
+    assert bounds is not None
+    error = 1.96 * (0.75 * 0.25 / 400) ** 0.5
+    assert (bounds["low"], bounds["high"]) == pytest.approx((0.75 - error, 0.75 + error), abs=0.006)
+
+
+def test_an_interval_widens_when_questions_of_one_article_are_drawn_together() -> None:
+    """Ten groups that are all right or all wrong are ten observations, not a hundred."""
+    records = verdicts([("correct", "correct" if n < 50 else "incorrect") for n in range(100)])
+    groups = {record["id"]: str(n // 10) for n, record in enumerate(records)}
+    alone, together = (intervals(records, groups=one)["verdict.accuracy"] for one in (None, groups))
+    assert alone is not None
+    assert together is not None
+    assert together["high"] - together["low"] > 2.5 * (alone["high"] - alone["low"])
+
+
+def test_the_same_seed_gives_the_same_interval_and_any_function_can_have_one() -> None:
+    """The slow way draws the same questions as the fast one."""
+    records = some(60, 0.7)
+    fast = intervals(records, draws=100, seed=3)["verdict.macro_f1"]
+    slow = interval(records, lambda drawn: verdict_measures(drawn)["macro_f1"], draws=100, seed=3)
+    assert fast == pytest.approx(slow)
+    assert fast == intervals(records, draws=100, seed=3)["verdict.macro_f1"]
+    assert interval(records, lambda _: None) is None
+
+
+def test_two_thousand_questions_are_redrawn_a_thousand_times_in_two_seconds() -> None:
+    """All measures together."""
+    records = some(2000, 0.7)
+    started = time.perf_counter()
+    assert intervals(records, draws=1000)["verdict.macro_f1"] is not None
+    assert time.perf_counter() - started < 2
+
+
+def test_a_paired_difference_is_surer_than_two_intervals() -> None:
+    """Ten questions better of two hundred: each interval holds the other's value, the difference leaves 0 out."""
+    base = verdicts([("correct", "correct" if n < 150 else "incorrect") for n in range(200)])
+    better = verdicts([("correct", "correct" if n < 160 else "incorrect") for n in range(200)])
+    change = paired(better[::-1], base)["verdict.accuracy"]
+    assert change is not None
+    assert (change["value"], change["base"], change["difference"]) == pytest.approx((0.8, 0.75, 0.05))
+    assert 0 < change["low"] < 0.05 < change["high"]
+    alone = intervals(base)["verdict.accuracy"]
+    assert alone is not None
+    assert alone["high"] > 0.8
+
+
+def test_a_measure_that_one_evaluation_lacks_is_not_compared() -> None:
+    """No documents on one side."""
+    with_documents = [record(documents=documents((1, True)))]
+    assert paired(with_documents, [record()])["filter.f1"] is None
+    change = paired(with_documents, with_documents)["filter.f1"]
+    assert change == {"value": 1.0, "base": 1.0, "difference": 0.0, "low": 0.0, "high": 0.0}
+
+
+def test_evaluations_of_other_questions_are_refused_with_the_ids_and_the_way_out() -> None:
+    """Six are only in this one, of which five are named."""
+    ours, base = [record(f"a{n}") for n in range(6)], [record("b1")]
+    with pytest.raises(ConfigurationError, match="evaluate both on the same data and split") as caught:
+        paired(ours, base)
+    assert "6 (a0, a1, a2, a3, a4, …) only in this one and 1 (b1) only in the base" in str(caught.value)
+    with pytest.raises(ConfigurationError, match="the base has 2 records of 1 questions"):
+        paired([record("b1")], [record("b1"), record("b1")])
+
+
+def test_the_point_lies_in_its_interval() -> None:
+    """The intervals are of the result's own numbers."""
+    records = some(300, 0.6)
+    value, bounds = summarise(records, **NAMES)["verdict"]["macro_f1"], intervals(records)["verdict.macro_f1"]
+    assert bounds is not None
+    assert bounds["low"] < value < bounds["high"]

@@ -1,0 +1,172 @@
+"""The numbers of an evaluation: exact on small records, None where a measure does not apply."""
+
+import math
+from typing import Any
+
+import pytest
+from evaluation_records import CLASSES, documents, gap, record, verdicts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.evaluation.measures import (
+    adaptive_ece,
+    filter_measures,
+    gap_recall_at,
+    probability_measures,
+    reliability_curve,
+    summarise,
+    verdict_measures,
+)
+
+NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
+PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
+
+
+def test_the_result_has_the_published_keys_and_null_where_nothing_applies() -> None:
+    """Other tools read them; a measure without data is never 0."""
+    result = summarise([], **NAMES)
+    assert result == {
+        **NAMES,
+        "n": 0,
+        "verdict": {"accuracy": None, "macro_f1": None, "confusion": None},
+        "filter": {"precision": None, "recall": None, "f1": None},
+        "strips": {"precision": None, "recall": None, "f1": None, "words_kept": None},
+        "answer_support": {"before": None, "after": None, "accidental": None},
+        "gaps": {"recall": None, "false_alarms": None},
+        "cost": dict.fromkeys(("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")),
+    }
+
+
+def test_macro_f1_is_the_mean_over_the_classes_that_occur_in_the_truth() -> None:
+    """Correct has 2 of 2 found and 3 said: F1 .8; ambiguous 1 of 2 found and 1 said: F1 2/3; nothing is incorrect."""
+    pairs = [("correct", "correct"), ("correct", "correct"), ("ambiguous", "correct"), ("ambiguous", "ambiguous")]
+    found = verdict_measures(verdicts(pairs))
+    assert found["accuracy"] == 0.75
+    assert found["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
+    assert found["confusion"]["ambiguous"] == {"correct": 1, "ambiguous": 1, "incorrect": 0}
+    assert list(found["confusion"]) == list(CLASSES)
+
+
+def test_questions_without_label_or_not_strict_are_left_out_of_the_verdict() -> None:
+    """They stay in `n`."""
+    records = [*verdicts([("correct", "correct"), (None, "correct")]), record("q9", "incorrect", strict=False)]
+    result = summarise(records, **NAMES)
+    assert (result["n"], result["verdict"]["accuracy"]) == (3, 1.0)
+
+
+def test_a_failed_question_counts_as_a_wrong_verdict_in_a_column_of_its_own() -> None:
+    """Even where the verdict that it happens to carry is right; the column is there only when it is needed."""
+    failed = record("q1", "correct", "correct", error="TimeoutError")
+    found = verdict_measures([failed, record("q2")])
+    assert found["accuracy"] == 0.5
+    assert found["confusion"]["correct"] == {"correct": 1, "ambiguous": 0, "incorrect": 0, "ungraded": 1}
+    assert "ungraded" not in verdict_measures([record()])["confusion"]["correct"]
+
+
+def test_the_filter_is_scored_over_all_labelled_documents_of_all_questions() -> None:
+    """Three on topic or better, three kept of the labelled, two of them rightly; against answers only one is right."""
+    records = [
+        record("q1", documents=documents((2, True), (1, False), (0, True), (None, True))),
+        record("q2", documents=documents((1, True), (0, False))),
+    ]
+    assert summarise(records, **NAMES)["filter"] == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3})
+    assert filter_measures(records, least=2) == pytest.approx({"precision": 1 / 3, "recall": 1.0, "f1": 0.5})
+
+
+def test_nothing_kept_has_no_precision_but_a_recall_of_zero() -> None:
+    """Zero divided by zero is not zero."""
+    found = filter_measures([record(documents=documents((2, False)))])
+    assert found == {"precision": None, "recall": 0.0, "f1": 0.0}
+
+
+def test_strips_answers_gaps_and_cost_are_summed_over_questions() -> None:
+    """Means of cost are per question; a gap list that is partial counts nowhere."""
+    cost = {"llm_calls": 2, "tokens_in": None, "tokens_out": None, "words_to_generator": 30, "seconds": 0.5}
+    records = [
+        record(
+            "q1",
+            strips={"gold": 2, "kept": 3, "hits": 1, "words_in": 100, "words_kept": 30},
+            support={"before": True, "after": True},
+            gap=gap("gap", "incorrect", accidental=True),
+            cost=cost,
+        ),
+        record(
+            "q2",
+            strips={"gold": 2, "kept": 1, "hits": 1, "words_in": 100, "words_kept": 10},
+            support={"before": True, "after": False},
+            gap=gap("gap", "correct", accidental=False),
+            cost={**cost, "llm_calls": 0},
+        ),
+        record("q3", gap=gap("covered", "ambiguous"), cost=cost),
+        record("q4", gap=gap("partial", "incorrect"), cost=cost),
+    ]
+    result = summarise(records, **NAMES)
+    assert result["strips"] == {"precision": 0.5, "recall": 0.5, "f1": 0.5, "words_kept": 0.2}
+    assert result["answer_support"] == {"before": 1.0, "after": 0.5, "accidental": 0.5}
+    assert result["gaps"] == {"recall": 0.5, "false_alarms": 1.0}
+    expected = {"llm_calls": 1.5, "tokens_in": None, "tokens_out": None, "words_to_generator": 30, "seconds": 0.5}
+    assert result["cost"] == expected
+
+
+def test_gap_recall_is_read_at_a_threshold_that_alarms_on_few_covered_lists() -> None:
+    """One of ten covered lists may alarm, so the threshold is the second lowest score of them."""
+    covered = [record(f"c{n}", gap=gap("covered", "correct", 0.3 + n / 20)) for n in range(10)]
+    gaps = [record(f"g{n}", gap=gap("gap", "correct", score)) for n, score in enumerate((0.1, 0.34, 0.35, 0.9))]
+    found = gap_recall_at([*covered, *gaps], 0.1)
+    assert found == {"threshold": 0.35, "recall": 0.5, "false_alarms": 0.1}
+    assert gap_recall_at(covered) is None
+
+
+def test_without_a_score_the_verdict_of_a_gap_list_says_whether_it_alarms() -> None:
+    """Nothing retrieved has no score, but is a gap that was noticed."""
+    covered = [record(f"c{n}", gap=gap("covered", "correct")) for n in range(3)]
+    gaps = [record("g1", gap=gap("gap", "incorrect")), record("g2", gap=gap("gap", "correct"))]
+    found = gap_recall_at([*covered, *gaps])
+    assert found is not None
+    assert (found["recall"], found["false_alarms"]) == (0.5, 0.0)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=40), st.floats(0, 1))
+def test_false_alarms_never_exceed_what_was_allowed(lists: list[tuple[bool, float]], allowed: float) -> None:
+    """Whatever the scores, with ties too."""
+    records = [record(f"q{n}", gap=gap("covered" if c else "gap", "correct", s)) for n, (c, s) in enumerate(lists)]
+    found = gap_recall_at(records, allowed)
+    assert found is None or found["false_alarms"] <= allowed + 1e-9
+
+
+def test_adaptive_ece_is_the_mean_distance_over_bins_of_equal_size() -> None:
+    """Two bins of two: .1 said and 0 seen, .8 said and .5 seen."""
+    assert adaptive_ece([0.1, 0.1, 0.8, 0.8], [False, False, True, False], bins=2) == pytest.approx(0.2)
+    assert reliability_curve([0.1, 0.1, 0.8, 0.8], [False, False, True, False], bins=2) == [
+        {"probability": pytest.approx(0.1), "observed": 0.0, "n": 2},
+        {"probability": pytest.approx(0.8), "observed": 0.5, "n": 2},
+    ]
+    assert adaptive_ece([], []) is None
+
+
+@given(PAIRS, st.integers(1, 12), st.randoms(use_true_random=False))
+def test_ece_is_a_share_and_does_not_depend_on_the_order_of_the_questions(
+    pairs: list[tuple[float, bool]], bins: int, random: Any
+) -> None:
+    """Ties included; the bins together hold every question, as evenly as can be."""
+    mixed = random.sample(pairs, len(pairs))
+    found, again = (adaptive_ece(*zip(*one, strict=True), bins) for one in (pairs, mixed))  # type: ignore[misc]
+    assert found is not None
+    assert again is not None
+    assert 0 <= found <= 1
+    assert math.isclose(found, again, abs_tol=1e-9)
+    sizes = [point["n"] for point in reliability_curve(*zip(*pairs, strict=True), bins)]  # type: ignore[misc]
+    assert sum(sizes) == len(pairs)
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_probabilities_are_measured_against_what_was_correct() -> None:
+    """The Brier score is the mean squared distance; failed and unlabelled questions are left out."""
+    said = {"correct": 0.8, "ambiguous": 0.1, "incorrect": 0.1}
+    records = [record("q1", "correct", probabilities=said), record("q2", "incorrect", probabilities=said)]
+    left_out = [record("q3", None, probabilities=said), record("q4", probabilities=said, error="TimeoutError")]
+    found = probability_measures([*records, *left_out])
+    assert found is not None
+    assert (found["n"], found["brier"]) == (2, pytest.approx((0.04 + 0.64) / 2))
+    assert found["ece"] == pytest.approx(0.3)
+    assert probability_measures([record()]) is None

@@ -1,0 +1,285 @@
+"""Running an evaluation: what a record says, workers, and going on after an interruption."""
+
+import json
+import multiprocessing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
+
+from haystack_integrations.crag.errors import ConfigurationError, SourceError
+from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.journal import read_records
+from haystack_integrations.crag.evaluation.measures import summarise
+from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.running import EvaluationError, evaluate
+from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.evaluation.strips import normal
+
+EVIDENCE = Setup("corrective_retrieval", grader="evidence")
+KEYS = "id question label strict verdict score probabilities rule action documents strips support gap cost error"
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    """The islands."""
+    return read_dataset(write_dataset(tmp_path / "two words"), SPLIT)
+
+
+def untimed(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give records without what differs from run to run."""
+    return [{**record, "cost": {**record["cost"], "seconds": 0}} for record in records]
+
+
+def test_a_record_says_what_was_decided_and_what_is_true(dataset: Dataset) -> None:
+    """Verdict and label, documents with grade and score, strips, support, gap and cost."""
+    record = evaluate(dataset, EVIDENCE)[0]
+    assert sorted(record) == sorted(KEYS.split())
+    assert (record["id"], record["label"], record["verdict"], record["action"]) == (
+        "q0",
+        "correct",
+        "correct",
+        "generate",
+    )
+    assert [one["label"] for one in record["documents"]] == [2, 1, *[0] * 8]
+    first = record["documents"][0]
+    assert (first["id"], first["title"], first["kept"]) == ("built-0", ISLANDS[0], True)
+    assert first["score"] > record["documents"][-1]["score"]
+    assert (record["strips"]["gold"], record["strips"]["hits"]) == (1, 1)
+    assert record["strips"]["words_kept"] < record["strips"]["words_in"]
+    assert record["support"] == {"before": True, "after": True}
+    assert (record["gap"]["status"], record["gap"]["accidental"]) == ("gap", False)
+    assert record["gap"]["verdict"] != "correct"
+    assert record["cost"]["llm_calls"] == 0
+    assert record["cost"]["words_to_generator"] > 0
+    assert record["cost"]["seconds"] > 0
+    assert record["error"] is None
+
+
+def test_the_islands_are_judged_rightly(dataset: Dataset) -> None:
+    """The labels are known, and the evidence preset is good enough for them."""
+    result = summarise(
+        evaluate(dataset, EVIDENCE), dataset="islands", split=SPLIT, pipeline="p", grader="g", lists="fixed"
+    )
+    assert result["verdict"]["confusion"]["correct"]["correct"] == len(CORRECT)
+    assert result["verdict"]["macro_f1"] > 0.9
+    assert result["gaps"]["recall"] == 1.0
+    assert result["answer_support"]["before"] == len(CORRECT) / len(ISLANDS)
+
+
+def test_probabilities_are_on_record_where_the_grader_gives_them(dataset: Dataset) -> None:
+    """The calibrated model does, published weights do not."""
+    calibrated = evaluate(dataset, Setup("corrective_retrieval", grader="heuristic"))[0]["probabilities"]
+    assert sorted(calibrated) == ["ambiguous", "correct", "incorrect"]
+    assert sum(calibrated.values()) == pytest.approx(1, abs=0.001)
+    assert evaluate(dataset, EVIDENCE)[0]["probabilities"] is None
+
+
+def test_a_calibration_that_cannot_be_used_is_refused(dataset: Dataset, tmp_path: Path) -> None:
+    """Before any process starts."""
+    file = tmp_path / "calibration.json"
+    file.write_text('{"format": "something else"}')
+    setup = Setup("corrective_retrieval", calibration=str(file))
+    for lists in ("fixed", "live"):
+        with pytest.raises(ConfigurationError, match="calibration"):
+            evaluate(dataset, replace(setup, lists=lists), workers=2)
+
+
+def test_the_order_is_that_of_the_data_with_any_number_of_workers(dataset: Dataset) -> None:
+    """Two processes give the same records as one."""
+    assert untimed(evaluate(dataset, EVIDENCE, workers=2)) == untimed(evaluate(dataset, EVIDENCE, workers=1))
+
+
+def test_a_short_list_is_graded_once_and_a_long_one_apart(dataset: Dataset) -> None:
+    """The verdict is about the first documents alone, the filter about ten."""
+    five, ten = evaluate(dataset, EVIDENCE), evaluate(dataset, replace(EVIDENCE, top_k=10))
+    assert [len(record["documents"]) for record in five] == [len(record["documents"]) for record in ten]
+    assert [r["documents"] for r in five] == [r["documents"] for r in ten]
+    one = evaluate(dataset, replace(EVIDENCE, top_k=1))
+    assert {record["label"] for record in one} == {"correct", "ambiguous", "incorrect"}
+    assert one[0]["support"] == {"before": True, "after": True}
+
+
+@pytest.mark.parametrize("pipeline", ["heuristic_rag", "paper_rag", "signals_rag", "baseline_rag"])
+def test_the_judging_parts_of_a_pipeline_need_no_chat_model(dataset: Dataset, pipeline: str) -> None:
+    """Only what judges is made, with the settings of the YAML."""
+    records = evaluate(dataset, Setup(pipeline))
+    assert all(record["error"] is None for record in records)
+    assert {record["verdict"] for record in records} <= {"correct", "ambiguous", "incorrect", "ungraded"}
+
+
+def test_the_evidence_is_refined_where_the_pipeline_refines_it(dataset: Dataset) -> None:
+    """Fewer words reach the generator, and the answer is among them."""
+    whole, refined = evaluate(dataset, EVIDENCE), evaluate(dataset, replace(EVIDENCE, pipeline="paper_rag"))
+    fewer = [
+        r["cost"]["words_to_generator"] < w["cost"]["words_to_generator"] for r, w in zip(refined, whole, strict=True)
+    ]
+    assert any(fewer)
+    assert refined[0]["support"] == {"before": True, "after": True}
+
+
+@pytest.mark.parametrize("setup", [Setup("corrective_rag"), Setup("corrective_retrieval", grader="llm")])
+def test_a_grader_without_its_chat_model_is_refused(dataset: Dataset, setup: Setup) -> None:
+    """With the settings, and the grader that needs none."""
+    with pytest.raises(ConfigurationError, match=r"CRAG_LLM_BASE_URL.*--grader heuristic"):
+        evaluate(dataset, setup)
+
+
+def test_the_same_pipeline_with_a_heuristic_needs_no_chat_model(dataset: Dataset) -> None:
+    """Its generator is not made either."""
+    assert evaluate(dataset, Setup("corrective_rag", grader="evidence"))[0]["verdict"] == "correct"
+
+
+def test_a_pipeline_that_judges_nothing_is_refused(dataset: Dataset) -> None:
+    """With one that does."""
+    with pytest.raises(ConfigurationError, match=r"no component \['router'\]; choose another"):
+        evaluate(dataset, Setup("indexing"))
+
+
+def test_lists_are_needed_for_fixed_lists(tmp_path: Path) -> None:
+    """With the file that is missing, and the other way."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+    with pytest.raises(ConfigurationError, match=r"no fixed lists; .*or take --lists live"):
+        evaluate(read_dataset(folder, SPLIT), EVIDENCE)
+
+
+def test_an_interrupted_evaluation_goes_on(dataset: Dataset, tmp_path: Path) -> None:
+    """What was finished is not judged again, also when the last line was cut off."""
+    journal = tmp_path / "result.json.records.jsonl"
+    whole = evaluate(dataset, EVIDENCE, journal=journal)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:11]) + lines[11][:40])
+    told: list[tuple[int, int | None]] = []
+    again = evaluate(dataset, EVIDENCE, journal=journal, progress=lambda done, total, _: told.append((done, total)))
+    assert told[0] == (11, len(ISLANDS))
+    assert len(told) == len(ISLANDS) - 10
+    assert journal.read_bytes().splitlines(keepends=True)[:11] == lines[:11]
+    assert untimed(again) == untimed(whole)
+    assert untimed(read_records(journal)) == untimed(whole)
+
+
+def test_more_questions_go_on_from_fewer(dataset: Dataset, tmp_path: Path) -> None:
+    """A first look at some questions is not lost."""
+    journal, told = tmp_path / "records.jsonl", list[str]()
+    evaluate(replace(dataset, cases=dataset.cases[:4]), EVIDENCE, journal=journal)
+    records = evaluate(dataset, EVIDENCE, journal=journal, progress=lambda *now: told.append(now[2]))
+    assert len(records) == len(ISLANDS)
+    assert "q0" not in told
+
+
+def test_records_of_another_evaluation_are_refused(dataset: Dataset, tmp_path: Path) -> None:
+    """The message names what is different; `fresh` begins anew."""
+    journal = tmp_path / "records.jsonl"
+    evaluate(dataset, EVIDENCE, journal=journal)
+    other = replace(EVIDENCE, grader="rerank")
+    with pytest.raises(ConfigurationError, match=r"made with other grader; add --fresh"):
+        evaluate(dataset, other, journal=journal)
+    assert evaluate(dataset, other, journal=journal, fresh=True)
+    (dataset.folder / "corpus.jsonl").write_text((dataset.folder / "corpus.jsonl").read_text() + "\n")
+    with pytest.raises(ConfigurationError, match=r"made with other data; add --fresh"):
+        evaluate(dataset, other, journal=journal)
+
+
+def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Path) -> None:
+    """Not at the end, so no interruption explains it."""
+    journal = tmp_path / "records.jsonl"
+    evaluate(dataset, EVIDENCE, journal=journal)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:3], b"{broken\n", *lines[4:]]))
+    with pytest.raises(SourceError, match=r"records\.jsonl:4: got another line"):
+        evaluate(dataset, EVIDENCE, journal=journal)
+
+
+def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+    """The message says what to do, and doing it ends the evaluation."""
+    many = read_dataset(write_dataset(tmp_path / "many", times=30), SPLIT)
+    journal, seen = tmp_path / "records.jsonl", list[str]()
+
+    def kill(done: int, total: int | None, name: str) -> None:
+        seen.append(name)
+        for process in multiprocessing.active_children():
+            process.kill()
+
+    with pytest.raises(EvaluationError, match="run the same command again"):
+        evaluate(many, EVIDENCE, journal=journal, workers=2, progress=kill)
+    assert 0 < len(seen) < len(many.cases)
+    assert [record["id"] for record in read_records(journal)] == seen
+    told: list[str] = []
+    assert len(evaluate(many, EVIDENCE, journal=journal, workers=1, progress=lambda *now: told.append(now[2]))) == 720
+    assert not set(told) & set(seen)
+
+
+def test_a_question_that_fails_ends_no_evaluation(tmp_path: Path) -> None:
+    """Its record holds the error and nothing made up; run again, it is tried again."""
+    folder = write_dataset(tmp_path / "set")
+    dataset = read_dataset(folder, SPLIT)
+    broken = replace(dataset.cases[3], gap=replace(dataset.cases[3].gap, retrieved=("vanished",)))  # type: ignore[type-var]
+    half = replace(dataset, cases=(*dataset.cases[:3], broken, *dataset.cases[4:]))
+    journal = tmp_path / "records.jsonl"
+    record = evaluate(half, EVIDENCE, journal=journal)[3]
+    assert record["error"].startswith("KeyError")
+    assert (record["verdict"], record["documents"], record["cost"]["seconds"]) == (None, [], None)
+    told: list[str] = []
+    whole = evaluate(dataset, EVIDENCE, journal=journal, progress=lambda *now: told.append(now[2]))
+    assert told == ["q3"]
+    assert all(one["error"] is None for one in whole)
+
+
+def test_live_lists_run_the_whole_pipeline(dataset: Dataset) -> None:
+    """On an index of the corpus: every answer is in it, and every question finds it."""
+    records = evaluate(dataset, Setup("corrective_retrieval", lists="live", grader="evidence"), workers=1)
+    assert {record["label"] for record in records} == {"correct"}
+    assert all(record["verdict"] == "correct" for record in records)
+    assert all(record["support"]["after"] for record in records)
+    assert set(records[0]["first"]) == {"verdict", "score", "label"}
+    assert records[0]["gap"] is None
+
+
+def test_a_pipeline_with_a_web_search_runs_live_without_it(dataset: Dataset) -> None:
+    """No provider is asked, and none need be configured."""
+    few = replace(dataset, cases=dataset.cases[:4])
+    records = evaluate(few, Setup("heuristic_rag", lists="live", top_k=5), workers=1)
+    assert all(record["error"] is None for record in records)
+    assert all(one["id"] in dataset.passages for record in records for one in record["documents"])
+
+
+def test_live_lists_need_no_lists_in_the_data(tmp_path: Path) -> None:
+    """A user's own questions with what answers them are enough."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+    dataset = read_dataset(folder, SPLIT)
+    assert len(evaluate(dataset, Setup("corrective_retrieval", lists="live"), workers=1)) == len(ISLANDS)
+
+
+def test_a_pipeline_with_a_generator_needs_a_chat_model_when_live(dataset: Dataset) -> None:
+    """It would answer each question."""
+    with pytest.raises(ConfigurationError, match="CRAG_LLM_BASE_URL"):
+        evaluate(dataset, Setup("corrective_rag", lists="live", grader="heuristic"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"grader": "best"}, r"got the grader 'best', wanted one of"),
+        ({"lists": "some"}, r"got the lists 'some'"),
+        ({"grader": "rerank", "calibration": "mine.json"}, r"leave out one of the two"),
+    ],
+)
+def test_a_contradiction_is_refused(settings: dict[str, Any], said: str) -> None:
+    """At once."""
+    with pytest.raises(ConfigurationError, match=said):
+        Setup("corrective_retrieval", **settings)
+
+
+def test_answers_are_found_on_word_boundaries() -> None:
+    """Case, accents and punctuation do not count."""
+    assert normal("Zoë Ångström, (1889)!") == " zoe angstrom 1889 "
+    assert normal(BUILDERS[0]) in normal("It was ADDA finch's.")
+    assert normal("cat") not in normal("concatenate")
+
+
+def test_every_kind_of_list_is_in_the_data() -> None:
+    """Guards the tests above."""
+    assert len(GAPS) < len(CORRECT) < len(CORRECT) + len(AMBIGUOUS) < len(ISLANDS)
+    assert json.dumps(BUILDERS)

@@ -1,0 +1,177 @@
+"""An abstention in words: what was looked for, what was found and what is missing; no more than the record holds."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import fill, graded, grading_by, run_by_door, scripted
+
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.state import CragState
+
+QUESTION = "Which canoe did Amundsen paddle?"
+FIRST = "The documents do not answer this question."
+
+
+def abstain(
+    documents: list[Document], state: CragState | None = None, question: str = QUESTION, **settings: Any
+) -> dict[str, Any]:
+    """Run a router that abstains at once."""
+    policy: dict[str, Any] = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded", "on_limit"), "abstain")
+    return CragRouter(**{**policy, **settings}).run(query=question, documents=documents, state=state)
+
+
+def lines(result: dict[str, Any]) -> list[str]:
+    """The lines below the first sentence."""
+    first, empty, *rest = str(result["abstain"]).split("\n")
+    assert (first, empty) == (FIRST, "")
+    return rest
+
+
+def doc(content: str, score: float, status: str = "graded", **meta: Any) -> Document:
+    """A graded document."""
+    return graded(content, score, QUESTION, status, **meta)
+
+
+def test_it_says_what_was_looked_for_found_and_missing() -> None:
+    """Query, number of documents, the best by its title with its score, and the words that none of them has."""
+    documents = [doc("Amundsen went by ship.", 0.21, title="The Gjøa"), doc("Rain is likely.", 0.02)]
+    result = abstain(documents)
+    assert lines(result) == [
+        f'Looked for: "{QUESTION}".',
+        'Found: 2 documents. The best is "The Gjøa" with a relevance of 0.21; evidence begins at 0.30.',
+        'Missing: "canoe", "paddle", not to be found in any of the 2 documents.',
+    ]
+    assert result["decision"]["abstention"] == {
+        "looked_for": [{"query": QUESTION, "strategies": [""]}],
+        "found": {"documents": 2, "best": {"id": documents[0].id, "name": "The Gjøa", "score": 0.21}},
+        "missing": {"words": ["canoe", "paddle"], "searched": 2, "complete": True},
+    }
+
+
+def test_all_queries_are_named_each_once_with_its_strategies() -> None:
+    """The last ones of many are counted, not listed."""
+    tried = [{"query": QUESTION, "strategy": "bm25"}, {"query": QUESTION, "strategy": "dense"}]
+    tried += [{"query": f"canoe {number}", "strategy": "web"} for number in range(5)]
+    state = replace(CragState.start(QUESTION), queries=tuple(tried))
+    said = lines(abstain([], state))[0]
+    assert said == (
+        f'Looked for: "{QUESTION}" (bm25, dense); "canoe 0" (web); "canoe 1" (web); "canoe 2" (web) and 2 more.'
+    )
+
+
+def test_nothing_found_is_said_as_such() -> None:
+    """No document, no claim about documents."""
+    assert lines(abstain([]))[1:] == ["Found: no documents.", "Missing: a document to answer from."]
+
+
+def test_where_all_words_occur_an_answer_is_missing() -> None:
+    """Other forms of a word count as the word; nothing is invented."""
+    said = lines(abstain([doc("Amundsen paddled canoes.", 0.5)]))
+    assert said[1].endswith("Taken together, what was found is judged ambiguous (0.50, where 0.70 is enough).")
+    assert said[2] == "Missing: an answer; the words of the question do occur."
+
+
+def test_grader_failures_are_no_judgement_on_the_documents() -> None:
+    """What could not be judged is counted, and is never the best."""
+    said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.5, "failed")]))[1]
+    assert said == "Found: 2 documents. 2 could not be judged and may answer after all."
+    said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.1, title="B")]))[1]
+    assert 'The best is "B" with a relevance of 0.10' in said
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [("failed", "The web search failed."), ("empty", "A web search found nothing."), ("off", "")]
+)
+def test_what_became_of_the_web_is_told(status: Any, words: str) -> None:
+    """Not asking the web is no news; a failure is."""
+    said = lines(abstain([doc("a", 0.1)], replace(CragState.start(QUESTION), web=status)))[1]
+    assert said.endswith(words)
+    assert ("web" in said) == bool(words)
+
+
+def test_the_limit_that_ended_the_search_is_told() -> None:
+    """A reader sees that it was not all that could have been done."""
+    said = lines(abstain([doc("a", 0.1)], on_incorrect="re_retrieve", max_iterations=1))[1]
+    assert said.endswith("No further search was allowed.")
+
+
+def test_words_are_looked_for_in_the_documents_of_all_passes_that_are_at_hand() -> None:
+    """The best of earlier passes count; where some are gone, the claim is about the others only."""
+    state = replace(CragState.start(QUESTION), best=(doc("a canoe", 0.1),), seen=(doc("a canoe", 0.1).id, "gone"))
+    result = abstain([doc("rain", 0.05)], state)
+    assert result["decision"]["abstention"]["found"]["documents"] == 3
+    assert lines(result)[2] == 'Missing: "Amundsen", "paddle", not to be found in any of the 2 documents at hand.'
+
+
+def test_a_title_is_put_on_one_line_without_links_and_cut() -> None:
+    """Its author may be anybody: no image or link that a chat client would act on, no page of text."""
+    title = "A\n![x](http://evil.example/p.png) [click](http://evil.example) \u202e" + "very " * 100
+    result = abstain([doc("a", 0.1, title=title)])
+    name = result["decision"]["abstention"]["found"]["best"]["name"]
+    assert len(name) <= 80
+    assert name.startswith("A click very")
+    assert "evil" not in result["abstain"]
+
+
+def test_the_text_of_a_document_is_not_quoted() -> None:
+    """Where there is no title the source is named, and no name is better than a text."""
+    assert '"rain.md"' in abstain([doc("secret", 0.1, source="rain.md")])["abstain"]
+    unnamed = abstain([doc("secret", 0.1)])["abstain"]
+    assert "The best has a relevance of 0.10" in unnamed
+    assert "secret" not in unnamed
+
+
+@pytest.mark.parametrize(
+    "question", ["火星の二つの衛星の名前は?", "Wie heißen die Monde des Mars?", "Кто это?", "?!", "Who was it?"]
+)
+def test_any_language_is_answered(question: str) -> None:
+    """A single ideograph says too little to be called missing; a question of stop words is taken word by word."""
+    documents = [graded("Rain is likely.", 0.1, question)]
+    said = abstain(documents, question=question)
+    missing = said["decision"]["abstention"]["missing"]["words"]
+    assert said["abstain"].startswith(FIRST)
+    assert all(len(word) > 1 and word in question for word in missing)
+
+
+@given(
+    question=st.text(min_size=1, max_size=3000),
+    title=st.text(max_size=3000),
+    queries=st.lists(st.text(max_size=300), max_size=9),
+)
+def test_the_text_stays_short_whatever_comes_in(question: str, title: str, queries: list[str]) -> None:
+    """Three lines, at most 1,500 characters, for any question, title and queries."""
+    tried = tuple({"query": query, "strategy": "s"} for query in [question, *queries])
+    state = replace(CragState.start(question), queries=tried)
+    said = abstain([graded("x", 0.1, question, title=title)], state, question)["abstain"]
+    assert len(said) <= len(FIRST) + 1500
+    assert [line.partition(":")[0] for line in said.splitlines()[2:]] == ["Looked for", "Found", "Missing"]
+
+
+def test_a_run_that_answers_has_no_abstention_on_record() -> None:
+    """Nor has a pass that goes on."""
+    assert "abstention" not in abstain([doc("Amundsen's canoe", 0.9)])["decision"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_whole_pipeline_tells_it_in_answer_and_record_and_not_in_the_trace(
+    in_memory_store: Any, exporter: Any, asynchronous: bool
+) -> None:
+    """A REST caller gets the account as data; our spans hold how many, never which."""
+    fill(in_memory_store, [Document(content="Canary birds sing.", meta={"title": "Canary title"})])
+    rag = load("corrective_rag", store=in_memory_store, grader=grading_by(lambda _: 0.1), generator=scripted("x"))
+    result = run_by_door(rag, asynchronous=asynchronous, query="Which canary plays chess?")
+    text, account = result["answers"][0].data, result["crag"]["abstention"]
+    assert '"Canary title"' in text
+    assert '"plays", "chess", not to be found in the document' in text
+    assert account == result["crag"]["trail"][-1]["abstention"]
+    assert account["missing"]["words"] == ["plays", "chess"]
+    assert len(account["looked_for"]) == len({entry["query"] for entry in account["looked_for"]})
+    ours = [span for span in exporter.get_finished_spans() if span.name.startswith("crag.")]
+    assert not {"canary", "chess"} & {word for span in ours for word in span.to_json().lower().split('"')}
+    assert "chess" not in " ".join(span.to_json() for span in ours)
+    assert [span for span in ours if span.name == "crag.route"][-1].attributes["crag.abstention.missing"] == 2
