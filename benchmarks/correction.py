@@ -49,7 +49,7 @@ from haystack.dataclasses import ChatMessage
 from real_questions import SCORES, Labelled, judging
 
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store
 
 # Every run says that no search engine is configured: known here, and printed once.
 logging.getLogger("haystack_integrations.crag.web").setLevel(logging.ERROR)

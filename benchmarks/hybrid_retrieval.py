@@ -27,7 +27,7 @@ from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.pipelines.loader import place_on, read
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 

@@ -30,7 +30,7 @@ from haystack_integrations.crag.pipelines.contents import Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.sources import find, read
-from haystack_integrations.crag.pipelines.stores import open_store, prepare
+from haystack_integrations.crag.store_profiles import open_store, prepare
 
 
 def ready_actions(corpus: Path) -> list[dict]:

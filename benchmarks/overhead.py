@@ -20,7 +20,7 @@ from haystack_integrations.crag.components.static_document_embedder import Stati
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loader import place_on, read
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 
 WORDS = "river stone garden market winter letter engine copper island bridge candle forest silver window port".split()
 

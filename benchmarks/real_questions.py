@@ -30,7 +30,7 @@ from haystack_integrations.crag.components.static_text_embedder import StaticTex
 from haystack_integrations.crag.fusion import fuse
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loader import place_on, read
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store
 
 logging.getLogger("werkzeug").setLevel(logging.ERROR)
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from haystack import Pipeline
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.components.rankers import LLMRanker
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
 from haystack_integrations.components.websearch.tavily import TavilyWebSearch
@@ -156,7 +156,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 # Settings that exclude one of those above.
-ALTERNATIVES: dict[str, dict[str, Any]] = {"HeuristicGrader": {"weights": {"keyword": 0.5, "semantic": 0.5}}}
+ALTERNATIVES: dict[str, dict[str, Any]] = {
+    "HeuristicGrader": {"weights": {"keyword": 0.5, "semantic": 0.5}},
+    "StripRefiner": {"scorer": "calibrated", "calibration": "somewhere.json", "evidence_share": 0.9},
+}
 
 
 def test_every_public_component_is_covered_here() -> None:

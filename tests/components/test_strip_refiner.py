@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.strip_model import load_strip_model
 from haystack_integrations.crag.strips import decompose, lexical_scores
 from haystack_integrations.crag.text import count_tokens
 
@@ -35,7 +36,13 @@ class ScriptedRanker:
 
 PIECES = ["The iron tower opened.", "Iron.", "Bread is baked.", "\n\n", "- a tower", "\u5854\u3002", " "]
 NUMBERS = st.lists(st.integers(-2, 40), max_size=12)
-SCORERS = st.sampled_from([{"scorer": "lexical"}, {"scorer": "embedding"}]) | st.one_of(
+OFFLINE: list[dict[str, Any]] = [
+    {"scorer": "lexical"},
+    {"scorer": "embedding"},
+    {"scorer": "calibrated"},
+    {"scorer": "calibrated", "evidence_share": 0.9},
+]
+SCORERS = st.sampled_from(OFFLINE) | st.one_of(
     NUMBERS.map(lambda keep: {"scorer": "llm", "chat_generator": scripted(json.dumps({"keep": keep}))}),
     st.text(max_size=20).map(lambda text: {"scorer": "llm", "chat_generator": scripted(text)}),
     st.lists(st.sampled_from([None, -3.0, 0.2, 0.7, 9.0, float("nan")]), max_size=40).map(
@@ -177,6 +184,34 @@ def test_sentences_of_chinese_and_japanese_are_strips_and_stay_together() -> Non
     assert refine(text, query="\u5854 1889")["documents"][0].meta["crag"]["strips_in"] == 3
 
 
+def test_the_calibrated_scorer_gives_probabilities_and_has_a_line_of_its_own() -> None:
+    """A probability above 0.5 is rare: F1 is best at the line that the file names."""
+    result = refine(PAGE, OTHER, scorer="calibrated", threshold=None)
+    scores = [strip["score"] for document in result["documents"] for strip in document.meta["crag"]["strips"]]
+    line = load_strip_model().threshold
+    kept_by_line = refine(PAGE, OTHER, scorer="calibrated")["report"]
+    assert kept_by_line["strips_kept"] == max(1, sum(score > line for score in scores))
+    assert kept_by_line["scorer"] == "calibrated"
+    assert kept(refine(PAGE, OTHER, scorer="calibrated", top_n=1)) == ["The iron tower did open in 1889."]
+
+
+def test_a_share_of_the_evidence_is_kept_in_place_of_a_threshold() -> None:
+    """More share, more words; all of it is everything."""
+    sizes = [
+        refine(PAGE, OTHER, scorer="calibrated", evidence_share=share)["report"]["strips_kept"]
+        for share in (0.3, 0.7, 0.95, 1.0)
+    ]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1] == 7
+
+
+def test_a_calibration_that_is_not_there_is_refused_at_warm_up() -> None:
+    """And not before: a pipeline can be drawn and checked without it."""
+    refiner = StripRefiner(scorer="calibrated", calibration="nowhere.json")
+    with pytest.raises(ConfigurationError, match=r"'nowhere\.json' cannot be read"):
+        refiner.warm_up()
+
+
 def test_where_no_strip_passes_documents_can_be_kept_whole() -> None:
     """Marked, with what they are made of."""
     documents = [Document(id="a", content=OTHER, embedding=[1.0]), Document(id="b", content=None)]
@@ -259,7 +294,10 @@ def test_scores_are_in_range(contents: list[str]) -> None:
     ("settings", "message"),
     [
         ({"granularity": "page"}, r"granularity must be one of \['sentence', 'window', 'passage'\], but got 'page'"),
-        ({"scorer": "magic"}, r"scorer must be one of \['lexical', 'embedding', 'ranker', 'llm'\], but got 'magic'"),
+        (
+            {"scorer": "magic"},
+            r"scorer must be one of \['lexical', 'embedding', 'calibrated', 'ranker', 'llm'\], but got 'magic'",
+        ),
         ({"on_empty": "pray"}, r"on_empty must be one of \['best', 'keep', 'drop'\], but got 'pray'"),
         ({"threshold": 1.5}, r"threshold must be in \[0, 1\], or null for no threshold, but got 1.5"),
         ({"threshold": float("nan"), "scorer": "ranker"}, "threshold must be in .*, but got nan"),
@@ -271,6 +309,10 @@ def test_scores_are_in_range(contents: list[str]) -> None:
             r"max_prompt_tokens must be at least \d+, since the prompt without strips takes \d+, but got 100",
         ),
         ({"deadline_s": 0}, "deadline_s must be a number > 0"),
+        ({"threshold": "best"}, "threshold must be in .*, but got 'best'; 'auto' takes what suits the scorer"),
+        ({"evidence_share": 0.9}, "evidence_share goes with scorer='calibrated' only, .*, but got 'lexical'"),
+        ({"evidence_share": 0.0, "scorer": "calibrated"}, "evidence_share must be above 0 and at most 1, .* got 0.0"),
+        ({"evidence_share": True, "scorer": "calibrated"}, "evidence_share must be above 0 and at most 1, .* got True"),
         ({"top_n": True}, "top_n must be at least 1, but got True"),
         ({"top_n": 0}, "top_n must be at least 1, but got 0"),
         ({"window": 0}, "window must be at least 1"),
@@ -293,6 +335,9 @@ def test_settings_survive_yaml() -> None:
         "max_tokens": 9,
         "on_empty": "keep",
         "title_field": None,
+        "scorer": "calibrated",
+        "calibration": "somewhere.json",
+        "evidence_share": 0.9,
     }
     pipeline = Pipeline()
     pipeline.add_component("refiner", StripRefiner(**settings))

@@ -18,7 +18,7 @@ from haystack_integrations.crag.corpus_statistics import (
     write_statistics,
 )
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.stores import open_store
+from haystack_integrations.crag.store_profiles import open_store
 
 QUESTION = "Which novels did Austen write?"
 TEXTS = ["A novel.", "Austen's novels.", "Austen"]

@@ -20,7 +20,7 @@ from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines import bulk
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.sources import Listing
-from haystack_integrations.crag.pipelines.stores import open_store, prepare
+from haystack_integrations.crag.store_profiles import open_store, prepare
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,7 +74,7 @@ def complete(found: dict[str, dict]) -> set[tuple[str, str]]:
 INDEXING = """
 import sys
 from haystack_integrations.crag.pipelines.indexing import index
-from haystack_integrations.crag.pipelines.stores import open_store
+from haystack_integrations.crag.store_profiles import open_store
 
 url, name, folder = sys.argv[1:4]
 index(folder, open_store("elasticsearch", url, name), base=folder, progress=progress)

@@ -9,7 +9,7 @@ from makers import asked, run_by_door, scripted
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.stores import open_store, prepare
+from haystack_integrations.crag.store_profiles import open_store, prepare
 
 QUESTION = "Where do penguins live?"
 DESIGNS = ["heuristic_rag", "ranked_rag", "signals_rag", "strict_rag", "paper_rag"]

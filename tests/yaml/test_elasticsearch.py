@@ -15,7 +15,7 @@ from makers import grading_by, scripted
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import export, load
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, open_store, prepare, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare, server_of
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 QUESTION = "Where do penguins live?"

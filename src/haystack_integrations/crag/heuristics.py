@@ -8,7 +8,7 @@ from haystack import Document
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import Graded, grade
-from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.reading import normalised, shared_reader
 from haystack_integrations.crag.signals import measure, score_tags
 from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score
@@ -61,7 +61,7 @@ class Heuristics:
         ids = {document.id for document in documents}
         beside = [document for document in kept if document.id not in ids]
         calibration, reader = load_calibration(self._calibration), shared_reader(self._model)
-        known = self._statistics.resolve(query)
+        known = self._statistics.resolve(normalised(query))
         return grade(query, documents, beside, calibration, reader, known, self._title_field)
 
     def _weighed(self, weights: Weights, query: str, documents: Sequence[Document]) -> Graded:

@@ -22,6 +22,7 @@ PART: Final = "strips"
 """The part of a calibration file that this model is."""
 
 _SHIPPED: Final = ("models", "calibration", "default_strips.json")
+_NOTHING: Final = 1e-9
 _WAY_OUT: Final = (
     "write it again with `crag calibrate` on questions with gold_sentences, or leave calibration empty for the shipped "
     "default"
@@ -89,18 +90,19 @@ class StripModel:
         )
 
 
-def enough(probabilities: Mapping[int, float], share: float) -> list[int]:
+def enough(probabilities: Mapping[int, float], strips: Sequence[Strip], share: float) -> list[int]:
     """
-    Choose the strips that hold a share of the evidence expected, as few as can be.
+    Choose strips that hold a share of the evidence expected, in as few words as can be.
 
-    :param probabilities: For each strip the probability that it belongs to the evidence.
-    :param share: The share of their sum that is wanted.
-    :returns: Numbers of strips, best first.
+    :param probabilities: For each strip, by number, the probability that it belongs to the evidence.
+    :param strips: The strips.
+    :param share: The share of the sum of the probabilities that is wanted.
+    :returns: Numbers of strips, those that promise most per word first.
     """
-    ranked = sorted(probabilities, key=lambda number: -probabilities[number])
+    sizes = {number: max(1, len(strips[number].text.split())) for number in probabilities}
     missing, chosen = share * sum(probabilities.values()), list[int]()
-    for number in ranked:
-        if missing <= 0:
+    for number in sorted(probabilities, key=lambda number: -probabilities[number] / sizes[number]):
+        if missing <= _NOTHING:
             break
         chosen.append(number)
         missing -= probabilities[number]

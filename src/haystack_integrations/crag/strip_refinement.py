@@ -160,7 +160,7 @@ class Refinement:
 
     def _passing(self, scores: dict[int, float]) -> list[int]:
         if self.options.evidence_share is not None:
-            return enough(scores, self.options.evidence_share)
+            return enough(scores, self.strips, self.options.evidence_share)
         line = self.options.threshold
         if self.options.scorer == "llm":
             # What a model named is kept: it was asked for no score.

@@ -12,8 +12,10 @@ import typer
 from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
+from haystack_integrations.crag.cli.calibrate import calibrate
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
 from haystack_integrations.crag.cli.evaluate import evaluate
+from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 
@@ -216,6 +218,8 @@ def doctor(
 
 
 app.command("eval")(evaluate)
+app.command("calibrate")(calibrate)
+app.command("label")(label)
 
 
 def main() -> None:

@@ -88,7 +88,7 @@ def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
     :returns: The store.
     :raises ConfigurationError: For another kind of store, or a missing or unusable address.
     """
-    from haystack_integrations.crag.pipelines.stores import display_url, open_store
+    from haystack_integrations.crag.store_profiles import display_url, open_store
 
     if store != ELASTICSEARCH:
         msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
@@ -105,7 +105,7 @@ def memory_store() -> Any:
 
     :returns: The store.
     """
-    from haystack_integrations.crag.pipelines.stores import open_store
+    from haystack_integrations.crag.store_profiles import open_store
 
     return open_store("in_memory", index=f"crag-{uuid4().hex}")
 
@@ -117,7 +117,7 @@ def require_index(store: Any) -> None:
     :param store: An ElasticsearchDocumentStore.
     :raises StoreError: When the server cannot be reached, or has nothing to answer from.
     """
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
+    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
     place = server_of(store)
     index, url = place.index, display_url(place.hosts)

@@ -5,16 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.evaluate import (
-    Folder,
-    Lists,
-    ListsFrom,
-    PipelineName,
-    Split,
-    check_targets,
-    require_extra,
-    write,
-)
+from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, PipelineName, Split
+from haystack_integrations.crag.cli.files import check_targets, require_extra, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -29,7 +21,6 @@ MostWrong = Annotated[
         metavar="A", min=0.001, max=0.999, help="Largest share of wrong answers, e.g. 0.1.", show_default=False
     ),
 ]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report.", show_default=False)]
 
 
 def calibrate(
@@ -37,7 +28,7 @@ def calibrate(
     split: Split,
     output: Output,
     lists: ListsFrom = Lists.FIXED,
-    pipeline: PipelineName = "corrective_retrieval",
+    pipeline: PipelineName = PIPELINE,
     max_wrong_generate: MostWrong = None,
     html: Html = None,
     json: Json = False,
@@ -50,13 +41,13 @@ def calibrate(
 
     check_targets(output, html)
     with working("reading the data"):
-        dataset = read_dataset(folder, split)
+        dataset = read_dataset(folder, split, least=1)  # how many it takes is said below
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         found = fit_all(dataset, ranked, retrievers=retrievers, most_wrong=max_wrong_generate, progress=progress)
     write_file(found, output)
     if html is not None:
-        write(html, _report(found, dataset))
+        write(html, _report(found, dataset, lists))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
@@ -83,11 +74,11 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     return ranked, sorted(retrieval.retrievers)
 
 
-def _report(found: "Calibrated", dataset: "Dataset") -> str:
+def _report(found: "Calibrated", dataset: "Dataset", lists: Lists) -> str:
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
 
-    names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": "fixed"}
+    names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists.value}
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
     shown = {

@@ -183,7 +183,7 @@ def _elasticsearch(store: Any) -> Iterator[Check]:
 
 
 def _server(store: Any) -> Check:
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
+    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
     url = display_url(server_of(store).hosts)
     with elasticsearch_client(store) as client:
@@ -195,7 +195,7 @@ def _server(store: Any) -> Check:
 
 
 def _index(store: Any) -> Check:
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
+    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
     place = server_of(store)
     name, url = place.index, display_url(place.hosts)
@@ -217,7 +217,7 @@ def _index(store: Any) -> Check:
 
 
 def _partial_results(store: Any) -> Check:
-    from haystack_integrations.crag.pipelines.stores import display_url, elasticsearch_client, server_of
+    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
     url = display_url(server_of(store).hosts)
     with elasticsearch_client(store) as client:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.cli.files import check_targets, require_extra, write
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -80,13 +81,13 @@ def evaluate(
     fresh: Fresh = False,
 ) -> None:
     """Measure decisions on labelled questions: verdicts, filter, strips, answers, gaps, cost."""
-    _require_extra()
+    require_extra()
     from haystack_integrations.crag.evaluation import running
     from haystack_integrations.crag.evaluation.journal import journal_of, read_records
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     file = None if json is None or str(json) == _STDOUT else json
-    _check_targets(file, html)
+    check_targets(file, html)
     setup = _setup(pipeline, grader, calibration, lists, top_k)
     base = None if compare is None else read_records(journal_of(compare))
     with working("reading the data"):
@@ -138,10 +139,10 @@ def _deliver(
         bounds, comparison = intervals(records), None if base is None else paired(records, base)
     file, html = files
     if file is not None:
-        _write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
+        write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
         texts = [{**record, "snippets": _snippets(dataset, record)} for record in records]
-        _write(html, html_report(result, texts, intervals=bounds, comparison=comparison))
+        write(html, html_report(result, texts, intervals=bounds, comparison=comparison))
     show_json(result) if printed else show(text_table(result, intervals=bounds, comparison=comparison))
 
 
@@ -157,27 +158,3 @@ def _tell_failures(records: list[dict[str, Any]]) -> None:
     if failed:
         complain(f"{len(failed)} of {len(records)} questions failed, the first with {failed[0]['error']}", "warning")
         raise typer.Exit(ExitCode.INPUTS_FAILED)
-
-
-def _require_extra() -> None:
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        msg = 'evaluation needs scikit-learn, which is not installed; run `pip install "crag-haystack[eval]"`'
-        raise ConfigurationError(msg) from None
-
-
-def _check_targets(*files: Path | None) -> None:
-    """Refuse a result that could not be written before anything is judged."""
-    for file in files:
-        if file is not None and (file.is_dir() or not file.parent.is_dir()):
-            msg = f"cannot write {str(file)!r}; choose a file in a folder that exists"
-            raise ConfigurationError(msg)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as error:
-        msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
-        raise ConfigurationError(msg) from None

@@ -10,10 +10,13 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from haystack_integrations.crag.abstention import in_words
+
 if TYPE_CHECKING:
     from haystack_integrations.crag.cli.doctor import Check
     from haystack_integrations.crag.cli.outcome import Outcome
 
+_NOTHING: Final = "The documents do not answer this question."
 # A sentence is shown when it scores at least this share of the best one of its document.
 _TELLING: Final = 0.5
 _RULE: Final = re.compile(r"([*=~^_#-])\1{3,}")
@@ -55,9 +58,16 @@ def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
         parts += [Text("\nEvidence", "bold"), *_evidence(outcome.evidence[:most])]
         more = len(outcome.evidence) - most
         parts += [Text(f"   and {more} more; --json shows all", "dim")] if more > 0 else []
-    else:
-        parts += [Text("\nThe documents do not answer this question.", "bold")]
+    elif outcome.answer is None:
+        parts += [_abstention(outcome.crag)]
     return Group(*parts, Text(), trail_tree(outcome.crag))
+
+
+def _abstention(crag: Mapping[str, Any]) -> Text:
+    """Say that nothing answers; what was looked for, found and missing, where the run ended so."""
+    said = in_words(_NOTHING, crag["trail"][-1]) if crag.get("abstention") else _NOTHING
+    first, _, rest = said.partition("\n")
+    return Text.assemble("\n", (first, "bold"), f"\n{rest}" if rest else "")
 
 
 def _verdict_line(crag: Mapping[str, Any]) -> Text:

@@ -11,6 +11,7 @@ from haystack import logging
 
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.store_profiles import server_of
 from haystack_integrations.crag.text import terms
 from haystack_integrations.crag.web.breaker import Breaker
 
@@ -119,8 +120,6 @@ class ServerStatistics:
 
     def _connected(self) -> "tuple[Elasticsearch, str]":
         from elasticsearch import Elasticsearch
-
-        from haystack_integrations.crag.pipelines.stores import server_of
 
         server = server_of(self._store)
         with self._lock:

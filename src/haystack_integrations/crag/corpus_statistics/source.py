@@ -8,6 +8,7 @@ from haystack_integrations.crag.corpus_statistics.counting import CorpusStatisti
 from haystack_integrations.crag.corpus_statistics.file import read_statistics
 from haystack_integrations.crag.corpus_statistics.memory import MemoryStatistics
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
+from haystack_integrations.crag.store_profiles import profile_of
 from haystack_integrations.crag.text import words
 from haystack_integrations.crag.wording import ask
 
@@ -38,9 +39,6 @@ class StatisticsSource:
         :param store: A document store: Elasticsearch is asked, an in-memory store is counted, others tell nothing.
         :param title_field: Metadata field with a document's title, counted with its content in memory.
         """
-        # Here: pipelines import components, of which one imports this.
-        from haystack_integrations.crag.pipelines.stores import profile_of
-
         self._file = file
         profile = None if store is None else profile_of(store)
         kind = None if profile is None else profile.name

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.corpus_statistics.counting import TermCounter, collect, document_text
 from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 _PAGE: Final = 1000
 _PATIENCE_S: Final = 60
@@ -29,8 +30,6 @@ def count_store(store: Any, *, title_field: str | None = "title") -> TermCounter
     :returns: The counter.
     :raises StoreError: When the server, or a part of the index, does not answer.
     """
-    from haystack_integrations.crag.pipelines.stores import profile_of
-
     profile = profile_of(store)
     is_server = profile is not None and profile.name == "elasticsearch"
     fields = _of_server(store, title_field) if is_server else _of_store(store)
@@ -45,8 +44,6 @@ def _of_store(store: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:
 def _of_server(store: Any, title_field: str | None) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """Fetch titles and contents, a page per request: `filter_documents` ends at 10,000 and says nothing."""
     from elasticsearch.helpers import ScanError, scan
-
-    from haystack_integrations.crag.pipelines.stores import elasticsearch_client, server_of
 
     index = server_of(store).index
     fields = ["content", *([title_field] if title_field else [])]

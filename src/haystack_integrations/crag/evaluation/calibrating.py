@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out
-from haystack_integrations.crag.evaluation.labelled import LabelledList, Prepared, prepare
+from haystack_integrations.crag.evaluation.labelled import Prepared, prepare
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate
 from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, fit_strips
 from haystack_integrations.crag.evaluation.strip_lists import strip_lists
@@ -25,7 +26,6 @@ from haystack_integrations.crag.evaluation.training import (
     group_numbers,
     labelled_lists,
 )
-from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.static_model import load_encoder
@@ -81,29 +81,38 @@ def calibrate(
     """
     tell = progress or _nobody
     check_leaks(dataset)
-    lists = labelled_lists(dataset, ranked)
-    check_enough(lists)
-    known = corpus_statistics(dataset)
-    reader = Reader(load_encoder(), most=_MOST_READINGS)
-
-    def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        return known.documents, known.frequency(terms)
-
+    dataset = with_lists(dataset, ranked)
+    check_enough(labelled_lists(dataset, ranked))
     tell(0, _STEPS, "reading")
-    prepared = prepare(lists, reader, frequencies)
+    prepared, gaps = prepared_of(dataset, ranked)
     tell(1, _STEPS, "judging what each fold has not seen")
-    records, folds = held_out(prepared, _gaps(dataset, reader, frequencies))
+    records, folds = held_out(prepared, gaps)
     groups = {name: str(number) for name, number in group_numbers(dataset).items()}
-    found = figures(records, folds, groups)
+    found = figures(records, folds, groups, () if most_wrong is None else (most_wrong,))
     check_separable(found)
     tell(2, _STEPS, "fitting on all questions")
-    calibration = fit(prepared, _notes(dataset, lists, found))
+    calibration = fit(prepared, _notes(dataset, prepared, found))
     limit = None if most_wrong is None else threshold_for(records, most_wrong)
     calibration = replace(calibration, correct_from=limit, retrievers=tuple(retrievers))
     tell(3, _STEPS, "fitting the sentence model")
     strips = _strips(dataset)
     tell(4, _STEPS, "done")
     return Calibrated(calibration, strips, found, records)
+
+
+def with_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> Dataset:
+    """
+    Put lists in the place of those of the data; what was removed from other lists then tells nothing of these.
+
+    :param dataset: The data set.
+    :param ranked: The list of each question, by id.
+    :returns: The data set with these lists.
+    """
+    cases = []
+    for case in dataset.cases:
+        found = ranked.get(case.id)
+        cases.append(case if found == case.fixed else replace(case, fixed=found, gap=None))
+    return replace(dataset, cases=tuple(cases))
 
 
 def _nobody(_done: int, _total: int | None, _note: str) -> None:
@@ -122,31 +131,56 @@ def _strips(dataset: Dataset) -> dict[str, Any] | None:
         return None
 
 
-def _gaps(dataset: Dataset, reader: Reader, frequencies: Frequencies) -> dict[str, Prepared]:
-    lists: list[LabelledList] = gap_lists(dataset)
-    return {each.source.id: each for each in prepare(lists, reader, frequencies)}
+def prepared_of(dataset: Dataset, ranked: Mapping[str, RankedList]) -> tuple[list[Prepared], dict[str, Prepared]]:
+    """
+    Read and measure the lists of a data set.
+
+    :param dataset: The data set.
+    :param ranked: The list of each question, by id.
+    :returns: The labelled lists, and by question id those from which the evidence was removed.
+    """
+    known = corpus_statistics(dataset)
+    reader = Reader(load_encoder(), most=_MOST_READINGS)
+
+    def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        return known.documents, known.frequency(terms)
+
+    lists = prepare(labelled_lists(dataset, ranked), reader, frequencies)
+    return lists, {each.source.id: each for each in prepare(gap_lists(dataset), reader, frequencies)}
 
 
 def check_separable(found: Mapping[str, Any]) -> None:
     """
-    Refuse a judgement that is no better than the most frequent verdict.
+    Refuse a judgement that is no better than the most frequent verdict, or than guessing.
 
     :param found: Held-out figures.
     :raises CalibrationError: With both figures.
     """
     bounds, confusion = found["intervals"]["verdict.macro_f1"], found["verdict"]["confusion"]
-    counts = [sum(row.values()) for row in confusion.values()]
-    present = [count for count in counts if count]
-    most = max(present)
-    trivial = 2 * most / (most + sum(present)) / len(present)
+    trivial = without_looking(confusion)
     if bounds is not None and bounds["low"] <= trivial:
         reached = found["verdict"]["macro_f1"]
         msg = (
             f"these {found['n']} questions do not separate: held out, the verdicts reach a macro-F1 of {reached:.2f} "
-            f"({bounds['low']:.2f} to {bounds['high']:.2f}), and always saying the same reaches {trivial:.2f}. Check "
-            f"the labels, or label about {_more(found['n'])} more; until then use HeuristicGrader without a calibration"
+            f"({bounds['low']:.2f} to {bounds['high']:.2f}), and without a look at the documents one reaches {trivial:.2f}. "
+            f"Check the labels, or label about {_more(found['n'])} more; until then use HeuristicGrader without a calibration"
         )
         raise CalibrationError(msg)
+
+
+def without_looking(confusion: Mapping[str, Mapping[str, int]]) -> float:
+    """
+    Say which macro-F1 one reaches without a look at the documents.
+
+    :param confusion: Told verdicts by true verdict.
+    :returns: That of always saying the most frequent verdict, or of drawing verdicts as often as they were told,
+        whichever is higher.
+    """
+    true = {name: sum(row.values()) for name, row in confusion.items() if any(row.values())}
+    told = {name: sum(row.get(name, 0) for row in confusion.values()) for name in true}
+    total, most = sum(true.values()), max(true.values())
+    guessed = sum(2 * true[name] * told[name] / total / (true[name] + told[name]) for name in true)
+    return max(2 * most / (most + total), guessed) / len(true)
 
 
 def _more(questions: int) -> int:
@@ -169,15 +203,15 @@ def threshold_for(records: Sequence[Record], most_wrong: float) -> float:
     if found.threshold is None:
         msg = (
             f"no threshold keeps the share of wrong answers at {most_wrong:g} on these {len(records)} questions; the "
-            f"smallest that can be kept is {found.reachable:.2f}: ask for that, or label more questions"
+            f"smallest that can be kept is {ceil(found.reachable * 100) / 100:g}: ask for that, or label more questions"
         )
         raise CalibrationError(msg)
     return found.threshold
 
 
-def _notes(dataset: Dataset, lists: Sequence[LabelledList], found: Mapping[str, Any]) -> dict[str, Any]:
+def _notes(dataset: Dataset, lists: Sequence[Prepared], found: Mapping[str, Any]) -> dict[str, Any]:
     """Write down where the calibration comes from, and what it may claim."""
-    verdicts = [each.verdict for each in lists if each.verdict is not None]
+    verdicts = [each.source.verdict for each in lists if each.source.verdict is not None]
     labels = {name: verdicts.count(name) for name in sorted(set(verdicts))}
     trained_on = {"dataset": dataset.name, "split": dataset.split, "questions": len(verdicts), "labels": labels}
     return {"trained_on": trained_on, "held_out": dict(found)}
@@ -189,7 +223,12 @@ def write(calibrated: Calibrated, file: Path) -> None:
 
     :param calibrated: What was calibrated.
     :param file: Where to.
+    :raises ConfigurationError: When it cannot be written.
     """
     part = file.with_name(f"{file.name}.part")
-    part.write_bytes(orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
-    part.replace(file)
+    try:
+        part.write_bytes(orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
+        part.replace(file)
+    except OSError as error:
+        msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
+        raise ConfigurationError(msg) from None

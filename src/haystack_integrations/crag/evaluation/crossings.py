@@ -56,6 +56,8 @@ def fit_crossing(lists: Sequence[Prepared], grades: NDArray[Any], groups: Groups
     held = nothing.copy()
     for train, test in splits(groups):
         own = train[chosen[train]]
+        if len(set(answers[own].tolist())) < 2:  # noqa: PLR2004 - all labels of a kind stand in one group
+            continue
         model = _fitted(table[own], answers[own])
         held[test] = _strongest(model, pairs, words)[1](table[test])
     crossing, _ = _strongest(_fitted(table[chosen], answers[chosen]), pairs, words)

@@ -92,7 +92,7 @@ def _with_verdict(
     """Fit the verdict on what the held-out document stages say, and the factors that make up for rare verdicts."""
     judged = [k for k, each in enumerate(lists) if each.source.verdict is not None]
     told = [str(lists[k].source.verdict) for k in judged]
-    classes = tuple(name for name in CLASSES if name in told)
+    classes = _classes(set(told))
     labels = np.array([classes.index(verdict) for verdict in told])
     groups = np.array([lists[k].source.group for k in judged])
     features = []
@@ -110,3 +110,10 @@ def _with_verdict(
     return Calibration(
         stages.topic, stages.answers, stages.sufficient, stages.crossing, head, classes, priors, notes=dict(notes)
     )
+
+
+def _classes(told: set[str]) -> tuple[str, ...]:
+    """Order the verdicts; a fold that met one only gets another beside it, as a head tells two apart at least."""
+    if len(told) == 1:
+        told = {*told, "correct" if "incorrect" in told else "incorrect"}
+    return tuple(name for name in CLASSES if name in told)

@@ -100,13 +100,16 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[str, dict[str, 
     return verdict, probabilities, likely.scores()
 
 
-def figures(records: Sequence[Record], folds: Sequence[int], groups: Mapping[str, str]) -> dict[str, Any]:
+def figures(
+    records: Sequence[Record], folds: Sequence[int], groups: Mapping[str, str], limits: Sequence[float] = ()
+) -> dict[str, Any]:
     """
     Sum up held-out records.
 
     :param records: From `held_out`.
     :param folds: The fold of each.
     :param groups: The group of each question, by id: questions of one group are redrawn together.
+    :param limits: Shares of wrong `generate` decisions that are tried besides `LIMITS`.
     :returns: Measures with intervals, calibration of the probabilities, gaps, cost curve, realised risk: plain JSON.
     """
     result = summarise(records, dataset="", split="", pipeline="", grader="", lists="")
@@ -126,7 +129,7 @@ def figures(records: Sequence[Record], folds: Sequence[int], groups: Mapping[str
         "reliability": None if quality is None else quality["curve"],
         "cost_curve": thinned(curve),
         "calls_saved_at_2_points": saved_at(curve, 0.02),
-        "wrong_generate": [risk_realised(records, folds, most) for most in LIMITS],
+        "wrong_generate": [risk_realised(records, folds, most) for most in sorted({*LIMITS, *limits})],
     }
 
 

@@ -15,7 +15,7 @@ from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged,
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
 from haystack_integrations.crag.pipelines.loader import load, read
-from haystack_integrations.crag.pipelines.stores import open_store
+from haystack_integrations.crag.store_profiles import open_store
 
 _ANSWER_SECONDS: Final = 60.0
 _BATCH: Final = 1024
@@ -28,17 +28,29 @@ def check(setup: Setup) -> None:
     :param setup: What is evaluated.
     :raises ConfigurationError: When it is no pipeline for questions, or asks a chat model and none is configured.
     """
-    spec = read(setup.pipeline)
-    if "query" not in spec["inputs"] or not {"documents", "crag"} <= set(spec["outputs"]):
-        msg = (
-            f"got the pipeline {setup.pipeline!r}, wanted one with the input `query` and the outputs `documents` and "
-            "`crag`; choose for example corrective_retrieval"
-        )
-        raise ConfigurationError(msg)
+    spec = require_questions(setup.pipeline)
     if setup.top_k is not None and "top_k" not in {**spec["inputs"], **spec.get("optional_inputs", {})}:
         msg = f"the pipeline {setup.pipeline!r} takes no top_k; leave out --top-k, or choose another pipeline"
         raise ConfigurationError(msg)
     require_model(setup, asking_parts(setup, spec["components"]))
+
+
+def require_questions(pipeline: str) -> dict[str, Any]:
+    """
+    Refuse what is no pipeline for questions.
+
+    :param pipeline: A shipped pipeline, or the path of a YAML file.
+    :returns: Its YAML.
+    :raises ConfigurationError: When it is none.
+    """
+    spec = read(pipeline)
+    if "query" not in spec["inputs"] or not {"documents", "crag"} <= set(spec["outputs"]):
+        msg = (
+            f"got the pipeline {pipeline!r}, wanted one with the input `query` and the outputs `documents` and `crag`; "
+            "choose for example corrective_retrieval"
+        )
+        raise ConfigurationError(msg)
+    return spec
 
 
 class LiveLists:
@@ -55,7 +67,7 @@ class LiveLists:
         check(setup)
         self._dataset = dataset
         store = open_store("in_memory", index=f"crag-eval-{uuid4().hex}")
-        _fill(store, dataset)
+        fill(store, dataset, StaticDocumentEmbedder())
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
             changes.setdefault("generator", setup.model.generator(_ANSWER_SECONDS))
@@ -137,9 +149,14 @@ def _judged(decision: dict[str, Any]) -> Sequence[dict[str, Any]]:
     return [*decision["kept"], *decision["discarded"]]
 
 
-def _fill(store: Any, dataset: Dataset) -> None:
-    """Embed the corpus and write it into a store."""
-    embedder: Any = StaticDocumentEmbedder()
+def fill(store: Any, dataset: Dataset, embedder: Any) -> None:
+    """
+    Embed the corpus of a data set and write it into a store.
+
+    :param store: The store.
+    :param dataset: The data.
+    :param embedder: The document embedder that the pipeline's retrievers expect.
+    """
     passages = list(dataset.passages.values())
     for start in range(0, len(passages), _BATCH):
         documents = [

@@ -26,7 +26,9 @@ LEAST_QUESTIONS: Final = 10
 _GRADES: Final = (0, 1, 2)
 
 
-def read_dataset(folder: str | Path, split: str) -> Dataset:
+def read_dataset(
+    folder: str | Path, split: str, *, labelled: bool = True, least: int = LEAST_QUESTIONS
+) -> Dataset:
     """
     Read a data folder.
 
@@ -36,6 +38,8 @@ def read_dataset(folder: str | Path, split: str) -> Dataset:
 
     :param folder: The folder of the set.
     :param split: The folder of the split in it.
+    :param labelled: Whether every question must have its labels.
+    :param least: How many questions there must be.
     :returns: The data, checked.
     :raises SourceError: With the file, the line, and what to do.
     """
@@ -44,10 +48,10 @@ def read_dataset(folder: str | Path, split: str) -> Dataset:
     _check_folders(folder, place)
     try:
         passages = _passages(folder / CORPUS)
-        cases = _cases(place, passages)
-        if len(cases) < LEAST_QUESTIONS:
+        cases = _cases(place, passages, labelled=labelled)
+        if len(cases) < least:
             few = f"{len(cases)} question{'s' * (len(cases) != 1)}"
-            msg = f"{place / QUERIES}: got {few}, wanted at least {LEAST_QUESTIONS}; label more before measuring"
+            msg = f"{place / QUERIES}: got {few}, wanted at least {least}; label more before measuring"
             raise SourceError(msg)
         lists, gaps = (_lists(place / name, cases, passages) for name in (LISTS, GAPS))
         removed = (place / REMOVED).read_text("utf-8").split() if (place / REMOVED).is_file() else []
@@ -81,12 +85,12 @@ def _passages(path: Path) -> dict[str, Passage]:
     return found
 
 
-def _cases(place: Path, passages: Mapping[str, Passage]) -> dict[str, Case]:
+def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> dict[str, Case]:
     found: dict[str, Case] = {}
     qrels = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else None
     for row in _rows(place / QUERIES):
         name = row.name(found)
-        if "gold" in row.values:
+        if "gold" in row.values or not labelled:
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
         elif qrels is not None:
             grades = qrels.get(name, {})

@@ -22,6 +22,7 @@ Groups = NDArray[np.int64]
 # Factors that are tried for the classes, and how much a factor must bring for each e-fold that it is away from 1.
 _FACTORS: Final = np.exp(np.linspace(-1.2, 1.2, 13))
 _RELUCTANCE: Final = 0.004
+_AS_GOOD: Final = 0.02
 _SURE: Final = 4.0
 
 
@@ -74,7 +75,10 @@ def class_probabilities(head: Head, table: Values, present: NDArray[Any], classe
     known = np.unique(present)
     said = head.of_rows(table)
     result = np.zeros((len(table), classes))
-    result[:, known] = said if said.ndim > 1 else np.column_stack([1 - said, said])[:, -len(known) :]
+    if len(known) == 1:
+        result[:, known] = 1.0
+        return result
+    result[:, known] = said if said.ndim > 1 else np.column_stack([1 - said, said])
     return result
 
 
@@ -82,17 +86,21 @@ def best_priors(probabilities: Values, labels: NDArray[Any]) -> tuple[float, ...
     """
     Find factors for the classes that make the most of macro-F1, since rare verdicts count as much as frequent ones.
 
+    Of all factors that do about as well as the best the geometric mean is taken: the best one is luck, on few labels.
+
     :param probabilities: Held-out probabilities, shape (n, classes).
     :param labels: The right classes.
     :returns: One factor for each class, the first 1.
     """
     classes = probabilities.shape[1]
-    best, chosen = -np.inf, np.ones(classes)
-    for factors in np.stack(np.meshgrid(*[_FACTORS] * (classes - 1), indexing="ij"), axis=-1).reshape(-1, classes - 1):
-        tried = np.array([1.0, *factors])
-        told = (probabilities * tried).argmax(axis=1)
-        value = f1_score(labels, told, average="macro", labels=range(classes), zero_division=0.0)
-        value -= _RELUCTANCE * float(np.abs(np.log(tried)).sum())
-        if value > best:
-            best, chosen = value, tried
-    return tuple(round(float(factor), 4) for factor in chosen)
+    rest = np.stack(np.meshgrid(*[_FACTORS] * (classes - 1), indexing="ij"), axis=-1).reshape(-1, classes - 1)
+    tried = np.column_stack([np.ones(len(rest)), rest])
+    values = np.array([_quality(probabilities, factors, labels) for factors in tried])
+    good = tried[values >= values.max() - _AS_GOOD]
+    return tuple(round(float(factor), 4) for factor in np.exp(np.log(good).mean(axis=0)))
+
+
+def _quality(probabilities: Values, factors: Values, labels: NDArray[Any]) -> float:
+    told = (probabilities * factors).argmax(axis=1)
+    value = f1_score(labels, told, average="macro", labels=range(len(factors)), zero_division=0.0)
+    return float(value - _RELUCTANCE * np.abs(np.log(factors)).sum())

@@ -1,20 +1,20 @@
 """Lists as a pipeline retrieves them, for a calibration on one's own retrieval and for labelling."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from haystack.components.generators.chat import MockChatGenerator
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
-from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
-from haystack_integrations.crag.evaluation.live import fill
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.live import fill, require_questions
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.stores import open_store
+from haystack_integrations.crag.pipelines.loader import load
+from haystack_integrations.crag.store_profiles import open_store
 
-DEPTH = 10
+DEPTH: Final = 10
 
 
 class Retrieval:
@@ -23,17 +23,26 @@ class Retrieval:
 
     :param dataset: The data set.
     :param pipeline: A shipped pipeline, or the path of a YAML file.
+    :param depth: The length of the lists.
     """
 
-    def __init__(self, dataset: Dataset, pipeline: str) -> None:
-        """Index the corpus and load the pipeline; nothing in it asks a model."""
-        self._dataset = dataset
+    def __init__(self, dataset: Dataset, pipeline: str, depth: int = DEPTH) -> None:
+        """
+        Index the corpus and load the pipeline; nothing in it asks a model, or the web.
+
+        :raises ConfigurationError: When it is no pipeline for questions.
+        """
+        self._dataset, self._depth, spec = dataset, depth, require_questions(pipeline)
         store = open_store("in_memory", index=f"crag-lists-{uuid4().hex}")
         fill(store, dataset, StaticDocumentEmbedder())
-        # In mode `observe` the pipeline passes on what it retrieved: grader and generator only have to be there.
+        # In mode `off` nothing is judged: grader and generator only have to be there, where the pipeline has them.
+        parts = {"grader": HeuristicGrader(weights="evidence"), "generator": MockChatGenerator("-")}
         self._pipeline: Any = load(
-            pipeline, store=store, grader=HeuristicGrader(weights="evidence"), generator=MockChatGenerator("-")
+            pipeline, store=store, **{name: part for name, part in parts.items() if name in spec["components"]}
         )
+        inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
+        wanted = {"mode": "off", "top_k": depth, "web": False}
+        self._options = {name: value for name, value in wanted.items() if name in inputs}
         self.retrievers: set[str] = set()
 
     def ranked(self) -> Iterator[tuple[str, RankedList]]:
@@ -43,8 +52,19 @@ class Retrieval:
         :returns: The id of each question, and what was retrieved for it.
         """
         for case in self._dataset.cases:
-            documents = self._pipeline.run(query=case.question, mode="observe", top_k=DEPTH)["documents"][:DEPTH]
-            for document in documents:
-                found = crag_meta(document).get("retrievers")
-                self.retrievers |= set(found) if isinstance(found, dict) else set()
-            yield case.id, RankedList(tuple(document.id for document in documents))
+            yield case.id, self.of(case)
+
+    def of(self, case: Case) -> RankedList:
+        """
+        Ask a question.
+
+        :param case: The question.
+        :returns: What was retrieved for it, in rank order.
+        """
+        result = self._pipeline.run(query=case.question, **self._options)
+        for document in result["documents"]:
+            found = crag_meta(document).get("retrievers")
+            self.retrievers |= set(found) if isinstance(found, dict) else set()
+        # The decision tells what was retrieved; a refiner may have emptied some of the documents since.
+        kept = [entry["id"] for entry in result["crag"]["trail"][0]["kept"]]
+        return RankedList(tuple(kept[: self._depth]))

@@ -50,6 +50,7 @@ class Measured:
     :param gold: Which sentences are labelled.
     :param words: Words of each sentence.
     :param labelled: As in its list.
+    :param strips: The strips.
     """
 
     group: int
@@ -59,6 +60,7 @@ class Measured:
     gold: NDArray[np.bool_]
     words: NDArray[np.int64]
     labelled: int
+    strips: tuple[Strip, ...]
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,16 @@ def measured(labelled: StripList) -> Measured:
                 gold.append((document, number) in labelled.gold)
                 words.append(size)
                 evidence[list(part)] |= gold[-1]
-    sizes = np.array(words, dtype=np.int64)
-    return Measured(labelled.group, table, evidence, tuple(parts), np.array(gold, dtype=bool), sizes, labelled.labelled)
+    return Measured(
+        group=labelled.group,
+        table=table,
+        evidence=evidence,
+        parts=tuple(parts),
+        gold=np.array(gold, dtype=bool),
+        words=np.array(words, dtype=np.int64),
+        labelled=labelled.labelled,
+        strips=tuple(strips),
+    )
 
 
 def count_kept(each: Measured, is_kept: NDArray[np.bool_]) -> Kept:

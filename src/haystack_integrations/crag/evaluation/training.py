@@ -128,10 +128,11 @@ def check_enough(lists: Sequence[LabelledList]) -> None:
             "questions that the documents do not answer, as your users ask them"
         )
         raise CalibrationError(msg)
-    if len({each.group for each in lists}) < FEWEST_OF_A_KIND:
+    sources = len({each.group for each in lists if each.verdict is not None})
+    if sources < FEWEST_OF_A_KIND:
         msg = (
             f"a calibration needs questions about {FEWEST_OF_A_KIND} different sources at least, but these {total} are "
-            f"about {len({each.group for each in lists})}; add questions about other documents"
+            f"about {sources}; add questions about other documents"
         )
         raise CalibrationError(msg)
 
@@ -161,10 +162,10 @@ def check_leaks(dataset: Dataset) -> None:
 
 
 def _keys(file: Path) -> Iterable[tuple[str, frozenset[str]]]:
-    """Read what identifies the questions of another split; a line that cannot be read is that split's problem."""
+    """Read what identifies the labelled questions of another split; any other line is that split's problem."""
     for line in file.read_bytes().splitlines():
         try:
             row: dict[str, Any] = orjson.loads(line)
-            yield wording(row["question"]), frozenset((*row.get("gold", ()), *row.get("partial", ())))
+            yield wording(row["question"]), frozenset((*row["gold"], *row.get("partial", ())))
         except (ValueError, KeyError, TypeError, AttributeError):
             continue

@@ -18,7 +18,7 @@ _HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|tall|big|large|often)\b
 _WHEN = re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b")
 _WHERE = re.compile(r"\b(?:what|which) (?:city|country|place|state|town|location)\b")
 _ASKS = re.compile(r"\b(who|whom|whose|when|where|why|which|what|how)\b")
-_YES_NO = re.compile(r"(?:is|are|was|were|did|do|does|can|has|have|will|should|could)\b")
+_YES_NO = re.compile(r"\W*(?:is|are|was|were|did|do|does|can|has|have|will|won't|would|should|could)(?:n't)?\b")
 
 # A term counts as a name where the texts write it so at least this often, and three times as often as not.
 _SEEN: Final = 2
@@ -59,7 +59,7 @@ def kind_of(query: str) -> str:
     :param query: The question.
     :returns: One of `KINDS`.
     """
-    text = query.lower()
+    text = " ".join(normalised(query).lower().split())
     for kind, pattern in (("how_many", _HOW_MANY), ("when", _WHEN), ("where", _WHERE)):
         if pattern.search(text):
             return kind

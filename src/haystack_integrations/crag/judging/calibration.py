@@ -50,6 +50,23 @@ class Calibration:
     retrievers: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together: better when the file is read than at the first question."""
+        known = set(self.classes)
+        if len(self.classes) < 2 or len(known) < len(self.classes) or not known <= set(CLASSES):  # noqa: PLR2004
+            msg = f"classes must be two or three of {list(CLASSES)}, but got {list(self.classes)}"
+            raise ValueError(msg)
+        if len(self.priors) != len(self.classes) or not all(prior > 0 for prior in self.priors):
+            msg = f"priors must be {len(self.classes)} numbers > 0, but got {list(self.priors)}"
+            raise ValueError(msg)
+        rows = {"verdict": (self.verdict, 1 if len(known) == 2 else 3)}  # noqa: PLR2004
+        heads = {"topic": self.topic, "answers": self.answers, "sufficient": self.sufficient}
+        rows |= {name: (head, 1) for name, head in heads.items() if head is not None}
+        for name, (head, wanted) in rows.items():
+            if len(head.biases) != wanted:
+                msg = f"{name!r} must have {wanted} biases, but got {len(head.biases)}"
+                raise ValueError(msg)
+
     def to_dict(self) -> dict[str, Any]:
         """
         Give the file's content.
@@ -114,11 +131,14 @@ def load_calibration(path: str | None = None) -> Calibration:
         return _shipped()
     file = Path(path).expanduser()
     try:
-        changed = file.stat().st_mtime_ns
+        found = file.stat()
     except OSError as error:
-        msg = f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({error.strerror})"
+        msg = (
+            f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({error.strerror}); "
+            f"correct the path, or leave calibration empty for the model in this package"
+        )
         raise ConfigurationError(msg) from None
-    return _read(file, changed)
+    return _read(file, (found.st_mtime_ns, found.st_size, found.st_ino))
 
 
 @lru_cache(maxsize=1)
@@ -128,7 +148,7 @@ def _shipped() -> Calibration:
 
 
 @lru_cache(maxsize=16)
-def _read(file: Path, changed: int) -> Calibration:  # noqa: ARG001 - part of the key: a rewritten file is read again
+def _read(file: Path, changed: tuple[int, ...]) -> Calibration:  # noqa: ARG001 - part of the key: a rewritten file is read again
     return Calibration.from_dict(content_of(file))
 
 
@@ -153,6 +173,10 @@ def content_of(file: Path) -> dict[str, Any]:
         got = content.get("version")
         msg = f"calibration {str(file)!r} has version {got!r}, but version {VERSION} is wanted here; {way_out}"
         raise ConfigurationError(msg)
+    for part in ("verdict", "documents"):
+        if not content.get(part):
+            msg = f"calibration {str(file)!r} has no part {part!r}, which judges documents; {way_out}"
+            raise ConfigurationError(msg)
     try:
         Calibration.from_dict(content)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import fsum, log
 from typing import Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
 from haystack_integrations.crag.judging.evidence import Evidence, Features, examine
-from haystack_integrations.crag.judging.reading import Reading
+from haystack_integrations.crag.judging.reading import Reading, held_by
 
 COMPARED: Final = (
     "covered",
@@ -82,8 +82,7 @@ def _damped(asked: Asked, readings: Sequence[Reading]) -> dict[str, float]:
     two, not ten. It says less than a corpus does, and the same in every corpus.
     """
     size = len(readings)
-    held = {term: sum(term in text.places or term in text.title_terms for text in readings) for term in asked.terms}
-    return {term: log(2 + size / (count + 1)) for term, count in held.items()}
+    return {term: log(2 + size / (held_by(readings, term) + 1)) for term in asked.terms}
 
 
 def _relative(features: Sequence[Features]) -> list[Features]:
@@ -141,7 +140,7 @@ def _joined(asked: Asked, seen: Sequence[Evidence], links: Sequence[Sequence[int
     """What a document covers together with another one: questions of two hops need two."""
 
     def covered(k: int) -> float:
-        return sum(asked.weights[term] for term in seen[n].found | seen[k].found) / asked.total
+        return fsum(asked.weights[term] for term in seen[n].found | seen[k].found) / asked.total
 
     others = [k for k in range(len(seen)) if k != n]
     by, to = links[n], [k for k in others if n in links[k]]
@@ -151,7 +150,7 @@ def _joined(asked: Asked, seen: Sequence[Evidence], links: Sequence[Sequence[int
     return {
         "joint": joint,
         "joint_gain": joint - own,
-        "beyond_first": sum(asked.weights[term] for term in first) / asked.total,
+        "beyond_first": fsum(asked.weights[term] for term in first) / asked.total,
         "spoken_of": float(bool(by)),
         "speaks_of": float(bool(to)),
         "spoken_of_covered": max((seen[k].features["covered"] for k in by), default=0.0),
@@ -172,7 +171,7 @@ def _together(
     """The list as a whole."""
 
     def share(terms: frozenset[str]) -> float:
-        return sum(asked.weights[term] for term in terms) / asked.total
+        return fsum(asked.weights[term] for term in terms) / asked.total
 
     def most(name: str) -> float:
         return max(each[name] for each in features)
@@ -183,11 +182,11 @@ def _together(
     titles = Counter(reading.title for reading in readings)
     in_titles = frozenset[str]().union(*(reading.title_terms for reading in readings)).intersection(asked.terms)
     bm25 = sorted((each["bm25"] for each in features), reverse=True)
-    size, weight = len(readings), sum(asked.weights[term] for term in names)
+    size, weight = len(readings), fsum(asked.weights[term] for term in names)
     return {
         "union": share(frozenset[str]().union(*(each.found for each in seen))),
         "titles_covered": share(in_titles),
-        "titles_names": sum(asked.weights[term] for term in names & in_titles) / weight if weight else 1.0,
+        "titles_names": fsum(asked.weights[term] for term in names & in_titles) / weight if weight else 1.0,
         "titles": float(len(titles)) / size,
         "same_title_most": max(titles.values()) / size,
         "agreement": float(alike.sum() - np.trace(alike)) / max(1, size * (size - 1)),

@@ -7,7 +7,7 @@ numbers are masked, so that nothing but the way of telling is learned. Only word
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, sqrt
 from typing import Any
 
 from haystack_integrations.crag.judging.asking import Asked
@@ -36,13 +36,11 @@ class Crossing:
         :param reading: The document.
         :returns: Log-odds, about.
         """
-        grams, total = visible(asked, reading), 0.0
+        grams = visible(asked, reading)
         words = question_words(asked, self.words)
-        for word in words:
-            known = self.weights.get(word, {})
-            # A look-up for each of the fewer: a set against a mapping's keys.
-            for gram in known.keys() & grams:
-                total += known[gram]
+        tables = [self.weights.get(word, {}) for word in words]
+        # Exact, since the order of a set is another one in every process.
+        total = fsum(known[gram] for known in tables for gram in known.keys() & grams)
         return self.bias + total / sqrt(max(1, len(words) * len(grams)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +55,8 @@ class Crossing:
         :param values: Plain JSON.
         :returns: The pairs.
         """
-        return cls(frozenset(values["words"]), values["weights"], values["bias"])
+        weights = {word: {gram: float(w) for gram, w in own.items()} for word, own in values["weights"].items()}
+        return cls(frozenset(values["words"]), weights, float(values["bias"]))
 
 
 def question_words(asked: Asked, words: Iterable[str]) -> list[str]:

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log1p
+from math import fsum, log1p
 
 import numpy as np
 
@@ -90,7 +90,8 @@ def _hits(asked: Asked, reading: Reading) -> _Hits:
 
 
 def _weight(asked: Asked, terms: Iterable[str]) -> float:
-    return sum(asked.weights[term] for term in terms)
+    # Exact, so that no digit depends on the order of a set, which is another one in every process.
+    return fsum(asked.weights[term] for term in terms)
 
 
 def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
@@ -98,7 +99,7 @@ def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
     total, missing = asked.total, [asked.weights[term] for term in asked.terms if term not in hits.both]
     usual = _K1 * (1 - _B + _B * reading.length / _USUAL)
     bm25 = 0.0
-    for term in hits.both:
+    for term in (term for term in asked.terms if term in hits.both):
         times = len(reading.places.get(term, ())) + (term in hits.title)
         bm25 += asked.weights[term] * times * (_K1 + 1) / (times + usual)
     return {
@@ -197,7 +198,7 @@ def _phrases(asked: Asked, hits: _Hits, reading: Reading, damped: Mapping[str, f
         "pairs": _share(met, asked.pairs, asked.weights, doubt=False),
         "pairs_doubted": _share(met, asked.pairs, asked.weights, doubt=True),
         "pairs_damped": _share(met, asked.pairs, damped, doubt=True),
-        "covered_damped": sum(damped[term] for term in hits.both) / (sum(damped.values()) or 1.0),
+        "covered_damped": fsum(damped[term] for term in hits.both) / (sum(damped.values()) or 1.0),
         "run": longest / max(1, len(asked.sequence)),
     }
 

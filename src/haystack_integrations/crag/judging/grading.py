@@ -13,8 +13,7 @@ from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.judge import Opinion, judge
-from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.text import terms
+from haystack_integrations.crag.judging.reading import Reader, Reading, held_by
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -68,7 +67,7 @@ def grade(
     _check_retrievers(documents, calibration)
     everything = [*documents, *beside]
     texts = [_text(document, title_field) for document in everything]
-    counted = retrieved_frequencies(texts) if statistics is None else _of_corpus(statistics)
+    counted = retrieved_frequencies(reader.read(texts)) if statistics is None else _of_corpus(statistics)
     opinion = judge(query, texts, calibration, reader, counted)
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.probabilities.items()}
@@ -91,20 +90,19 @@ def grade(
     return Graded(scores, [_reason(own) for own in each], signals, report)
 
 
-def retrieved_frequencies(texts: Sequence[tuple[str, str]]) -> Frequencies:
+def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
     """
     Count document frequencies over what was retrieved: the last resort, since all of it was retrieved for the question.
 
     What all of them have is no common word for that, so the counts are stretched to those of a corpus, much damped: a
     term that none has weighs about twice as much as one that all have.
 
-    :param texts: Title and content of each document.
+    :param readings: The documents, at least one.
     :returns: Frequencies in a corpus of supposed size.
     """
-    found = [frozenset(terms(f"{title}\n{content}")) for title, content in texts]
 
     def frequencies(wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        shares = {term: sum(term in own for own in found) / len(found) for term in wanted}
+        shares = {term: held_by(readings, term) / len(readings) for term in wanted}
         return _SUPPOSED, {term: round(_SUPPOSED ** (_DAMPED * share)) for term, share in shares.items()}
 
     return frequencies

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.errors import ConfigurationError
+
 Values = NDArray[np.float64]
 
 # Beyond so many standard deviations a signal says no more: an odd document must not decide by one of them.
@@ -37,7 +39,11 @@ class Head:
 
         :param features: Signals by name; further names do not matter.
         :returns: Shape (len(features),) for two classes, the probability of the second; else (len(features), classes).
+        :raises ConfigurationError: When it reads a signal that is not measured.
         """
+        if unknown := {name for name in self.names if features and name not in features[0]}:
+            msg = f"the calibration reads signals that are not measured here, {sorted(unknown)[:5]}; calibrate again"
+            raise ConfigurationError(msg)
         rows = np.array([[each[name] for name in self.names] for each in features], dtype=float)
         return self.of_rows(rows.reshape(len(features), len(self.names)))
 
@@ -80,9 +86,16 @@ class Head:
 
         :param values: Plain JSON.
         :returns: The model.
+        :raises ValueError: When its numbers do not fit together.
         """
-        table = np.array(list(values["signals"].values()), dtype=float)
-        return cls(tuple(values["signals"]), table[:, 0], table[:, 1], table[:, 2:].T, np.array(values["biases"]))
+        table, biases = np.array(list(values["signals"].values()), dtype=float), np.array(values["biases"], dtype=float)
+        if biases.ndim != 1 or table.ndim != 2 or table.shape[1] != 2 + len(biases):  # noqa: PLR2004
+            msg = f"each signal must have a mean, a scale and {biases.size} weights, one for each bias"
+            raise ValueError(msg)
+        if not (np.isfinite(table).all() and np.isfinite(biases).all() and (table[:, 1] > 0).all()):
+            msg = "all numbers must be finite and all scales > 0"
+            raise ValueError(msg)
+        return cls(tuple(values["signals"]), table[:, 0], table[:, 1], table[:, 2:].T, biases)
 
 
 def _short(value: float) -> float:

@@ -24,13 +24,22 @@ MOST_READINGS: Final = 2_000
 _BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
 
-# What tokenised corpora do to a text: quotes as `` and '', spaces before punctuation, inside brackets and around
-# hyphens. A judgement must not feed on who typed a text.
-_SURFACE: Final = (
-    (re.compile(r"``|''|[\u201c\u201d]"), '"'),
-    (re.compile(r"\s+([.,;:!?%)\]]|'s\b|n't\b)"), r"\1"),
-    (re.compile(r"([(\[])\s+"), r"\1"),
-    (re.compile(r"(?<=\w)\s+-\s+(?=\w)"), "-"),
+# What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
+# brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
+# five ways: they go. Lines stay lines, since lists and paragraphs are sentences of their own.
+_SURFACE: Final = tuple(
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (r"[\u2018\u2019]", "'"),
+        (r"(?<!`)``(?!`)|''|[\"\u201c\u201d\u201e]", " "),
+        (r"-(?i:lrb)-", "("),
+        (r"-(?i:rrb)-", ")"),
+        (r"\b([cC]an)not\b", r"\1 not"),
+        (r"  +", " "),
+        (r" (?<=\S )(?=[.,;:!?%)\]]|'(?i:s|re|ve|ll|d|m)\b|[nN]'[tT]\b)", ""),
+        (r"([(\[]) ", r"\1"),
+        (r" - (?<=\w - )(?=\w)", "-"),
+    )
 )
 
 
@@ -78,7 +87,8 @@ def normalised(text: str) -> str:
     Make surface forms alike, so that tokenised text reads as it was written.
 
     :param text: Any text.
-    :returns: The text with straight quotes, and no space before punctuation, inside brackets or around hyphens.
+    :returns: The text without double quotes, and without spaces before punctuation, inside brackets, around hyphens and
+        in contractions.
     """
     for pattern, plain in _SURFACE:
         text = pattern.sub(plain, text)
@@ -117,7 +127,7 @@ class Reader:
 
     def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read texts; all their sentences are embedded at once."""
-        plain = [(normalised(title), normalised(content)) for title, content in texts]
+        plain = [(" ".join(normalised(title).split()), normalised(content)) for title, content in texts]
         cut = [_sentences(content) for _, content in plain]
         under = [f"{title}. {part}" for (title, _), parts in zip(plain, cut, strict=True) for part in parts]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])
@@ -200,6 +210,17 @@ def _masked(stem: str, word: str, title_terms: frozenset[str], *, is_year: bool)
 def _unit(vector: Vectors) -> Vectors:
     length = float(np.linalg.norm(vector))
     return vector / length if length else vector
+
+
+def held_by(readings: Sequence[Reading], term: str) -> int:
+    """
+    Count the texts that have a term.
+
+    :param readings: Texts.
+    :param term: A term, as `text.terms` gives it.
+    :returns: How many have it in their title or content.
+    """
+    return sum(term in reading.places or term in reading.title_terms for reading in readings)
 
 
 @lru_cache(maxsize=4)

@@ -25,8 +25,10 @@ def listed(answers: Values, topic: Values, sufficient: Values) -> Features:
     """
     best, second = np.argsort(-topic, kind="stable")[[0, min(1, len(topic) - 1)]]
     ordered, ordered_topic = _best(answers), _best(topic)
-    none, some = float(np.prod(1 - answers)), answers / np.clip(1 - answers, _LEAST, 1)
-    two = max(0.0, 1 - none - none * float(some.sum()))
+    none, one = 1.0, 0.0
+    for each in answers.tolist():
+        none, one = none * (1 - each), one * (1 - each) + none * each
+    two = max(0.0, 1 - none - one)
     any_topic = 1 - float(np.prod(1 - topic))
     places = range(PLACES)
     return {

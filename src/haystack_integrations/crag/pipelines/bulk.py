@@ -12,7 +12,7 @@ from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened
 from haystack_integrations.crag.pipelines.sources import Known, Listing
-from haystack_integrations.crag.pipelines.stores import elasticsearch_client, profile_of, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch

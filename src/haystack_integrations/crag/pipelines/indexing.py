@@ -14,7 +14,7 @@ from haystack_integrations.crag.pipelines.bulk import Bulk, open_bulk
 from haystack_integrations.crag.pipelines.contents import Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.sources import Known, Listing, find, read
-from haystack_integrations.crag.pipelines.stores import prepare
+from haystack_integrations.crag.store_profiles import prepare
 
 Progress = Callable[[int, int | None, str], None]
 """Called with the number of sources done, how many there are if known, and the name of the last one."""

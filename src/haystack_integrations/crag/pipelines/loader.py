@@ -14,7 +14,7 @@ from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import check_actions
-from haystack_integrations.crag.pipelines.stores import StoreProfile, prepare, profile_of, profiles, store_spec
+from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles, store_spec
 
 _CHAT_GENERATOR = "chat_generator"
 

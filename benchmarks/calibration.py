@@ -1,0 +1,111 @@
+"""
+What `crag calibrate` reaches on questions it has not seen, how many labels that takes, and which signals it is owed to.
+
+    python benchmarks/calibration.py DATASETS [--sets popqa ...] [--curve] [--ablation]
+
+Nested cross-validation on the open half, five folds; questions about one source stay in one fold. First five documents
+of the fixed lists. `few` is the mean over three draws of 100 labelled questions to fit on. `saved` is the share of a
+perfect model's grading calls that a cascade saves at 2 points of macro-F1 lost. `gaps` is the recall at 10 % false
+alarms. `wrong` are the realised shares of wrong `generate` decisions at the limits 0.05, 0.1 and 0.2 (of how many).
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from haystack_integrations.crag.evaluation.calibrating import prepared_of
+from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.holding_out import figures, held_out, record_of
+from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.measures import verdict_measures
+from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.regressions import splits
+from haystack_integrations.crag.evaluation.training import group_numbers
+from haystack_integrations.crag.judging.company import COMPARED, Measured
+
+SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
+FEW = (25, 50, 100, 200)
+
+PARTS: dict[str, Callable[[str], bool]] = {
+    "meaning": lambda name: name.startswith(("like_", "agreement", "sentence_mixed")),
+    "against the list": lambda name: name.endswith(("_gap", "_standing", "_above")) and name.startswith(COMPARED),
+    "between documents": lambda name: name.startswith(("joint", "linked", "spoken", "speaks", "siblings", "beyond")),
+    "titles and names": lambda name: name.startswith(("title", "names", "rest_", "others_")),
+    "phrases": lambda name: name.startswith(("pairs", "run", "window")),
+    "sentences": lambda name: name.startswith("sentence"),
+    "answer cues": lambda name: name.startswith(("cue", "asks_")),
+}
+
+
+def without(lists: Sequence[Prepared], drop: Callable[[str], bool]) -> list[Prepared]:
+    """Take signals away."""
+
+    def kept(features: dict[str, float]) -> dict[str, float]:
+        return {name: value for name, value in features.items() if not drop(name)}
+
+    return [
+        replace(each, measured=Measured([*map(kept, each.measured.documents)], kept(each.measured.together)))
+        for each in lists
+    ]
+
+
+def macro_f1(lists: Sequence[Prepared]) -> float:
+    """Held-out macro-F1."""
+    return float(verdict_measures(held_out(lists)[0])["macro_f1"])
+
+
+def with_few(lists: Sequence[Prepared], labels: int, draws: int = 3) -> float:
+    """Macro-F1 when only so many labelled questions are fitted on, each fold judged by those outside it."""
+    judged = [each for each in lists if each.source.verdict is not None]
+    groups = np.array([each.source.group for each in judged])
+    values = []
+    for draw in range(draws):
+        random, records = np.random.default_rng(draw), []
+        for train, test in splits(groups):
+            chosen = {judged[n].source.id for n in random.permutation(train)[:labels]}
+            calibration = fit([each for each in lists if each.source.id in chosen])
+            records += [record_of(judged[n], calibration) for n in test]
+        values.append(verdict_measures(records)["macro_f1"])
+    return float(np.mean(values))
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("datasets", type=Path)
+    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--curve", action="store_true", help="fewer labels")
+    parser.add_argument("--ablation", action="store_true", help="fewer signals")
+    asked = parser.parse_args()
+    for name in asked.sets:
+        data = read_dataset(asked.datasets / name, "dev")
+        lists, gaps = prepared_of(data, {case.id: case.fixed for case in data.cases if case.fixed})
+        records, folds = held_out(lists, gaps)
+        found = figures(records, folds, {key: str(number) for key, number in group_numbers(data).items()})
+        bounds, gap = found["intervals"]["verdict.macro_f1"], found["gaps_at_10_percent"]
+        wrong = ", ".join(
+            "none" if w["share"] is None else f"{w['share']:.3f} ({w['generated']})" for w in found["wrong_generate"]
+        )
+        print(
+            f"{name:9} n={found['n']:4} macro-F1 {found['verdict']['macro_f1']:.3f} "
+            f"({bounds['low']:.3f} to {bounds['high']:.3f})  ECE {found['ece']:.3f}  "
+            f"filter F1 {found['filter']['f1']:.3f}  saved {found['calls_saved_at_2_points']:.2f}  "
+            f"gaps {'none' if gap is None else format(gap['recall'], '.3f')}  wrong {wrong}",
+            flush=True,
+        )
+        if asked.curve:
+            few = {labels: with_few(lists, labels) for labels in FEW if labels < 0.8 * found["n"]}
+            print(f"{'':9} labels " + ", ".join(f"{labels}: {value:.3f}" for labels, value in few.items()), flush=True)
+        if asked.ablation:
+            whole = found["verdict"]["macro_f1"]
+            lost = {part: whole - macro_f1(without(lists, drop)) for part, drop in PARTS.items()}
+            print(
+                f"{'':9} lost without " + ", ".join(f"{part}: {value:+.3f}" for part, value in lost.items()), flush=True
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""What the commands that evaluate and calibrate share: the extra they need, and the files they write."""
+
+from pathlib import Path
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+
+def require_extra() -> None:
+    """
+    Refuse to begin without the libraries of the extra `eval`.
+
+    :raises ConfigurationError: With the command that installs them.
+    """
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        msg = 'evaluation needs scikit-learn, which is not installed; run `pip install "crag-haystack[eval]"`'
+        raise ConfigurationError(msg) from None
+
+
+def check_targets(*files: Path | None) -> None:
+    """
+    Refuse a result that could not be written, before anything is judged.
+
+    :param files: Where results go; None for one that is not wanted.
+    :raises ConfigurationError: With the first that cannot be written.
+    """
+    for file in files:
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            msg = f"cannot write {str(file)!r}; choose a file in a folder that exists"
+            raise ConfigurationError(msg)
+
+
+def write(file: Path, text: str) -> None:
+    """
+    Write a result.
+
+    :param file: Where to.
+    :param text: The result.
+    :raises ConfigurationError: When it cannot be written.
+    """
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
+        raise ConfigurationError(msg) from None

@@ -1,0 +1,114 @@
+"""`crag label`: labels for `crag calibrate` and `crag eval`, made by a chat model."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, Lists, PipelineName, Split
+from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
+from haystack_integrations.crag.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from haystack_integrations.crag.cli.model import ChatModel
+    from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+
+Output = Annotated[str, typer.Option(metavar="NAME", help="The split that is written, beside the other one.")]
+ListsFrom = Annotated[
+    Lists | None,
+    typer.Option(help="The lists in the data, or a pipeline's retrieval. Default: what there is.", show_default=False),
+]
+TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents graded for each question.")]
+
+
+def label(
+    folder: Folder,
+    split: Split,
+    output: Output,
+    pipeline: PipelineName = PIPELINE,
+    lists: ListsFrom = None,
+    top_k: TopK = 10,
+    fresh: Fresh = False,
+    json: Json = False,
+) -> None:
+    """Let your chat model label questions: one call for each. Run again, it goes on where it stopped."""
+    from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels
+    from haystack_integrations.crag.evaluation.reading import read_dataset
+    from haystack_integrations.crag.evaluation.setup import Setup
+
+    model = _model()
+    with working("reading the data"):
+        dataset = read_dataset(folder, split, labelled=False, least=1)
+    place = check_target(dataset, output)
+    chosen = lists or (Lists.FIXED if any(case.fixed for case in dataset.cases) else Lists.LIVE)
+    setup = Setup(pipeline, "llm", lists=chosen.value, top_k=top_k, model=model)
+    ranked = _ranked(dataset, chosen, pipeline, top_k)
+    with progress_bar("labelling") as progress:
+        records = make_labels(dataset, setup, ranked, grader_of(model), place, fresh=fresh, progress=progress)
+    summary = _summary(output, records)
+    show_json(summary) if json else show(*_told(summary, place))
+    if summary["left_out"]:
+        why = "; ".join(summary["failures"])
+        complain(f"{summary['left_out']} questions have no label ({why}); run again to ask once more", "warning")
+        raise typer.Exit(ExitCode.INPUTS_FAILED)
+
+
+def _model() -> "ChatModel":
+    from haystack_integrations.crag.cli.model import chat_model
+
+    if (model := chat_model()) is None:
+        msg = (
+            "labels are made by a chat model, but none is configured; set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and "
+            "CRAG_LLM_API_KEY), or label questions by hand"
+        )
+        raise ConfigurationError(msg)
+    return model
+
+
+def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Callable[[Case], RankedList]":
+    """Give what finds the list of a question: in the data, or by retrieval."""
+    if lists is Lists.LIVE:
+        from haystack_integrations.crag.evaluation.retrieving import Retrieval
+
+        with working("indexing the corpus"):
+            return Retrieval(dataset, pipeline, top_k).of
+    if any(case.fixed is None for case in dataset.cases):
+        msg = f"the split {dataset.split!r} has no lists; use --lists live to retrieve with a pipeline"
+        raise ConfigurationError(msg)
+
+    def fixed(case: "Case") -> "RankedList":
+        assert case.fixed is not None  # noqa: S101 - checked for all of them
+        return replace(case.fixed, retrieved=case.fixed.retrieved[:top_k])
+
+    return fixed
+
+
+def _summary(output: str, records: list[dict[str, Any]]) -> dict[str, Any]:
+    from haystack_integrations.crag.evaluation.labelling import summed, verdict_of
+
+    made = [record for record in records if record["error"] is None]
+    failures = [record["error"] for record in records if record["error"] is not None]
+    return {
+        "split": output,
+        "questions": len(records),
+        "labelled": len(made),
+        "left_out": len(failures),
+        "verdicts": dict(Counter(map(verdict_of, made)).most_common()),
+        "failures": [why for why, _ in Counter(failures).most_common()],
+        "cost": summed(records),
+    }
+
+
+def _told(summary: dict[str, Any], place: Path) -> list[str]:
+    verdicts = ", ".join(f"{count} {name}" for name, count in summary["verdicts"].items()) or "none"
+    cost, share = summary["cost"], f"{summary['labelled']} of {summary['questions']} questions"
+    return [
+        f"[bold]Labelled[/] {share}; by the first five documents: {verdicts}",
+        f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out",
+        f"Written to {place}. Use it: crag calibrate {place.parent} --split {place.name} --output calibration.json",
+    ]

@@ -1,0 +1,222 @@
+"""Labels made by a chat model: each question's list is graded in one call, and written as a split that others read."""
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal, Protocol, cast
+
+import orjson
+from haystack import Document
+
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.errors import ConfigurationError, GradingError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList, label
+from haystack_integrations.crag.evaluation.journal import Journal, journal_of
+from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
+from haystack_integrations.crag.evaluation.setup import ChatSource, Setup
+from haystack_integrations.crag.grades import grade_of
+
+Record = dict[str, Any]
+Progress = Callable[[int, int | None, str], None]
+
+ANSWERS, ON_TOPIC = 0.7, 0.3
+"""A grade from which on a document answers, and one from which on it is on topic: the router's own thresholds."""
+
+_AT_ONCE: Final = 4
+_SECONDS: Final = 60.0
+# Labels are made once and trusted long: more of a document is shown than where somebody waits for an answer.
+_CHARACTERS: Final = 2_000
+# So many failures without a label between them are no question's fault.
+_MOST_FAILURES: Final = 5
+_SPENT: Final = ("llm_calls", "tokens_in", "tokens_out")
+
+
+class Grader(Protocol):
+    """Grades documents, as `BatchRelevanceGrader` does; safe to use from several threads."""
+
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        """
+        Grade documents.
+
+        :param query: The question.
+        :param documents: Documents.
+        :returns: `documents` with grades, and `report`.
+        """
+
+
+def grader_of(model: ChatSource) -> Grader:
+    """
+    Make what grades for labels.
+
+    :param model: The chat model.
+    :returns: The grader.
+    """
+    generator = model.generator(_SECONDS)
+    return BatchRelevanceGrader(generator, max_chars_per_document=_CHARACTERS, deadline_s=2 * _SECONDS)
+
+
+def check_target(dataset: Dataset, output: str) -> Path:
+    """
+    Refuse a split that holds what this does not make.
+
+    :param dataset: The questions.
+    :param output: Name of the split to write.
+    :returns: Its folder.
+    :raises ConfigurationError: When it is the questions' own split, or holds other labels, or is no name of a folder.
+    """
+    place = dataset.folder / output
+    if output == ".." or Path(output).name != output:
+        msg = f"got the output {output!r}, wanted the name of a split, a folder in {str(dataset.folder)!r}"
+        raise ConfigurationError(msg)
+    queries = place / QUERIES
+    is_own = queries.exists() and not journal_of(queries).exists()
+    if place.resolve() == (dataset.folder / dataset.split).resolve() or is_own:
+        msg = f"the split {output!r} holds questions that `crag label` did not write; choose another --output"
+        raise ConfigurationError(msg)
+    return place
+
+
+def make_labels(
+    dataset: Dataset,
+    setup: Setup,
+    ranked: Callable[[Case], RankedList],
+    grader: Grader,
+    place: Path,
+    *,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> list[Record]:
+    """
+    Label questions, and write them as a split. Taken up again, questions that are labelled are not asked again.
+
+    :param dataset: The questions.
+    :param setup: Where lists and grades come from: what an earlier run must have been made with.
+    :param ranked: Gives the list of a question.
+    :param grader: What grades it.
+    :param place: Folder of the split that is written; see `check_target`.
+    :param fresh: Begin anew.
+    :param progress: Called after each question: number done, number of all, id of the last.
+    :returns: A record for each question: `{"id", "retrieved", "grades", "cost", "error"}`, the grades None where one of
+        them failed: no label is made up.
+    :raises GradingError: When one question after the other fails; what was labelled is written.
+    """
+    _make_folder(place)
+    with closing(Journal(journal_of(place / QUERIES), dataset, setup, fresh=fresh)) as log:
+        pending = [case for case in dataset.cases if case.id not in log.done]
+        try:
+            _ask(dataset, pending, ranked, grader, log, progress)
+        finally:  # whatever ends it: what was paid for can be used
+            found = [log.records[case.id] for case in dataset.cases if case.id in log.records]
+            _write_split(dataset, found, place)
+        return found
+
+
+def _make_folder(place: Path) -> None:
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        msg = f"cannot write {str(place)!r} ({error.strerror}); choose another --output, or make the folder writable"
+        raise ConfigurationError(msg) from None
+
+
+def _ask(
+    dataset: Dataset,
+    pending: Sequence[Case],
+    ranked: Callable[[Case], RankedList],
+    grader: Grader,
+    log: Journal,
+    progress: Progress | None,
+) -> None:
+    """Label questions, some at a time, and keep each as it comes."""
+    lock, failures, done = Lock(), 0, len(dataset.cases) - len(pending)
+
+    def labelled(case: Case) -> Record:
+        with lock:  # a pipeline's retrieval; the model is what takes time
+            found = ranked(case)
+        return _labelled(dataset, case, found, grader)
+
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
+        coming = cast("Generator[Record]", pool.map(labelled, pending))
+        for record in stack.enter_context(closing(coming)):  # closed, it gives up what has not begun
+            log.add(record)
+            done += 1
+            if progress is not None:
+                progress(done, len(dataset.cases), record["id"])
+            failures = 0 if record["error"] is None else failures + 1
+            if failures == _MOST_FAILURES:
+                msg = (
+                    f"{failures} questions in a row could not be labelled, the last with {record['error']}; check the "
+                    "chat model and run the same command again: what was labelled stays"
+                )
+                raise GradingError(msg)
+
+
+def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: Grader) -> Record:
+    passages = [dataset.passages[name] for name in ranked.retrieved]
+    documents = [Document(id=each.id, content=each.text, meta={"title": each.title}) for each in passages]
+    result = grader.run(query=case.question, documents=documents)
+    grades = [grade_of(document) for document in result["documents"]]
+    failed = any(grade is None or grade.status == "failed" for grade in grades)
+    scores = [grade.score for grade in grades if grade is not None]
+    return {
+        "id": case.id,
+        "retrieved": list(ranked.retrieved),
+        "grades": None if failed else [2 if score >= ANSWERS else int(score >= ON_TOPIC) for score in scores],
+        "cost": {name: result["report"].get(name, 0) for name in _SPENT},
+        "error": ", ".join(result["report"].get("reasons") or ["not graded"]) if failed else None,
+    }
+
+
+def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> None:
+    """Write questions and lists, each file whole or not at all."""
+    rows = _rows(dataset)
+    made = [record for record in records if record["error"] is None]
+    questions = [{**rows[record["id"]], **_documents(record)} for record in made]
+    lists = [
+        {
+            **{name: record[name] for name in ("id", "retrieved", "grades")},
+            **{f"label_top{k}": verdict_of(record, k) for k in (5, 10)},
+        }
+        for record in made
+    ]
+    for name, lines in ((QUERIES, questions), (LISTS, lists)):
+        part = place / f"{name}.part"
+        part.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+        part.replace(place / name)
+
+
+def _rows(dataset: Dataset) -> dict[str, Record]:
+    """Read the questions as they are written, with fields that no evaluation reads."""
+    lines = (dataset.folder / dataset.split / QUERIES).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    return {row["id"]: row for row in map(orjson.loads, filter(bytes.strip, lines))}
+
+
+def _documents(record: Record) -> dict[str, list[str]]:
+    graded = list(zip(record["retrieved"], record["grades"], strict=True))
+    return {name: [one for one, grade in graded if grade == at] for name, at in (("gold", 2), ("partial", 1))}
+
+
+def verdict_of(record: Record, top_k: int = 5) -> Literal["correct", "ambiguous", "incorrect"]:
+    """
+    Tell the verdict that follows from a record's grades.
+
+    :param record: A record with grades.
+    :param top_k: How many documents of its list count.
+    :returns: The verdict.
+    """
+    ranked = RankedList(tuple(record["retrieved"]), tuple(record["grades"]))
+    return label(Case(record["id"], ""), ranked, top_k, needs_all=False)
+
+
+def summed(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """
+    Add up what labels cost, those of earlier runs included.
+
+    :param records: Of `make_labels`.
+    :returns: `llm_calls`, `tokens_in`, `tokens_out`.
+    """
+    costs = [record["cost"] for record in records]
+    return {name: sum(cost[name] for cost in costs) for name in _SPENT}

@@ -1,0 +1,91 @@
+"""Whatever comes, signals are finite numbers of the same names, and probabilities are probabilities."""
+
+from math import isfinite
+
+import pytest
+from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
+from judging_texts import calibration, measured, signals_of
+
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.judging.grading import grade
+from haystack_integrations.crag.judging.reading import shared_reader
+
+ODD = [
+    *("", " ", "\n\n", ".", "word", "a", "was it", "\U0001f916\U0001f916", "\u6771\u4eac\u30bf\u30ef\u30fc", "\ud800"),
+    *(
+        "e\u0301 \u00e9",
+        "1889",
+        "0",
+        "()",
+        "( ( (",
+        "'' ``",
+        "```\nx\n",
+        "A. B. C.",
+        "- - -",
+        "x" * 3_000,
+        "[MASK] [PAD]",
+    ),
+    *("Emma Emma Emma", "\u0130stanbul", "\u00b2 \u2460", "\x00\x1b[31m", "one two three four five six seven eight"),
+]
+_texts = st.one_of(st.sampled_from(ODD), st.text(max_size=60))
+_documents = st.lists(st.tuples(_texts, _texts), min_size=1, max_size=6)
+NAMES = set(measured("Who?", ("", "")).documents[0])
+OF_LIST = set(measured("Who?", ("", "")).together)
+
+
+@given(query=_texts, documents=_documents)
+def test_signals_are_finite_and_have_the_same_names_for_every_input(
+    query: str, documents: list[tuple[str, str]]
+) -> None:
+    """Empty texts, other scripts, broken characters, the same document twice."""
+    found = measured(query, *documents)
+    assert all(set(each) == NAMES for each in found.documents)
+    assert set(found.together) == OF_LIST
+    assert all(isfinite(value) for value in signals_of([*found.documents, found.together]))
+
+
+SHARES = (
+    *("covered", "covered_text", "covered_share", "bm25", "title_covered", "title_share", "rest_covered", "sentence"),
+    *("sentence_under_title", "sentences_two", "window_10", "window_20", "pairs", "run", "names_covered", "joint"),
+    *("pairs_damped", "covered_damped", "others_covered", "cue", "linked_joint", "spoken_of_covered", "density"),
+)
+
+
+@given(query=_texts, documents=_documents)
+def test_shares_are_shares(query: str, documents: list[tuple[str, str]]) -> None:
+    """In [0, 1], but for the last digit."""
+    for each in measured(query, *documents).documents:
+        assert {name: each[name] for name in SHARES if not -1e-9 <= each[name] <= 1 + 1e-9} == {}
+
+
+@given(query=_texts, contents=st.lists(st.one_of(st.none(), _texts), min_size=1, max_size=5), title=_texts)
+def test_a_grade_is_a_probability_for_every_input(query: str, contents: list[str | None], title: str) -> None:
+    """By the shipped model and by another one; the verdict is one of three."""
+    documents = [Document(id=str(n), content=content, meta={"title": title}) for n, content in enumerate(contents)]
+    for trained in (load_calibration(), calibration()):
+        graded = grade(query, documents, (), trained, shared_reader(), None, "title")
+        assert all(0 <= score <= 1 for score in graded.scores)
+        verdict = graded.report["verdict"]
+        assert verdict["verdict"] in verdict["probabilities"]
+        assert sum(verdict["probabilities"].values()) == pytest.approx(1.0, abs=1e-3)
+        assert graded.report["set_score"] == verdict["probabilities"]["correct"]
+
+
+@pytest.mark.parametrize("title", [None, 7, ["a", "list"], {"a": "mapping"}, "\ud800"])
+def test_a_title_of_any_type_is_no_failure(title: object) -> None:
+    """Metadata are whatever somebody put there."""
+    result = HeuristicGrader().run(query="a list", documents=[Document(content="A list.", meta={"title": title})])
+    assert result["status"] == "ok"
+
+
+def test_fifty_documents_and_the_same_one_fifty_times_are_judged() -> None:
+    """Copies share one grade, since nothing tells them apart but their rank."""
+    many = [Document(content=f"Emma is novel {n} of Jane Austen.") for n in range(50)]
+    assert len(HeuristicGrader().run(query="Who wrote Emma?", documents=many)["scores"]) == 50
+    same = [Document(id="same", content="Emma is a novel by Jane Austen.")] * 50
+    result = HeuristicGrader().run(query="Who wrote Emma?", documents=same)
+    assert len(set(result["scores"])) == 1
+    assert len(result["signals"]["documents"]) == 1

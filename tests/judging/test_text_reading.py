@@ -1,0 +1,73 @@
+"""Texts are read once, by any number of threads, and the last ones are remembered."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from haystack_integrations.crag.judging.reading import Reader, held_by, shared_reader
+from haystack_integrations.crag.static_model import load_encoder
+
+EMMA = ("Emma (novel)", "Emma is a novel. It was written by Jane Austen in 1815, in 55 chapters.")
+
+
+def test_a_text_is_read_as_terms_with_places_names_and_numbers() -> None:
+    """Positions count content terms over all sentences."""
+    (emma,) = shared_reader().read([EMMA])
+    assert (emma.title, emma.name) == ("Emma (novel)", ("emma",))
+    assert emma.title_terms == {"emma", "novel"}
+    assert list(emma.places) == ["emma", "novel", "written", "jane", "austen", "1815", "55", "chapter"]
+    assert (list(emma.starts), emma.length) == ([0, 2], 8)
+    assert (emma.capitals, emma.smalls["novel"]) == ({"jane": 1, "austen": 1}, 1)
+    assert list(emma.names) == [3]
+    assert (list(emma.numbers), list(emma.years)) == ([5, 6], [5])
+    assert emma.sentence_vectors.shape == (2, shared_reader().encoder.dimension)
+
+
+def test_ngrams_hide_what_a_text_is_about_and_its_numbers() -> None:
+    """`TITLE was born YEAR` is said of many."""
+    (emma,) = shared_reader().read([EMMA])
+    assert {"TITLE", "TITLE is", "a TITLE", "in YEAR", "YEAR", "in NUMBER", "written by"} <= emma.ngrams
+    assert not {"emma", "1815", "55"} & emma.ngrams
+
+
+def test_a_text_read_twice_is_one_object() -> None:
+    """Also twice in one list; another title is another text."""
+    reader = Reader(load_encoder())
+    one, two = reader.read([EMMA, EMMA])
+    assert one is two is reader.read([EMMA])[0]
+    assert reader.read([("Emma", EMMA[1])])[0] is not one
+    assert reader.read([]) == []
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """A longer list is read all the same, in its order."""
+    reader = Reader(load_encoder(), most=3)
+    texts = [(f"Title {n}", f"Text {n}.") for n in range(10)]
+    assert [reading.title for reading in reader.read(texts)] == [title for title, _ in texts]
+    first = reader.read(texts[:1])[0]
+    assert reader.read(texts[:1])[0] is first
+    reader.read(texts[1:])
+    assert reader.read(texts[:1])[0] is not first
+
+
+def test_threads_share_a_reader() -> None:
+    """Each gets its texts in its order, though others push them out meanwhile."""
+    reader = Reader(load_encoder(), most=5)
+    texts = [(f"Title {n}", f"Text {n} has {n} words.") for n in range(20)]
+
+    def read(start: int) -> bool:
+        own = texts[start:] + texts[:start]
+        return [reading.title for reading in reader.read(own)] == [title for title, _ in own]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(read, [n % 20 for n in range(80)]))
+
+
+def test_the_process_has_one_reader_for_a_model() -> None:
+    """As it has one model."""
+    assert shared_reader() is shared_reader()
+    assert shared_reader().encoder is load_encoder()
+
+
+def test_a_term_counts_in_title_or_text() -> None:
+    """Once for each document."""
+    readings = shared_reader().read([EMMA, ("", "A novel, a novel."), ("", "Rain.")])
+    assert [held_by(readings, term) for term in ("novel", "emma", "rain", "snow")] == [2, 1, 1, 0]
