@@ -1,5 +1,9 @@
 """Whatever comes, signals are finite numbers of the same names, and probabilities are probabilities."""
 
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
 
 import pytest
@@ -89,3 +93,26 @@ def test_fifty_documents_and_the_same_one_fifty_times_are_judged() -> None:
     result = HeuristicGrader().run(query="Who wrote Emma?", documents=same)
     assert len(set(result["scores"])) == 1
     assert len(result["signals"]["documents"]) == 1
+
+
+def test_every_process_gets_the_same_digits() -> None:
+    """Though the order of a set is another one in each."""
+    code = (
+        "from judging_texts import known, measured\n"
+        "text = 'The old tower of Paris was painted brown in 1889 by Ada Penn and forty other painters.'\n"
+        "query = 'When was the old iron tower of Paris painted brown, red and gold by forty painters?'\n"
+        "corpus = known(997, tower=31, pari=7, old=401)\n"
+        "found = measured(query, ('Tower', text), ('', text[9:50]), frequencies=corpus)\n"
+        "print([each.items() for each in (*found.documents, found.together)])\n"
+    )
+
+    def run(seed: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed}
+        return subprocess.run(
+            [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+        ).stdout
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(run, ("1", "2"))
+    assert one == two
+    assert "covered_damped" in one

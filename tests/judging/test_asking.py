@@ -84,5 +84,7 @@ def test_the_documents_tell_the_names_of_a_question_in_small_letters() -> None:
     assert names_in(asked, readings) == {"vienna"}
     assert names_in(asked, readings[:1]) == frozenset()
     assert names_in(asking("which river flows through Vienna"), readings[:1]) == {"vienna"}
+    mixed = shared_reader().read([*texts, ("", "A cafe in vienna.")])
+    assert names_in(asked, mixed) == frozenset()
     at_the_start = shared_reader().read([("", "Vienna is old. Vienna is large. Vienna is grey.")])
     assert names_in(asked, at_the_start) == frozenset()

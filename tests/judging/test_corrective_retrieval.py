@@ -1,5 +1,6 @@
 """corrective_retrieval.yml end to end: verdicts by the shipped model, without a language model."""
 
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -80,3 +81,16 @@ def test_a_calibration_of_this_pipelines_retrievers_takes_its_lists(store: Any, 
                 rag.run(query=QUESTION)
         else:
             assert rag.run(query=QUESTION)["crag"]["signals"]["set"]["calibrated"] is True
+
+
+def test_the_grader_of_a_yaml_asks_the_store_that_is_searched(store: Any, tmp_path: Any) -> None:
+    """One line: `document_store: *store`, which the loader fills with the live one."""
+    shipped = files("haystack_integrations.crag").joinpath("yaml", "corrective_retrieval.yml").read_text("utf-8")
+    own = tmp_path / "own.yml"
+    before = "heuristic_grader.HeuristicGrader\n    init_parameters: {}"
+    assert before in shipped
+    own.write_text(shipped.replace(before, before.replace("{}", "{document_store: *store}")), "utf-8")
+    for name, statistics in (("corrective_retrieval", "retrieved"), (own, "store")):
+        rag = load(name, store=store)
+        assert rag.run(query=QUESTION)["crag"]["signals"]["set"]["statistics"] == statistics
+        rag.close()

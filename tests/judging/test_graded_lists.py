@@ -1,6 +1,7 @@
 """HeuristicGrader by a calibration: whose lists, which corpus, which documents, what a span tells."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,9 @@ def test_documents_kept_from_an_earlier_pass_enter_the_verdict() -> None:
     assert (alone["report"]["verdict"]["verdict"], beside["report"]["verdict"]["verdict"]) == ("incorrect", "correct")
     assert [document.id for document in beside["documents"]] == ["rain"]
     assert set(beside["signals"]["documents"]) == {"rain"}
-    again = grader.run(query=QUESTION, documents=[VIENNA, RAIN], state=CragState.start(QUESTION, kept=(VIENNA,)))
-    assert again["report"] == grader.run(query=QUESTION, documents=[VIENNA, RAIN])["report"]
+    longer = f"{QUESTION} Old towns stand there."
+    again = grader.run(query=longer, documents=[VIENNA, RAIN], state=CragState.start(longer, kept=(VIENNA,)))
+    assert again["report"] == grader.run(query=longer, documents=[VIENNA, RAIN])["report"]
 
 
 def test_in_mode_off_not_even_the_calibration_is_read() -> None:
@@ -169,3 +171,17 @@ def test_a_span_tells_probabilities_and_no_text(exporter: InMemorySpanExporter, 
         assert told == report["verdict"]["probabilities"]
         assert (tags["crag.grader.calibrated"], tags["crag.grader.statistics"]) == (is_calibrated, "retrieved")
         assert not {"danube", "vienna's", "flows"} & set(json.dumps(tags).lower().replace('"', " ").split())
+
+
+def test_threads_share_a_grader(in_memory_store: Any) -> None:
+    """Each gets the judgement on its own question and documents."""
+    in_memory_store.write_documents([Document(content=text) for text in CORPUS])
+    grader = HeuristicGrader(document_store=in_memory_store)
+    lists = [[Document(id=str(n), content=f"River {n} flows by town {n}."), RAIN] for n in range(10)]
+    wanted = [grader.run(query=f"Which river flows by town {n}?", documents=lists[n]) for n in range(10)]
+    with ThreadPoolExecutor(8) as pool:
+        numbers = [n % 10 for n in range(80)]
+        found = list(
+            pool.map(lambda n: grader.run(query=f"Which river flows by town {n}?", documents=lists[n]), numbers)
+        )
+    assert [each["report"] for each in found] == [wanted[n]["report"] for n in numbers]

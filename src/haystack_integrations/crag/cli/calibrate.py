@@ -41,7 +41,7 @@ def calibrate(
 
     check_targets(output, html)
     with working("reading the data"):
-        dataset = read_dataset(folder, split, least=1)  # how many it takes is said below
+        dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         found = fit_all(dataset, ranked, retrievers=retrievers, most_wrong=max_wrong_generate, progress=progress)

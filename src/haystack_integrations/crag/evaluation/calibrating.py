@@ -94,6 +94,7 @@ def calibrate(
     calibration = fit(prepared, _notes(dataset, prepared, found))
     limit = None if most_wrong is None else threshold_for(records, most_wrong)
     calibration = replace(calibration, correct_from=limit, retrievers=tuple(retrievers))
+    calibration = Calibration.from_dict(calibration.to_dict())  # as rounded as its file, so that both say the same
     tell(3, _STEPS, "fitting the sentence model")
     strips = _strips(dataset)
     tell(4, _STEPS, "done")
@@ -162,8 +163,9 @@ def check_separable(found: Mapping[str, Any]) -> None:
         reached = found["verdict"]["macro_f1"]
         msg = (
             f"these {found['n']} questions do not separate: held out, the verdicts reach a macro-F1 of {reached:.2f} "
-            f"({bounds['low']:.2f} to {bounds['high']:.2f}), and without a look at the documents one reaches {trivial:.2f}. "
-            f"Check the labels, or label about {_more(found['n'])} more; until then use HeuristicGrader without a calibration"
+            f"({bounds['low']:.2f} to {bounds['high']:.2f}), and without a look at the documents one reaches "
+            f"{trivial:.2f}. Check the labels, or label about {_more(found['n'])} more; until then use HeuristicGrader "
+            f"without a calibration"
         )
         raise CalibrationError(msg)
 

@@ -19,6 +19,7 @@ from haystack_integrations.crag.evaluation.regressions import (
     best_priors,
     class_probabilities,
     fit_head,
+    one_thread,
     splits,
 )
 from haystack_integrations.crag.judging.calibration import CLASSES, Calibration
@@ -30,8 +31,8 @@ ANSWERS: Final = 2
 ON_TOPIC: Final = 1
 
 # Inverse regularisation of the two stages; flat between a third and three times as much.
-_DOCUMENT_C: Final = 0.03
-_VERDICT_C: Final = 0.05
+_DOCUMENT_C: Final = 0.01
+_VERDICT_C: Final = 0.02
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,11 @@ def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, cr
     :param crossing: Whether to learn which words answer which kind of question, where questions are alike enough.
     :returns: The calibration.
     """
+    with one_thread():
+        return _fitted(lists, notes or {}, crossing=crossing)
+
+
+def _fitted(lists: Sequence[Prepared], notes: Mapping[str, Any], *, crossing: bool) -> Calibration:
     rows = np.array([k for k, each in enumerate(lists) for _ in each.source.grades])
     grades = np.array([grade for each in lists for grade in each.source.grades])
     groups = np.array([lists[k].source.group for k in rows])
@@ -67,7 +73,7 @@ def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, cr
     answers, of_answers = _staged(names, table, grades == ANSWERS, groups)
     enough, of_enough = _staged(names, table, grades == ANSWERS, groups, grades >= ON_TOPIC)
     stages = _Stages(topic, answers, enough, pairs)
-    return _with_verdict(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes or {})
+    return _with_verdict(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes)
 
 
 def _staged(

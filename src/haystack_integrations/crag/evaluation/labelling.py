@@ -67,7 +67,7 @@ def check_target(dataset: Dataset, output: str) -> Path:
     :raises ConfigurationError: When it is the questions' own split, or holds other labels, or is no name of a folder.
     """
     place = dataset.folder / output
-    if output == ".." or Path(output).name != output:
+    if output in ("", "..") or Path(output).name != output:
         msg = f"got the output {output!r}, wanted the name of a split, a folder in {str(dataset.folder)!r}"
         raise ConfigurationError(msg)
     queries = place / QUERIES

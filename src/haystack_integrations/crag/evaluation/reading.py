@@ -26,9 +26,7 @@ LEAST_QUESTIONS: Final = 10
 _GRADES: Final = (0, 1, 2)
 
 
-def read_dataset(
-    folder: str | Path, split: str, *, labelled: bool = True, least: int = LEAST_QUESTIONS
-) -> Dataset:
+def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least: int = LEAST_QUESTIONS) -> Dataset:
     """
     Read a data folder.
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from haystack_integrations.crag.judging.heads import Head, Values
 
@@ -24,6 +26,16 @@ _FACTORS: Final = np.exp(np.linspace(-1.2, 1.2, 13))
 _RELUCTANCE: Final = 0.004
 _AS_GOOD: Final = 0.02
 _SURE: Final = 4.0
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """
+    Keep linear algebra on one thread: these tables are small, and more threads took ten times as long.
+
+    :returns: What does so inside a `with`.
+    """
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def splits(groups: Groups) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.regressions import fit_head, splits
+from haystack_integrations.crag.evaluation.regressions import fit_head, one_thread, splits
 from haystack_integrations.crag.evaluation.strip_lists import Kept, Measured, StripList, count_kept, measured
 from haystack_integrations.crag.judging.heads import Head, Values
 from haystack_integrations.crag.strip_model import StripModel, enough
@@ -38,7 +38,8 @@ def fit_strips(lists: Sequence[StripList], notes: Mapping[str, Any] | None = Non
         was chosen without them, and `shares`: what keeping each share of the evidence expected keeps.
     :raises ConfigurationError: When there are too few questions, or no labelled sentence was retrieved.
     """
-    return fit_measured([measured(each) for each in lists], notes)
+    with one_thread():
+        return fit_measured([measured(each) for each in lists], notes)
 
 
 def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = None, c: float = _C) -> dict[str, Any]:

@@ -13,10 +13,9 @@ from haystack_integrations.crag.judging.reading import Reading
 
 Features = dict[str, float]
 
-_NEAR, _NEAR_NAMES, _MOST_NAMES = 20, 15, 5
+_NEAR, _NEAR_NAMES, _MOST_NAMES, _TINY = 20, 15, 5, 1e-9
 # BM25's usual constants, and a usual length: the score only orders documents of one list.
 _K1, _B, _USUAL = 1.2, 0.75, 100
-_TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,11 @@ class Reader:
         known |= fresh
         return [known[text] for text in texts]
 
+    def forget(self) -> None:
+        """Forget all texts that were read."""
+        with self._lock:
+            self._known.clear()
+
     def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read texts; all their sentences are embedded at once."""
         plain = [(" ".join(normalised(title).split()), normalised(content)) for title, content in texts]
@@ -223,7 +228,6 @@ def held_by(readings: Sequence[Reading], term: str) -> int:
     return sum(term in reading.places or term in reading.title_terms for reading in readings)
 
 
-@lru_cache(maxsize=4)
 def shared_reader(model: str | None = None) -> Reader:
     """
     Get the reader of a static model, shared by the whole process as the model is.
@@ -232,4 +236,9 @@ def shared_reader(model: str | None = None) -> Reader:
     :returns: The reader.
     :raises ConfigurationError: When there is no such model.
     """
+    return _shared(model)
+
+
+@lru_cache(maxsize=4)
+def _shared(model: str | None) -> Reader:
     return Reader(load_encoder(model))

@@ -1,0 +1,101 @@
+"""`crag calibrate` through the command line: figures, files, refusals."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_runner import crag, environment, refused
+from evaluation.datasets import SPLIT
+from evaluation.towns import write_towns
+
+from haystack_integrations.crag.cli.errors import ExitCode
+
+WITHOUT_SKLEARN = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "sklearn":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+from haystack_integrations.crag.cli import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The towns; nothing is written into their folder."""
+    return write_towns(tmp_path_factory.mktemp("data") / "the towns", count=60)
+
+
+def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_path: Path) -> None:
+    """With bounds; what a limit does is told, and `crag eval` reads the file."""
+    file, page = tmp_path / "mine.json", tmp_path / "mine.html"
+    shown = crag("calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.4", "--html", page)
+    assert shown.exit_code == 0, shown.stderr
+    assert "Calibrated on 60 questions; held out, in five folds that share no source:" in shown.stdout
+    for told in ("macro-F1 0.", "adaptive ECE", "limit 40% of wrong answers", "correct from a probability of"):
+        assert told in shown.stdout
+    assert "no sentence model" in shown.stdout
+    assert shown.stderr == ""
+    text = page.read_text()
+    assert "held-out folds" in text
+    assert "src=" not in text
+    result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-")
+    assert json.loads(result.stdout)["grader"] == "calibrated"
+    assert json.loads(result.stdout)["n"] == 60
+
+
+def test_lists_of_a_pipeline_are_noted_with_their_retrievers(folder: Path, tmp_path: Path) -> None:
+    """The calibration is for these only; as JSON the figures are there for programs."""
+    file = tmp_path / "live.json"
+    result = crag("calibrate", folder, "--split", SPLIT, "--output", file, "--lists", "live", "--json")
+    if result.exit_code == 0:  # the towns' own retrieval may find everything: then nothing separates
+        assert json.loads(file.read_text())["retrievers"] == ["bm25", "dense"]
+        assert json.loads(result.stdout)["file"] == str(file)
+    else:
+        assert "questions of each of two verdicts" in refused(result, ExitCode.USAGE)
+
+
+def test_too_few_questions_are_refused_with_the_number_it_takes(tmp_path: Path) -> None:
+    """Nothing is written."""
+    folder, file = write_towns(tmp_path / "few", count=5), tmp_path / "mine.json"
+    message = refused(crag("calibrate", folder, "--split", SPLIT, "--output", file), ExitCode.USAGE)
+    assert "needs 40 labelled questions" in message
+    assert "label 35 more" in message
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--output", "no/where.json"], "cannot write 'no/where.json'"),
+        (["--output", "x.json", "--html", "."], "cannot write '.'"),
+        (["--output", "x.json", "--lists", "live", "--pipeline", "nope"], "no shipped pipeline named 'nope'"),
+        (["--output", "x.json", "--lists", "live", "--pipeline", "indexing"], "wanted one with the input `query`"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_fitted(folder: Path, options: list[str], said: str) -> None:
+    """Got, wanted, way out."""
+    assert said in refused(crag("calibrate", folder, "--split", SPLIT, *options), ExitCode.USAGE)
+
+
+def test_a_split_without_lists_says_how_to_make_them(tmp_path: Path) -> None:
+    """By retrieval."""
+    folder = write_towns(tmp_path / "towns", count=12)
+    (folder / SPLIT / "bm25_top10.jsonl").unlink()
+    message = refused(crag("calibrate", folder, "--split", SPLIT, "--output", tmp_path / "x.json"), ExitCode.USAGE)
+    assert "use --lists live" in message
+
+
+@pytest.mark.parametrize("command", [["calibrate", "--output", "x.json"], ["eval"]])
+def test_without_scikit_learn_the_way_to_get_it_is_told(folder: Path, command: list[str]) -> None:
+    """One sentence; the other commands do not need it."""
+    name, *options = command
+    call = [sys.executable, "-c", WITHOUT_SKLEARN, name, str(folder), "--split", SPLIT, *options]
+    result = subprocess.run(call, capture_output=True, text=True, check=False, env=environment())
+    assert result.returncode == ExitCode.USAGE, result.stderr
+    assert 'pip install "crag-haystack[eval]"' in result.stderr
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,154 @@
+"""A calibration as a whole: what it refuses, what it promises, and that its file says the same as what was fitted."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from evaluation.calibrated_towns import calibrated_towns, prepared_towns, towns
+from evaluation.towns import read_towns, write_towns
+from haystack import Document
+
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.calibrating import (
+    calibrate,
+    check_separable,
+    threshold_for,
+    with_lists,
+    without_looking,
+    write,
+)
+from haystack_integrations.crag.evaluation.cases import RankedList
+from haystack_integrations.crag.evaluation.holding_out import judged_by
+from haystack_integrations.crag.evaluation.live import fill
+from haystack_integrations.crag.evaluation.training import CalibrationError
+from haystack_integrations.crag.judging.calibration import load_calibration
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The calibration file of the towns."""
+    path = tmp_path / "my calibration.json"
+    write(calibrated_towns(), path)
+    return path
+
+
+def test_the_file_judges_as_what_was_fitted(file: Path, in_memory_store: Any) -> None:
+    """Through the grader that reads it, on a store with the corpus, to the fourth digit."""
+    fill(in_memory_store, towns()[0], StaticDocumentEmbedder())
+    grader = HeuristicGrader(calibration=str(file), document_store=in_memory_store)
+    judged = [each for each in prepared_towns() if each.source.verdict is not None]
+    for each in judged:
+        documents = [
+            Document(id=str(number), content=text, meta={"title": title})
+            for number, (title, text) in enumerate(each.source.texts)
+        ]
+        result = grader.run(query=each.source.question, documents=documents)
+        verdict, chances, scores = judged_by(each, calibrated_towns().calibration)
+        assert result["report"]["verdict"]["verdict"] == verdict
+        assert result["report"]["verdict"]["probabilities"] == {name: round(p, 4) for name, p in chances.items()}
+        assert result["scores"] == scores
+        assert result["report"]["calibrated"] is True
+
+
+def test_the_file_is_small_plain_json(file: Path) -> None:
+    """It tells where it comes from, and what it does on questions that it has not seen."""
+    content = json.loads(file.read_text())
+    assert file.stat().st_size < 400_000
+    assert (content["format"], content["version"], content["calibrated"]) == ("crag-calibration", 1, True)
+    assert content["trained_on"]["questions"] == 120
+    assert sum(content["trained_on"]["labels"].values()) == 120
+    assert content["held_out"]["verdict"]["macro_f1"] == calibrated_towns().figures["verdict"]["macro_f1"]
+    assert "strips" not in content  # no sentence is labelled
+    assert content["retrievers"] == []
+
+
+def test_a_file_is_written_whole_or_not_at_all(file: Path, tmp_path: Path) -> None:
+    """What was there stays when the new one cannot take its place."""
+    before = file.read_bytes()
+    (tmp_path / f"{file.name}.part").mkdir()
+    with pytest.raises(ConfigurationError, match="cannot write"):
+        write(calibrated_towns(), file)
+    assert file.read_bytes() == before
+    (tmp_path / f"{file.name}.part").rmdir()
+    write(calibrated_towns(), file)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_the_threshold_is_stored_and_kept(file: Path) -> None:
+    """No verdict is `correct` below it; on the held-out records the share of wrong ones keeps the limit."""
+    least = json.loads(file.read_text())["verdict"]["correct_from"]
+    assert least == calibrated_towns().calibration.correct_from
+    calibration = load_calibration(str(file))
+    for each in prepared_towns()[:60]:
+        verdict, chances, _ = judged_by(each, calibration)
+        assert (verdict == "correct") == (chances["correct"] >= least)
+    records = calibrated_towns().records
+    chosen = [each["label"] for each in records if each["probabilities"]["correct"] >= least]
+    assert np.mean([label != "correct" for label in chosen]) <= 0.2
+
+
+def test_an_unreachable_limit_is_refused_with_the_reachable_one() -> None:
+    """Asked for that, there is a threshold."""
+    records = calibrated_towns().records
+    with pytest.raises(CalibrationError, match=r"no threshold keeps the share of wrong answers at 0\.001") as caught:
+        threshold_for(records, 0.001)
+    reachable = float(str(caught.value).partition("can be kept is ")[2].partition(":")[0])
+    assert 0 < threshold_for(records, reachable) < 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_labels_that_nothing_explains_are_refused(tmp_path: Path, seed: int) -> None:
+    """With what was reached, what one reaches without looking, and how many more questions would tell."""
+    folder = write_towns(tmp_path / "towns", count=60, shuffled=True, seed=seed)
+    with pytest.raises(CalibrationError, match=r"60 questions do not separate.*without a look.*label about 180 more"):
+        calibrate(*read_towns(folder))
+
+
+def test_guessing_is_no_judgement() -> None:
+    """Drawing verdicts as often as they are true reaches more macro-F1 than always saying the same."""
+    drawn = {"correct": {"correct": 25, "incorrect": 25}, "incorrect": {"correct": 25, "incorrect": 25}}
+    assert without_looking(drawn) == pytest.approx(0.5)
+    same = {"correct": {"correct": 80, "incorrect": 0}, "incorrect": {"correct": 20, "incorrect": 0}}
+    assert without_looking(same) == pytest.approx(0.8 / 1.8)
+    bounds = {"verdict.macro_f1": {"low": 0.45, "high": 0.6}}
+    found = {"n": 100, "intervals": bounds, "verdict": {"macro_f1": 0.52, "confusion": drawn}}
+    with pytest.raises(CalibrationError, match=r"one reaches 0\.50"):
+        check_separable(found)
+    check_separable({**found, "intervals": {"verdict.macro_f1": {"low": 0.51, "high": 0.6}}})
+
+
+def test_two_verdicts_are_enough(tmp_path: Path) -> None:
+    """Without gap lists, and without labelled sentences."""
+    folder = write_towns(tmp_path / "towns", count=80, verdicts=("correct", "incorrect"))
+    dataset, ranked = read_towns(folder)
+    # No page on the topic: found or not is all there is.
+    cases = tuple(replace(case, gold=(*case.gold, *case.partial), partial=()) for case in dataset.cases)
+    found = calibrate(replace(dataset, cases=cases), ranked)
+    assert found.calibration.classes == ("correct", "incorrect")
+    assert found.figures["verdict"]["macro_f1"] > 0.95
+    assert (found.strips, found.figures["gaps"], found.calibration.correct_from) == (None, None, None)
+
+
+def test_lists_of_a_pipeline_take_the_place_of_those_of_the_data() -> None:
+    """What was removed from the others then tells nothing: no figures on gaps."""
+    dataset, ranked = towns()
+    gap = RankedList(("x",), status="gap")
+    cases = tuple(replace(case, gap=gap) for case in dataset.cases)
+    other = RankedList(tuple(reversed(dataset.cases[0].fixed.retrieved)))
+    found = with_lists(replace(dataset, cases=cases), {**ranked, "t0": other}).cases
+    assert (found[0].fixed, found[0].gap) == (other, None)
+    assert (found[1].fixed, found[1].gap) == (ranked["t1"], gap)
+
+
+def test_each_step_is_told(tmp_path: Path) -> None:
+    """From nothing to all."""
+    told: list[tuple[int, int | None]] = []
+    data = read_towns(write_towns(tmp_path / "towns", count=60))
+    found = calibrate(*data, retrievers=["bm25"], progress=lambda done, total, _: told.append((done, total)))
+    assert found.calibration.retrievers == ("bm25",)
+    assert told == [(number, told[-1][0]) for number in range(told[-1][0] + 1)]

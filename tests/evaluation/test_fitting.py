@@ -1,0 +1,92 @@
+"""Fitting: deterministic, on as few verdicts as there are, and pairs of words only where questions are alike."""
+
+import numpy as np
+import pytest
+from evaluation.calibrated_towns import calibrated_towns, prepared_towns
+
+from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.holding_out import judged_by
+from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.regressions import best_priors, class_probabilities, fit_head
+
+
+def with_verdicts(lists: list[Prepared], *verdicts: str) -> list[Prepared]:
+    """Those lists whose verdict is one of these."""
+    return [each for each in lists if each.source.verdict in verdicts]
+
+
+def test_the_same_questions_give_the_same_calibration() -> None:
+    """Nothing is drawn at random."""
+    lists = prepared_towns()[:120]
+    assert fit(lists).to_dict() == fit(lists).to_dict()
+
+
+def test_pairs_of_words_are_learned_where_questions_are_alike() -> None:
+    """`founder` is answered by "was begun", not by what is said of bread."""
+    crossing = calibrated_towns().calibration.crossing
+    assert crossing is not None
+    weights = crossing.weights
+    assert weights["founder"]["was begun"] > 0 > weights["founder"]["flat loav"]
+    assert weights["bread"]["flat loav"] > 0 > weights["bread"].get("was begun", -1)
+    assert {"founder", "harvest", "river", "mayor", "bread"} <= crossing.words
+
+
+def test_few_questions_teach_no_pairs() -> None:
+    """There is nothing to learn them from; the rest is fitted."""
+    assert fit(prepared_towns()[:60]).crossing is None
+    assert fit(prepared_towns()[:60], crossing=False).to_dict() == fit(prepared_towns()[:60]).to_dict()
+
+
+@pytest.mark.parametrize("verdicts", [("correct", "incorrect"), ("correct", "ambiguous"), ("ambiguous", "incorrect")])
+def test_two_verdicts_are_told_apart(verdicts: tuple[str, ...]) -> None:
+    """The third one has no probability and is never told."""
+    lists = with_verdicts(prepared_towns(), *verdicts)
+    calibration = fit(lists)
+    assert calibration.classes == verdicts
+    told = [judged_by(each, calibration) for each in lists]
+    assert {verdict for verdict, _, _ in told} == set(verdicts)
+    assert all(sum(chances[name] for name in verdicts) == pytest.approx(1) for _, chances, _ in told)
+
+
+def test_a_fold_that_met_one_verdict_tells_that_one() -> None:
+    """All questions of the other one may stand in the fold that is held out."""
+    for verdict in ("correct", "ambiguous", "incorrect"):
+        lists = with_verdicts(prepared_towns(), verdict)
+        told, chances, _ = judged_by(lists[0], fit(lists))
+        assert told == verdict
+        assert chances[verdict] > 0.9
+
+
+def test_a_list_without_a_verdict_teaches_documents() -> None:
+    """Heads of documents change with it, and it gets no say in the verdicts."""
+    short = [each for each in prepared_towns() if each.source.verdict is not None]
+    one, other = fit(short, crossing=False), fit(prepared_towns(), crossing=False)
+    assert one.answers.to_dict() != other.answers.to_dict()
+    assert one.classes == other.classes
+
+
+def test_a_head_that_met_one_label_always_says_it() -> None:
+    """As a probability that is nearly sure."""
+    table = np.arange(6.0).reshape(3, 2)
+    for label, said in ((True, 0.98), (False, 0.02)):
+        head = fit_head(("a", "b"), table, np.array([label] * 3), 1.0)
+        assert head.of_rows(table) == pytest.approx([said] * 3, abs=0.01)
+
+
+def test_probabilities_are_spread_over_classes_that_a_fold_never_met() -> None:
+    """Those have none; where one class was met, it has all."""
+    table = np.arange(8.0).reshape(4, 2)
+    labels = np.array([0, 2, 0, 2])
+    said = class_probabilities(fit_head(("a", "b"), table, labels, 1.0), table, labels, 3)
+    assert said[:, 1].tolist() == [0.0] * 4
+    assert said.sum(axis=1) == pytest.approx([1.0] * 4)
+    alone = np.array([0] * 4)
+    assert class_probabilities(fit_head(("a", "b"), table, alone, 1.0), table, alone, 3)[:, 0].tolist() == [1.0] * 4
+
+
+def test_factors_make_up_for_a_rare_verdict() -> None:
+    """One that is never the likeliest is told where it is likelier than elsewhere."""
+    probabilities = np.array([[0.9, 0.1]] * 90 + [[0.6, 0.4]] * 10)
+    priors = best_priors(probabilities, np.array([0] * 90 + [1] * 10))
+    assert priors[1] > 1.5
+    assert best_priors(np.eye(2)[[0, 1] * 20], np.array([0, 1] * 20)) == pytest.approx((1, 1), rel=0.1)

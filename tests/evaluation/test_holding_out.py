@@ -1,0 +1,122 @@
+"""Held-out figures: no question is judged by what has seen it, or its source."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from evaluation.calibrated_towns import calibrated_towns, prepared_towns
+
+from haystack_integrations.crag.evaluation.crossings import fit_crossing
+from haystack_integrations.crag.evaluation.holding_out import LIMITS, figures, held_out, risk_realised
+from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.regressions import splits
+
+SOME = 160
+"""Lists that are held out twice: enough for each fold to learn from."""
+
+
+@cache
+def held_towns() -> tuple[list[dict], list[int]]:
+    """The records of some lists, and their folds."""
+    return held_out(prepared_towns()[:SOME])
+
+
+def poisoned(lists: list[Prepared], groups: set[int]) -> list[Prepared]:
+    """The same lists, with all labels of some groups wrong: who follows them must have seen them."""
+    wrong = {"correct": "incorrect", "ambiguous": "correct", "incorrect": "correct", None: None}
+    return [
+        each
+        if each.source.group not in groups
+        else replace(
+            each,
+            source=replace(
+                each.source,
+                grades=tuple(2 - grade for grade in each.source.grades),
+                verdict=wrong[each.source.verdict],
+            ),
+        )
+        for each in lists
+    ]
+
+
+def said(records: list[dict]) -> dict[str, tuple]:
+    """What was said of each question, without its labels."""
+    return {
+        each["id"]: (each["verdict"], each["probabilities"], [one["score"] for one in each["documents"]])
+        for each in records
+    }
+
+
+def test_a_group_is_never_on_both_sides() -> None:
+    """Neither in the folds nor in what is held out of them."""
+    groups = np.array([each.source.group for each in prepared_towns()])
+    for train, test in splits(groups):
+        assert not set(groups[train]) & set(groups[test])
+    judged = [each for each in prepared_towns() if each.source.verdict is not None]
+    _, folds = held_towns()
+    by_group: dict[int, set[int]] = {}
+    for each, fold in zip(judged, folds, strict=False):
+        by_group.setdefault(each.source.group, set()).add(fold)
+    assert {len(found) for found in by_group.values()} == {1}
+    assert len(by_group) < len(folds)
+
+
+def test_a_questions_labels_change_nothing_in_what_is_said_of_it() -> None:
+    """What nobody has seen cannot be repeated: with other labels the same is said; of other questions it is not."""
+    lists = prepared_towns()[:SOME]
+    before, folds = held_towns()
+    judged = [each for each in lists if each.source.verdict is not None]
+    fold = {each.source.group for each, number in zip(judged, folds, strict=True) if number == 0}
+    after, _ = held_out(poisoned(lists, fold))
+    ours = {each.source.id for each in judged if each.source.group in fold}
+    one, other = said(before), said(after)
+    assert {name: one[name] for name in ours} == {name: other[name] for name in ours}
+    assert any(one[name] != other[name] for name in one.keys() - ours)
+
+
+def test_pairs_of_words_are_scored_by_those_that_have_not_seen_the_question() -> None:
+    """The verdict learns from these scores, so they must be as good as on a new question, and no better."""
+    lists = prepared_towns()
+    grades = np.array([grade for each in lists for grade in each.source.grades])
+    groups = np.array([each.source.group for each in lists for _ in each.source.grades])
+    own = groups == groups[np.flatnonzero(grades == 2)[0]]
+    swapped = np.where(own & (grades > 0), 3 - grades, grades)
+    _, before = fit_crossing(lists, grades, groups)
+    _, after = fit_crossing(lists, swapped, groups)
+    assert np.array_equal(before[own], after[own])
+    assert not np.array_equal(before, after)
+
+
+def test_the_figures_are_plain_and_complete() -> None:
+    """For the file, the table and the report; without gap lists there are no figures on gaps."""
+    found = calibrated_towns().figures
+    assert found["n"] == 120
+    assert found["verdict"]["macro_f1"] > 0.9
+    assert found["ece"] < 0.15
+    assert (found["gaps"], found["gaps_at_10_percent"]) == (None, None)
+    assert found["intervals"]["verdict.macro_f1"]["low"] > 0.85
+    assert [each["limit"] for each in found["wrong_generate"]] == list(LIMITS)
+    assert 0 <= found["calls_saved_at_2_points"] <= 1
+    assert len(found["cost_curve"]) < 100
+
+
+def test_a_limit_that_was_asked_for_is_tried_too() -> None:
+    """Its realised share is told beside the usual ones."""
+    records = calibrated_towns().records
+    folds, groups = [n % 5 for n in range(len(records))], {each["id"]: each["id"] for each in records}
+    found = figures(records, folds, groups, [0.15])
+    assert [each["limit"] for each in found["wrong_generate"]] == [0.05, 0.1, 0.15, 0.2]
+
+
+def test_a_threshold_is_counted_on_the_fold_that_did_not_choose_it() -> None:
+    """A fold whose scores are all wrong shows it, whatever the others say."""
+    records = [
+        {"label": "incorrect" if fold == 0 else "correct", "probabilities": {"correct": 0.9}}
+        for fold in range(5)
+        for _ in range(40)
+    ]
+    folds = [fold for fold in range(5) for _ in range(40)]
+    found = risk_realised(records, folds, 0.2)
+    assert found["wrong"] == 40
+    assert found["share"] == pytest.approx(1.0)

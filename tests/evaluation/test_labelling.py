@@ -1,0 +1,152 @@
+"""Labels by a chat model: what a grade means, what is left out, what a second run asks."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluation.datasets import CORRECT, ISLANDS, SPLIT, listed, question, write_dataset, write_lines
+from scripted_model import NAME, ScriptedModel, judging
+
+from haystack_integrations.crag.cli.model import ChatModel
+from haystack_integrations.crag.errors import ConfigurationError, GradingError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels, summed, verdict_of
+from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.setup import Setup
+
+OUTPUT = "by the model"
+
+
+def grade(text: str) -> float:
+    """As the islands are labelled."""
+    return 0.9 if "was built by" in text else 0.4 if "is known for" in text else 0.1
+
+
+@pytest.fixture
+def unlabelled(tmp_path: Path) -> Dataset:
+    """The islands, their questions without labels."""
+    folder = write_dataset(tmp_path / "islands")
+    rows = [{"id": f"q{n}", "question": question(n), "source": "users"} for n in range(len(ISLANDS))]
+    write_lines(folder / SPLIT / "queries.jsonl", rows)
+    return read_dataset(folder, SPLIT, labelled=False, least=1)
+
+
+def fixed(case: Case) -> RankedList:
+    """The list that comes with the data."""
+    assert case.fixed is not None
+    return case.fixed
+
+
+def labels(dataset: Dataset, model: ScriptedModel, **options: Any) -> list[dict[str, Any]]:
+    """Label questions by the scripted model."""
+    chat = ChatModel(NAME, model.url)
+    place = check_target(dataset, OUTPUT)
+    return make_labels(
+        dataset, Setup("corrective_retrieval", "llm", model=chat), fixed, grader_of(chat), place, **options
+    )
+
+
+def rows(dataset: Dataset, name: str) -> list[dict[str, Any]]:
+    """A file that was written."""
+    return [json.loads(line) for line in (dataset.folder / OUTPUT / name).read_text().splitlines()]
+
+
+def test_a_question_is_graded_in_one_call_and_its_labels_are_read(unlabelled: Dataset, scripted_model: Any) -> None:
+    """What answers is gold, what is on topic partial; other fields stay, and the split is one like others."""
+    scripted_model.reply = judging(grade)
+    records = labels(unlabelled, scripted_model)
+    assert scripted_model.calls == len(ISLANDS)
+    assert summed(records)["llm_calls"] == len(ISLANDS)
+    assert summed(records)["tokens_in"] > 0
+    first = rows(unlabelled, "queries.jsonl")[0]
+    assert first == {
+        "id": "q0",
+        "question": question(0),
+        "source": "users",
+        "gold": ["built-0"],
+        "partial": ["isle-0"],
+    }
+    assert rows(unlabelled, "bm25_top10.jsonl")[0] == {
+        "id": "q0",
+        "retrieved": listed(0),
+        "grades": [2, 1, *[0] * 8],
+        "label_top5": "correct",
+        "label_top10": "correct",
+    }
+    read = read_dataset(unlabelled.folder, OUTPUT)
+    assert [read.truth(case, fixed(case), 5) for case in read.cases[: len(CORRECT)]] == ["correct"] * len(CORRECT)
+    assert [verdict_of(record) for record in records[14:20]] == ["ambiguous"] * 5 + ["incorrect"]
+
+
+@pytest.mark.parametrize(("score", "label"), [(0.7, 2), (0.69, 1), (0.3, 1), (0.29, 0)])
+def test_a_grade_is_a_label_from_the_routers_thresholds_on(
+    unlabelled: Dataset, scripted_model: Any, score: float, label: int
+) -> None:
+    """Seven tenths answer, three tenths are on topic."""
+    scripted_model.reply = judging(lambda _: score)
+    assert labels(unlabelled, scripted_model)[0]["grades"] == [label] * 10
+
+
+def test_a_failed_grade_is_no_label(unlabelled: Dataset, scripted_model: Any) -> None:
+    """The question is left out, and asked again by the next run; the others are not."""
+    bad = {question(3), question(8)}
+
+    def reply(messages: Any) -> tuple[str, str]:
+        failed = any(one in messages[-1]["content"] for one in bad)
+        return ("No.", "stop") if failed else judging(grade)(messages)
+
+    scripted_model.reply = reply
+    records = labels(unlabelled, scripted_model)
+    assert [record["id"] for record in records if record["error"]] == ["q3", "q8"]
+    assert {record["grades"] is None for record in records if record["error"]} == {True}
+    ids = [row["id"] for row in rows(unlabelled, "queries.jsonl")]
+    assert ids == [f"q{n}" for n in range(len(ISLANDS)) if n not in (3, 8)]
+    assert [row["id"] for row in rows(unlabelled, "bm25_top10.jsonl")] == ids
+    before = scripted_model.calls
+    scripted_model.reply = judging(grade)
+    assert not any(record["error"] for record in labels(unlabelled, scripted_model))
+    assert scripted_model.calls == before + 2
+    assert [row["id"] for row in rows(unlabelled, "queries.jsonl")] == [f"q{n}" for n in range(len(ISLANDS))]
+    labels(unlabelled, scripted_model, fresh=True)
+    assert scripted_model.calls == before + 2 + len(ISLANDS)
+
+
+def test_a_model_that_only_fails_is_not_asked_about_every_question(unlabelled: Dataset, scripted_model: Any) -> None:
+    """It says so, and what was labelled before is written."""
+    replies: Iterator[bool] = iter([True] * 7)
+
+    def reply(messages: Any) -> tuple[str, str]:
+        return judging(grade)(messages) if next(replies, False) else ("No.", "stop")
+
+    scripted_model.reply = reply
+    told: list[tuple[int, int | None]] = []
+    with pytest.raises(GradingError, match=r"5 questions in a row could not be labelled.*run the same command again"):
+        labels(unlabelled, scripted_model, progress=lambda done, total, _: told.append((done, total)))
+    assert told[-1][0] < len(ISLANDS)
+    assert len(rows(unlabelled, "queries.jsonl")) == 7
+    assert len(rows(unlabelled, "bm25_top10.jsonl")) == 7
+
+
+def test_a_question_for_which_nothing_is_found_costs_nothing(unlabelled: Dataset, scripted_model: Any) -> None:
+    """Nothing answers it."""
+    chat, place = ChatModel(NAME, scripted_model.url), check_target(unlabelled, OUTPUT)
+    setup = Setup("corrective_retrieval", "llm", model=chat)
+    records = make_labels(unlabelled, setup, lambda _: RankedList(()), grader_of(chat), place)
+    assert scripted_model.calls == 0
+    assert {verdict_of(record) for record in records} == {"incorrect"}
+
+
+def test_labels_that_others_wrote_are_not_overwritten(unlabelled: Dataset, scripted_model: Any) -> None:
+    """Neither those of the questions' own split, nor of another; nor is anything written elsewhere."""
+    write_lines(unlabelled.folder / "by hand" / "queries.jsonl", [{"id": "q", "question": "Who?", "gold": []}])
+    for name in (SPLIT, "by hand"):
+        with pytest.raises(ConfigurationError, match=f"split '{name}' holds questions that `crag label` did not write"):
+            check_target(unlabelled, name)
+    for name in ("", "..", ".", "a/b"):
+        with pytest.raises(ConfigurationError, match="wanted the name of a split"):
+            check_target(unlabelled, name)
+    scripted_model.reply = judging(grade)
+    labels(unlabelled, scripted_model)
+    assert check_target(unlabelled, OUTPUT).name == OUTPUT

@@ -1,0 +1,156 @@
+"""From questions to labelled lists: what belongs together, what is too little, what leaks."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from evaluation.calibrated_towns import towns
+from evaluation.datasets import SPLIT, Row, write_lines
+from evaluation.towns import COUNT, LENGTH, read_towns, write_towns
+
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.labelled import LabelledList
+from haystack_integrations.crag.evaluation.training import (
+    CalibrationError,
+    check_enough,
+    check_leaks,
+    gap_lists,
+    group_numbers,
+    labelled_lists,
+    wording,
+)
+
+
+def labelled(number: int, verdict: str | None, group: int | None = None) -> LabelledList:
+    """A list of one document."""
+    own = number if group is None else group
+    return LabelledList(f"q{number}", f"Question {number}?", (("", "Text."),), (2,), verdict, own)
+
+
+def data(*cases: Case) -> Dataset:
+    """Questions on four documents, two of which have the same title."""
+    titles = {"one": "Bark", "two": "Bark", "three": "Leaf", "four": ""}
+    passages = {name: Passage(name, title, f"Text {name}.") for name, title in titles.items()}
+    return Dataset(Path("data"), SPLIT, passages, cases)
+
+
+def test_questions_about_one_source_belong_together() -> None:
+    """The same labelled document, another one of the same title, or the same wording."""
+    numbers = group_numbers(
+        data(
+            Case("a", "How thick?", gold=("one",)),
+            Case("b", "How old?", partial=("two",)),
+            Case("c", "Which form?", gold=("three",)),
+            Case("d", "which  FORM"),
+            Case("e", "Untitled?", gold=("four",)),
+            Case("f", "Nobody knows?"),
+        )
+    )
+    assert numbers["a"] == numbers["b"]
+    assert numbers["c"] == numbers["d"]
+    assert len({numbers[name] for name in "acef"}) == 4
+
+
+def test_wording_is_the_same_but_for_case_spaces_and_the_last_mark() -> None:
+    """Nothing more: another word is another question."""
+    assert wording("  Who built  IT? ") == wording("who built it")
+    assert wording("Who built it?") != wording("Who built them?")
+
+
+def test_each_question_gives_its_first_five_and_its_whole_list() -> None:
+    """The verdict is on the first five; the longer one teaches documents only."""
+    lists = labelled_lists(*towns())
+    assert len(lists) == 2 * COUNT
+    short, whole = lists[:2]
+    assert (short.id, len(short.texts), len(whole.texts)) == (whole.id, 5, LENGTH)
+    assert short.verdict is not None
+    assert whole.verdict is None
+    assert short.group == whole.group
+    assert short.grades == whole.grades[:5]
+
+
+def test_a_question_that_is_not_strict_teaches_documents_only() -> None:
+    """Its verdict is not to be trusted."""
+    dataset, ranked = towns()
+    loose = replace(dataset, cases=tuple(replace(case, strict=False) for case in dataset.cases[:3]))
+    assert {each.verdict for each in labelled_lists(loose, ranked)} == {None}
+
+
+def test_a_question_without_a_list_is_left_out() -> None:
+    """There is nothing to judge."""
+    dataset, ranked = towns()
+    some = {**ranked, "t0": RankedList(())}
+    del some["t1"]
+    assert {"t0", "t1"}.isdisjoint(each.id for each in labelled_lists(dataset, some))
+
+
+def test_gap_lists_carry_their_status() -> None:
+    """In the place of a verdict; without such lists there are none."""
+    assert gap_lists(towns()[0]) == []
+    gap = RankedList(("three",), status="gap")
+    found = gap_lists(data(Case("a", "How thick?", gold=("one",), gap=gap), Case("b", "Not removed?")))
+    assert [(each.id, each.verdict, each.grades) for each in found] == [("a", "gap", (0,))]
+
+
+def test_five_questions_are_too_few() -> None:
+    """The message says how many more it takes."""
+    with pytest.raises(CalibrationError, match=r"needs 40 labelled questions .* but got 5; label 35 more"):
+        check_enough([labelled(number, "correct") for number in range(5)])
+
+
+def test_one_verdict_cannot_be_told_from_another() -> None:
+    """The message counts each, and says what to ask."""
+    lists = [labelled(number, "correct") for number in range(57)] + [
+        labelled(number, "incorrect") for number in (57, 58)
+    ]
+    with pytest.raises(
+        CalibrationError, match=r"8 questions of each of two verdicts .* 57 correct, 0 ambiguous, 2 inc"
+    ):
+        check_enough(lists)
+
+
+def test_one_source_cannot_be_held_out() -> None:
+    """Also where other questions, without a verdict, are about other sources."""
+    verdicts = ["correct", "incorrect"] * 30
+    lists = [labelled(number, verdict, group=0) for number, verdict in enumerate(verdicts)]
+    lists += [labelled(100 + number, None) for number in range(20)]
+    with pytest.raises(CalibrationError, match=r"about 8 different sources .* these 60 are about 1; add questions"):
+        check_enough(lists)
+
+
+def test_two_verdicts_are_enough() -> None:
+    """A data set may have no third one."""
+    check_enough([labelled(number, "correct" if number % 2 else "incorrect") for number in range(40)])
+
+
+def other_split(folder: Path, *rows: Row) -> None:
+    """Write another split of the same folder."""
+    write_lines(folder / "test" / "queries.jsonl", rows)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small set of its own."""
+    return write_towns(tmp_path / "towns", count=12)
+
+
+def test_a_question_that_stands_in_two_splits_is_refused(folder: Path) -> None:
+    """It would be judged there by what has seen it; the message names it and the splits."""
+    rows = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
+    other_split(folder, {**rows[3], "id": "other", "question": rows[3]["question"].upper()})
+    with pytest.raises(CalibrationError, match=r"1 questions of split 'dev' stand in 'test', too.*\['t3'\].*Remove"):
+        check_leaks(read_towns(folder)[0])
+
+
+def test_the_same_wording_about_other_documents_is_another_question(folder: Path) -> None:
+    """So is one without labels; what cannot be read is that split's problem."""
+    rows = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
+    other_split(
+        folder,
+        {**rows[0], "gold": rows[1]["gold"], "partial": []},
+        {"id": "unlabelled", "question": rows[2]["question"]},
+    )
+    with (folder / "test" / "queries.jsonl").open("a") as file:
+        file.write('{"id": \n["a list"]\n')
+    check_leaks(read_towns(folder)[0])
