@@ -184,6 +184,7 @@ def test_spaces_around_punctuation_change_no_word() -> None:
 
 
 @given(TEXTS)
+@example("\U0001d790 \uff21")
 def test_words_are_lower_case_and_never_blank(text: str) -> None:
     """Nothing that is no word gets through."""
     for word in words(text):

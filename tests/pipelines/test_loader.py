@@ -165,7 +165,7 @@ def test_settings_of_a_part_may_be_given_in_place_of_the_part(store: Any) -> Non
     """One line for another threshold; the rest stays as in the YAML."""
     rag = load("corrective_retrieval", store=store, router={"upper": 0.9})
     router: Any = rag.pipeline.get_component("router")
-    assert (router.upper, router.aggregate) == (0.9, "max")
+    assert (router.upper, router.aggregate) == (0.9, "set")
 
 
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:

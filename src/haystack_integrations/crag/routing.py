@@ -93,7 +93,9 @@ class Routing:
     def _judge(
         self, documents: Sequence[Document], question: str, known: CragState, report: Mapping[str, Any]
     ) -> Judgement:
-        of_set = {"set_score": report.get("set_score"), "set_verdict": (report.get("verdict") or {}).get("verdict")}
+        own = report.get("verdict")
+        own = own.get("verdict") if isinstance(own, Mapping) else own
+        of_set = {"set_score": report.get("set_score"), "set_verdict": own}
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
             last = known.trail[-1]

@@ -121,11 +121,11 @@ def load_strip_model(path: str | None = None) -> StripModel:
         return _shipped()
     file = Path(path).expanduser()
     try:
-        changed = file.stat().st_mtime_ns
+        found = file.stat()
     except OSError as error:
         msg = f"calibration must be a calibration file, but {path!r} cannot be read ({error.strerror}); {_WAY_OUT}"
         raise ConfigurationError(msg) from None
-    return _read(file, changed)
+    return _read(file, (found.st_mtime_ns, found.st_size, found.st_ino))
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +135,7 @@ def _shipped() -> StripModel:
 
 
 @lru_cache(maxsize=16)
-def _read(file: Path, changed: int) -> StripModel:  # noqa: ARG001 - part of the key: a rewritten file is read again
+def _read(file: Path, changed: tuple[int, ...]) -> StripModel:  # noqa: ARG001 - part of the key, so it is read anew
     try:
         content = orjson.loads(file.read_bytes())
     except (OSError, ValueError) as error:

@@ -86,7 +86,8 @@ def words(text: str) -> list[str]:
     :param text: Any text, any language.
     :returns: The words in order of appearance.
     """
-    return surface_words(text.lower())
+    # Compatibility forms first: a mathematical or full-width capital has no lower case until it is a plain letter.
+    return surface_words((text if text.isascii() else normalize("NFKC", text)).lower())
 
 
 def _parts(word: str) -> list[str]:

@@ -123,7 +123,9 @@ def _check_retrievers(documents: Sequence[Document], calibration: Calibration) -
         return
     used: set[str] = set()
     for document in documents:
-        found = crag_meta(document).get("retrievers")
+        known = crag_meta(document)
+        # What a correction brings from the web is judged beside the rest, by whatever calibration there is.
+        found = None if known.get("origin") == "web" else known.get("retrievers")
         used |= set(found) if isinstance(found, dict) else set()
     if used and not used <= set(calibration.retrievers):
         msg = (
