@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,24 @@ def test_probabilities_are_on_record_where_the_grader_gives_them(dataset: Datase
     assert sorted(calibrated) == ["ambiguous", "correct", "incorrect"]
     assert sum(calibrated.values()) == pytest.approx(1, abs=0.001)
     assert evaluate(dataset, EVIDENCE)[0]["probabilities"] is None
+
+
+@pytest.mark.parametrize("pipeline", ["corrective_retrieval", "paper_rag"])
+def test_sentences_go_by_the_calibration_where_it_has_a_model_of_them(
+    dataset: Dataset, tmp_path: Path, pipeline: str
+) -> None:
+    """Whether or not the pipeline refines; a model that keeps everything shows that it was asked."""
+    shipped = files("haystack_integrations.crag") / "models" / "calibration"
+    calibration = json.loads((shipped / "default.json").read_text())
+    strips = json.loads((shipped / "default_strips.json").read_text())["strips"]
+    words = []
+    for number, content in enumerate([calibration, {**calibration, "strips": {**strips, "threshold": 0.0}}]):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(content))
+        record = evaluate(dataset, Setup(pipeline, calibration=str(file)))[0]
+        words.append((record["strips"]["words_kept"], record["strips"]["words_in"]))
+    (few, of_few), (many, of_many) = words
+    assert few < of_few == of_many == many
 
 
 def test_a_calibration_that_cannot_be_used_is_refused(dataset: Dataset, tmp_path: Path) -> None:

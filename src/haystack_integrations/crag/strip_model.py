@@ -119,6 +119,25 @@ def load_strip_model(path: str | None = None) -> StripModel:
     """
     if path is None:
         return _shipped()
+    found = _part(path)
+    if found is None:
+        msg = f"calibration {path!r} has no part {PART!r}, which scorer='calibrated' needs; {_WAY_OUT}"
+        raise ConfigurationError(msg)
+    return found
+
+
+def has_strip_model(path: str) -> bool:
+    """
+    Tell whether a calibration file has a sentence model; it has none where too few sentences were labelled.
+
+    :param path: The file.
+    :returns: Whether it has.
+    :raises ConfigurationError: When there is no such file, or it is none of this version.
+    """
+    return _part(path) is not None
+
+
+def _part(path: str) -> StripModel | None:
     file = Path(path).expanduser()
     try:
         found = file.stat()
@@ -135,7 +154,7 @@ def _shipped() -> StripModel:
 
 
 @lru_cache(maxsize=16)
-def _read(file: Path, changed: tuple[int, ...]) -> StripModel:  # noqa: ARG001 - part of the key, so it is read anew
+def _read(file: Path, changed: tuple[int, ...]) -> StripModel | None:  # noqa: ARG001 - part of the key, so it is read anew
     try:
         content = orjson.loads(file.read_bytes())
     except (OSError, ValueError) as error:
@@ -148,8 +167,7 @@ def _read(file: Path, changed: tuple[int, ...]) -> StripModel:  # noqa: ARG001 -
         msg = f"calibration {str(file)!r} has version {content.get('version')!r}, wanted {VERSION}; {_WAY_OUT}"
         raise ConfigurationError(msg)
     if not content.get(PART):
-        msg = f"calibration {str(file)!r} has no part {PART!r}, which scorer='calibrated' needs; {_WAY_OUT}"
-        raise ConfigurationError(msg)
+        return None
     try:
         return StripModel.from_dict(content[PART])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

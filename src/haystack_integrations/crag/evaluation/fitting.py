@@ -31,7 +31,7 @@ ANSWERS: Final = 2
 ON_TOPIC: Final = 1
 
 # Inverse regularisation of the two stages; flat between a third and three times as much.
-_DOCUMENT_C: Final = 0.01
+_DOCUMENT_C: Final = 0.03
 _VERDICT_C: Final = 0.02
 
 

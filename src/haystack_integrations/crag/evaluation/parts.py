@@ -14,8 +14,10 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.settings import configured
+from haystack_integrations.crag.strip_model import has_strip_model
 
 _OF_THE_SET: Final = {"aggregate": "set"}
+_MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
 _SECONDS: Final = 20.0
 _ROLES: Final = ("prefilter", "scorer", "gate", "grader", "router")
 _KEYS: Final = ("CRAG_LLM_API_KEY", "OPENAI_API_KEY")
@@ -52,12 +54,14 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
     :param setup: What is evaluated.
     :param store: The store that is searched, where there is one.
     :returns: A grader, and settings of the router where that shall go by the grader's score of the set; or nothing.
-        A calibration is for the scorer of a cascade, where there is one, and its router is left alone.
+        A calibration is for the scorer of a cascade, where there is one, and its router is left alone; it is for the
+        last refiner too, where it has a sentence model and the refiner asks no other one.
     :raises ConfigurationError: For an unusable calibration file, or a chat model that is asked for and not configured.
     """
     if setup.calibration is not None:
         grader = HeuristicGrader(calibration=setup.calibration, statistics=setup.statistics, document_store=store)
-        return {"scorer": grader} if setup.is_cascade else {"grader": grader, "router": _OF_THE_SET}
+        strips = _refiner_by_calibration(setup)
+        return {"scorer": grader, **strips} if setup.is_cascade else {"grader": grader, "router": _OF_THE_SET, **strips}
     match setup.grader:
         case None:
             return {}
@@ -94,8 +98,8 @@ def judging_parts(setup: Setup) -> Parts:
             f"the pipeline {setup.pipeline!r} has no component {missing}; choose another, such as corrective_retrieval"
         )
         raise ConfigurationError(msg)
-    settings = {**(chosen["router"].get("init_parameters") or {}), **changes.pop("router", {})}
-    chosen["router"]["init_parameters"] = settings
+    for name in [name for name, change in changes.items() if isinstance(change, dict)]:
+        chosen[name]["init_parameters"] = {**(chosen[name].get("init_parameters") or {}), **changes.pop(name)}
     for part in filter(_reads_statistics, chosen.values()):
         given = {**(part.get("init_parameters") or {})}
         # What the pipeline asks its store for, which is not here, comes from the corpus.
@@ -113,7 +117,23 @@ def judging_parts(setup: Setup) -> Parts:
             found[name].chat_generator = setup.model.generator(_SECONDS)
     refining = found.get(refiner)
     by_role = {name: found[name] for name in _ROLES if name in found}
-    return Parts(**by_role, refiner=refining, strips=refining or StripRefiner())
+    return Parts(**by_role, refiner=refining, strips=refining or StripRefiner(**_by_calibration(setup)))
+
+
+def _by_calibration(setup: Setup) -> dict[str, Any]:
+    """Give the settings of a refiner that goes by the calibration's sentence model, where there is one."""
+    if setup.calibration is None or not has_strip_model(setup.calibration):
+        return {}
+    return {"scorer": "calibrated", "calibration": setup.calibration, "threshold": "auto"}
+
+
+def _refiner_by_calibration(setup: Setup) -> dict[str, dict[str, Any]]:
+    spec = read(setup.pipeline)
+    if not (name := _final_refiner(spec)):
+        return {}
+    own = (spec["components"][name].get("init_parameters") or {}).get("scorer", "lexical")
+    settings = _by_calibration(setup) if own in _MODEL_FREE else {}
+    return {name: settings} if settings else {}
 
 
 def reads_statistics(setup: Setup) -> bool:
