@@ -18,12 +18,12 @@ import numpy as np
 
 from haystack_integrations.crag.evaluation.calibrating import prepared_of
 from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.groups import group_numbers
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out, record_of
 from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.measures import verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.regressions import splits
-from haystack_integrations.crag.evaluation.training import group_numbers
 from haystack_integrations.crag.judging.company import COMPARED, Measured
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
@@ -84,7 +84,7 @@ def main() -> None:
         data = read_dataset(asked.datasets / name, "dev")
         lists, gaps = prepared_of(data, {case.id: case.fixed for case in data.cases if case.fixed})
         records, folds = held_out(lists, gaps)
-        found = figures(records, folds, {key: str(number) for key, number in group_numbers(data).items()})
+        found = figures(records, folds, group_numbers(data))
         bounds, gap = found["intervals"]["verdict.macro_f1"], found["gaps_at_10_percent"]
         wrong = ", ".join(
             "none" if w["share"] is None else f"{w['share']:.3f} ({w['generated']})" for w in found["wrong_generate"]

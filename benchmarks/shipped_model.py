@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from haystack_integrations.crag.evaluation.cases import LABELS
 from haystack_integrations.crag.evaluation.labelled import prepare
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import corpus_statistics, labelled_lists
@@ -25,6 +24,7 @@ from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.vocabulary import JUDGED
 
 OPEN = {
     "clapnq": "Apache-2.0, text CC BY-SA 3.0",
@@ -54,7 +54,7 @@ def measured(folder: Path) -> Lists:
     for each in prepare(chosen, reader, lambda terms: (known.documents, known.frequency(terms))):
         own = [[features[name] for name in SIGNALS] for features in each.measured.documents]
         rows.append((own + [own[-1]] * FIRST)[:FIRST])
-        labels.append(LABELS.index(each.source.verdict))
+        labels.append(JUDGED.index(each.source.verdict))
     return np.array(rows), np.array(labels)
 
 
@@ -120,7 +120,7 @@ def shipped(answers: np.ndarray, topic: np.ndarray, upper: float, lower: float, 
     odds = ("answers_1", "topic_1")
     verdict = Head(odds, np.zeros(2), np.ones(2), np.array([[1.0, 0.0], [0.0, 0.0], [0.0, -1.0]]), np.zeros(3))
     on_topic, right = head(topic, lower), head(answers, upper)
-    return Calibration(on_topic, right, None, None, verdict, LABELS, (1.0, 1.0, 1.0), None, False, (), notes)
+    return Calibration(on_topic, right, None, None, verdict, JUDGED, (1.0, 1.0, 1.0), None, False, (), notes)
 
 
 def main() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
-from haystack_integrations.crag.judging.calibration import CLASSES, Calibration
+from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.vocabulary import JUDGED
 
 ODDS = ("answers_1", "topic_1")
 
@@ -45,7 +46,7 @@ def calibration(**changes: Any) -> Calibration:
         "sufficient": None,
         "crossing": None,
         "verdict": Head(ODDS, np.zeros(2), np.ones(2), rows, np.zeros(3)),
-        "classes": CLASSES,
+        "classes": JUDGED,
         "priors": (1.0, 1.0, 1.0),
     }
     return Calibration(**{**parts, **changes})

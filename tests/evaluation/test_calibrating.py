@@ -13,7 +13,7 @@ from haystack import Document
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 from haystack_integrations.crag.evaluation.calibrating import (
     calibrate,
     check_separable,
@@ -25,7 +25,6 @@ from haystack_integrations.crag.evaluation.calibrating import (
 from haystack_integrations.crag.evaluation.cases import RankedList
 from haystack_integrations.crag.evaluation.holding_out import judged_by
 from haystack_integrations.crag.evaluation.live import fill
-from haystack_integrations.crag.evaluation.training import CalibrationError
 from haystack_integrations.crag.judging.calibration import load_calibration
 
 

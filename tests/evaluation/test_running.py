@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 
-from haystack_integrations.crag.errors import ConfigurationError, SourceError
+from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
 from haystack_integrations.crag.evaluation.journal import read_records
 from haystack_integrations.crag.evaluation.measures import summarise
 from haystack_integrations.crag.evaluation.reading import read_dataset
-from haystack_integrations.crag.evaluation.running import EvaluationError, evaluate
+from haystack_integrations.crag.evaluation.running import evaluate
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import normal
 

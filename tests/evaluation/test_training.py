@@ -9,16 +9,15 @@ from evaluation.calibrated_towns import towns
 from evaluation.datasets import SPLIT, Row, write_lines
 from evaluation.towns import COUNT, LENGTH, read_towns, write_towns
 
+from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.groups import group_numbers, wording
 from haystack_integrations.crag.evaluation.labelled import LabelledList
 from haystack_integrations.crag.evaluation.training import (
-    CalibrationError,
     check_enough,
     check_leaks,
     gap_lists,
-    group_numbers,
     labelled_lists,
-    wording,
 )
 
 

@@ -14,8 +14,9 @@ from judging_texts import calibration, head
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.judging.calibration import CLASSES, FORMAT, Calibration, load_calibration
+from haystack_integrations.crag.judging.calibration import FORMAT, Calibration, load_calibration
 from haystack_integrations.crag.judging.crossing import Crossing
+from haystack_integrations.crag.vocabulary import JUDGED
 
 FULL = calibration(
     sufficient=head({"pairs": 2.0}),
@@ -172,4 +173,4 @@ def test_a_file_cut_off_anywhere_is_refused(tmp_path: Path, part: float) -> None
 
 def test_the_classes_are_the_three_verdicts() -> None:
     """In the order that files have them."""
-    assert CLASSES == ("correct", "ambiguous", "incorrect") == FULL.classes
+    assert JUDGED == ("correct", "ambiguous", "incorrect") == FULL.classes

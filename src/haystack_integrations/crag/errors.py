@@ -6,6 +6,8 @@ CragError
 ├── QuestionError        the question is empty or too long                (also a ValueError)
 ├── GradingError         grading failed and `on_failure="raise"` was set  (also a RuntimeError)
 ├── SourceError          a file or a record cannot be read                (also a ValueError)
+├── CalibrationError     labelled questions cannot carry a calibration    (also a ValueError)
+├── EvaluationError      an evaluation was cut short, and can go on       (also a RuntimeError)
 ├── StoreError           the document store is unreachable or unusable    (also a RuntimeError)
 └── WebSearchError       a web search failed, which is not "no results"   (also a RuntimeError)
 
@@ -31,6 +33,14 @@ class GradingError(CragError, RuntimeError):
 
 class SourceError(CragError, ValueError):
     """A file or a record cannot be read as what its name says."""
+
+
+class CalibrationError(CragError, ValueError):
+    """The labelled questions cannot carry a calibration; the message says what is missing."""
+
+
+class EvaluationError(CragError, RuntimeError):
+    """An evaluation was cut short; what was judged is kept, and the same command goes on from there."""
 
 
 class StoreError(CragError, RuntimeError):

@@ -14,6 +14,9 @@ GraderStatus = Literal["ok", "partial", "failed", "skipped"]
 Verdict = Literal["correct", "ambiguous", "incorrect", "ungraded"]
 """The judgement on a whole retrieval (arXiv 2401.15884, section 4.3), plus `ungraded` for a failed judgement."""
 
+Judged = Literal["correct", "ambiguous", "incorrect"]
+"""The verdicts that say something: what labels are, and what a calibration tells apart. From best to worst."""
+
 Action = Literal["generate", "refine", "re_retrieve", "web", "web_and_refine", "abstain"]
 """What is done about a verdict."""
 
@@ -24,6 +27,7 @@ WebStatus = Literal["off", "skipped", "ok", "empty", "failed", "cooldown", "deni
 """What became of the web in a run: not asked (`off`), not needed or not allowed here (`skipped`), answered, answered
 with nothing, failed, left alone after a failure, or all results on domains that are not allowed (`denied`)."""
 
+JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 MODES: Final[tuple[str, ...]] = get_args(Mode)
 LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine"})

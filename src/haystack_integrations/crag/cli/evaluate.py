@@ -11,7 +11,7 @@ import typer
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.files import check_targets, require_extra, write
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.cases import Dataset
@@ -97,7 +97,7 @@ def evaluate(
         with progress_bar("judging") as progress:
             journal = None if file is None else journal_of(file)
             records = running.evaluate(dataset, setup, journal=journal, workers=workers, fresh=fresh, progress=progress)
-    except running.EvaluationError as error:
+    except EvaluationError as error:
         complain(str(error))
         raise typer.Exit(ExitCode.FAILED) from None
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
@@ -128,6 +128,7 @@ def _deliver(
     printed: bool,
 ) -> None:
     """Write and show the result."""
+    from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals, paired
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
@@ -136,7 +137,9 @@ def _deliver(
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
     result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)
     with working("redrawing questions"):
-        bounds, comparison = intervals(records), None if base is None else paired(records, base)
+        groups = group_numbers(dataset)
+        bounds = intervals(records, groups=groups)
+        comparison = None if base is None else paired(records, base, groups=groups)
     file, html = files
     if file is not None:
         write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")

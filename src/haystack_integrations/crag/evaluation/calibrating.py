@@ -9,21 +9,20 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.groups import group_numbers
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out
 from haystack_integrations.crag.evaluation.labelled import Prepared, prepare
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate
 from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, fit_strips
 from haystack_integrations.crag.evaluation.strip_lists import strip_lists
 from haystack_integrations.crag.evaluation.training import (
-    CalibrationError,
     check_enough,
     check_leaks,
     corpus_statistics,
     gap_lists,
-    group_numbers,
     labelled_lists,
 )
 from haystack_integrations.crag.judging.calibration import Calibration
@@ -87,8 +86,7 @@ def calibrate(
     prepared, gaps = prepared_of(dataset, ranked)
     tell(1, _STEPS, "judging what each fold has not seen")
     records, folds = held_out(prepared, gaps)
-    groups = {name: str(number) for name, number in group_numbers(dataset).items()}
-    found = figures(records, folds, groups, () if most_wrong is None else (most_wrong,))
+    found = figures(records, folds, group_numbers(dataset), () if most_wrong is None else (most_wrong,))
     check_separable(found)
     tell(2, _STEPS, "fitting on all questions")
     calibration = fit(prepared, _notes(dataset, prepared, found))

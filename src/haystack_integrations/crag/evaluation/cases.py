@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-Label = Literal["correct", "ambiguous", "incorrect"]
-LABELS: Final[tuple[Label, ...]] = ("correct", "ambiguous", "incorrect")
+from haystack_integrations.crag.vocabulary import Judged
+
+Label = Judged
 STATUSES: Final = ("gap", "covered", "partial", "no_gold")
 
 

@@ -22,10 +22,11 @@ from haystack_integrations.crag.evaluation.regressions import (
     one_thread,
     splits,
 )
-from haystack_integrations.crag.judging.calibration import CLASSES, Calibration
+from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head, Values
 from haystack_integrations.crag.judging.judge import CROSSED, Likely, joined, together
+from haystack_integrations.crag.vocabulary import JUDGED
 
 ANSWERS: Final = 2
 ON_TOPIC: Final = 1
@@ -122,4 +123,4 @@ def _classes(told: set[str]) -> tuple[str, ...]:
     """Order the verdicts; a fold that met one only gets another beside it, as a head tells two apart at least."""
     if len(told) == 1:
         told = {*told, "correct" if "incorrect" in told else "incorrect"}
-    return tuple(name for name in CLASSES if name in told)
+    return tuple(name for name in JUDGED if name in told)

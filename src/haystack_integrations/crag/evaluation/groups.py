@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
+from haystack_integrations.crag.evaluation.cases import Dataset
+
 
 def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
     """
@@ -24,3 +26,29 @@ def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
             parent[root(("key", key))] = root(("question", number))
     numbers: dict[Hashable, int] = {}
     return [numbers.setdefault(root(("question", number)), len(numbers)) for number in range(len(keys))]
+
+
+def group_numbers(dataset: Dataset) -> dict[str, int]:
+    """
+    Find the questions about the same sources: labelled documents, others of the same title, the same wording.
+
+    :param dataset: The data set.
+    :returns: A group number by question id.
+    """
+    keys: list[set[tuple[str, str]]] = []
+    for case in dataset.cases:
+        labelled = (*case.gold, *case.partial)
+        titles = {dataset.passages[name].title for name in labelled if name in dataset.passages} - {""}
+        own = {("document", name) for name in labelled} | {("title", title) for title in titles}
+        keys.append(own | {("wording", wording(case.question))})
+    return {case.id: number for case, number in zip(dataset.cases, groups_of(keys), strict=True)}
+
+
+def wording(question: str) -> str:
+    """
+    Make questions comparable that differ in case, spaces and the last mark only.
+
+    :param question: A question.
+    :returns: Its wording.
+    """
+    return " ".join(question.casefold().split()).rstrip("?.! ")

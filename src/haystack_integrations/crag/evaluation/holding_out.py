@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from haystack_integrations.crag.evaluation.fitting import fit
-from haystack_integrations.crag.evaluation.intervals import intervals
+from haystack_integrations.crag.evaluation.intervals import Groups, intervals
 from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.measures import (
     gap_recall_at,
@@ -101,7 +101,7 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[str, dict[str, 
 
 
 def figures(
-    records: Sequence[Record], folds: Sequence[int], groups: Mapping[str, str], limits: Sequence[float] = ()
+    records: Sequence[Record], folds: Sequence[int], groups: Groups, limits: Sequence[float] = ()
 ) -> dict[str, Any]:
     """
     Sum up held-out records.

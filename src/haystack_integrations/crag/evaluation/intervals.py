@@ -6,21 +6,22 @@ together, so drawing them one by one would claim more than is known. Where a mea
 sees none either: an interval from 1 to 1 on ten questions says that the data is small, not that the measure is certain.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.measures import CLASSES, RATIOS, TOLD, Floats, Record, judged, tally, told
+from haystack_integrations.crag.evaluation.measures import RATIOS, TOLD, Floats, Record, judged, tally, told
+from haystack_integrations.crag.vocabulary import JUDGED
 
-Groups = Mapping[str, str]
+Groups = Mapping[str, Hashable]
 Measure = Callable[[Sequence[Record]], float | None]
 
 MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", *RATIOS)
 """The measures that have an interval: keys of the result, joined by a point."""
 
-_CELLS: Final = len(CLASSES) * len(TOLD)
+_CELLS: Final = len(JUDGED) * len(TOLD)
 _SHOWN: Final = 5
 
 
@@ -142,7 +143,7 @@ def _sums(records: Sequence[Record]) -> Floats:
         for name, count in tally(record).items():
             row[names[name]] = count
         if judged([record]):
-            row[CLASSES.index(record["label"]) * len(TOLD) + TOLD.index(told(record))] = 1
+            row[JUDGED.index(record["label"]) * len(TOLD) + TOLD.index(told(record))] = 1
     return table
 
 
@@ -151,7 +152,7 @@ _NAMES: Final = tuple(dict.fromkeys(name for sides in RATIOS.values() for side i
 
 def _values(sums: Floats) -> dict[str, Floats]:
     """Give each measure for sums of shape (..., sums); nan where it does not apply."""
-    confusion = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(CLASSES), len(TOLD))
+    confusion = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(JUDGED), len(TOLD))
     position = {name: _CELLS + i for i, name in enumerate(_NAMES)}
     hits = np.trace(confusion, axis1=-2, axis2=-1)
     found = {"verdict.accuracy": divide(hits, confusion.sum(axis=(-2, -1))), "verdict.macro_f1": macro_f1(confusion)}

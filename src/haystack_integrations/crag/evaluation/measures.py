@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score
 
+from haystack_integrations.crag.vocabulary import JUDGED
+
 Record = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
-CLASSES: Final = ("correct", "ambiguous", "incorrect")
 UNGRADED: Final = "ungraded"  # what a question without a verdict counts as: always wrong
-TOLD: Final = (*CLASSES, UNGRADED)
+TOLD: Final = (*JUDGED, UNGRADED)
 COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 _EPSILON: Final = 1e-9
 
@@ -145,7 +146,7 @@ def told(record: Record) -> str:
     :returns: A class, or `ungraded` when there was an error or no verdict.
     """
     verdict = record["verdict"]
-    return verdict if record["error"] is None and verdict in CLASSES else UNGRADED
+    return verdict if record["error"] is None and verdict in JUDGED else UNGRADED
 
 
 def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
@@ -158,10 +159,10 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
     if not (scored := judged(records)):
         return {"accuracy": None, "macro_f1": None, "confusion": None}
     truth, verdicts = [record["label"] for record in scored], [told(record) for record in scored]
-    present = [name for name in CLASSES if name in truth]
+    present = [name for name in JUDGED if name in truth]
     counts = confusion_matrix(truth, verdicts, labels=TOLD)
-    columns = TOLD if UNGRADED in verdicts else CLASSES
-    table = {row: dict(zip(columns, map(int, line), strict=False)) for row, line in zip(CLASSES, counts, strict=False)}
+    columns = TOLD if UNGRADED in verdicts else JUDGED
+    table = {row: dict(zip(columns, map(int, line), strict=False)) for row, line in zip(JUDGED, counts, strict=False)}
     return {
         "accuracy": float(accuracy_score(truth, verdicts)),
         "macro_f1": float(f1_score(truth, verdicts, labels=present, average="macro", zero_division=0)),

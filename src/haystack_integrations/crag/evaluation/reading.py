@@ -8,7 +8,8 @@ from typing import Any, Final, NoReturn
 import orjson
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.evaluation.cases import LABELS, STATUSES, Case, Dataset, Passage, RankedList, needs_all
+from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList, needs_all
+from haystack_integrations.crag.vocabulary import JUDGED
 
 CORPUS: Final = "corpus.jsonl"
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
@@ -206,8 +207,8 @@ class _Row:
             self.refuse("other grades", "0, 1 or 2 for each retrieved document", "correct them, or leave them out")
         labels = {k: self.values[f"label_top{k}"] for k in (5, 10) if f"label_top{k}" in self.values}
         for told in labels.values():
-            if told not in LABELS:
-                self.refuse(f"the label {told!r}", f"one of {list(LABELS)}", "correct it, or leave it out")
+            if told not in JUDGED:
+                self.refuse(f"the label {told!r}", f"one of {list(JUDGED)}", "correct it, or leave it out")
         status = self.values.get("status")
         if status is not None and status not in STATUSES:
             self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")

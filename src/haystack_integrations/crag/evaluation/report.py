@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from haystack_integrations.crag.evaluation import drawing
 from haystack_integrations.crag.evaluation.measures import (
-    CLASSES,
     Record,
     filter_measures,
     gap_recall_at,
@@ -25,6 +24,7 @@ from haystack_integrations.crag.evaluation.measures import (
 )
 from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at
 from haystack_integrations.crag.evaluation.table import LABELS, Interval, judgement, number, span, values
+from haystack_integrations.crag.vocabulary import JUDGED
 
 Comparison = Mapping[str, Mapping[str, float] | None]
 
@@ -102,10 +102,10 @@ def worst(records: Sequence[Record], most: int = _WORST) -> list[Record]:
 
     def badness(record: Record) -> tuple[int, float]:
         verdict = told(record)
-        if verdict not in CLASSES:
+        if verdict not in JUDGED:
             return 0, 0.0
         sure = (record["probabilities"] or {}).get(verdict, 0.0)
-        return abs(CLASSES.index(verdict) - CLASSES.index(record["label"])), sure
+        return abs(JUDGED.index(verdict) - JUDGED.index(record["label"])), sure
 
     return sorted((one for one in judged(records) if told(one) != one["label"]), key=badness, reverse=True)[:most]
 
@@ -129,7 +129,7 @@ def _probabilities(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def _scores(records: Sequence[Record]) -> dict[str, Any] | None:
     """Show the scores by true label."""
     scored = [record for record in judged(records) if record["score"] is not None]
-    groups = {name: [record["score"] for record in scored if record["label"] == name] for name in CLASSES}
+    groups = {name: [record["score"] for record in scored if record["label"] == name] for name in JUDGED}
     picture = drawing.histograms(groups, "score of the list", "Scores by true label")
     return {"picture": picture, "rows": _spread(groups)} if scored else None
 

@@ -18,7 +18,8 @@ from scipy.stats import binomtest
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.intervals import macro_f1
-from haystack_integrations.crag.evaluation.measures import CLASSES, TOLD, Floats
+from haystack_integrations.crag.evaluation.measures import TOLD, Floats
+from haystack_integrations.crag.vocabulary import JUDGED
 
 _EPSILON: Final = 1e-12
 
@@ -133,7 +134,7 @@ def cost_curve(
     before, after = _cells(truth, told), _cells(truth, replies)
     changes = np.cumsum((after - before)[order], axis=0)
     confusions = before.sum(axis=0) + np.concatenate([np.zeros((1, before.shape[1])), changes])
-    quality = macro_f1(confusions.reshape(-1, len(CLASSES), len(TOLD)))
+    quality = macro_f1(confusions.reshape(-1, len(JUDGED), len(TOLD)))
     sent = np.concatenate([[0], np.flatnonzero(np.diff(sure[order], append=np.inf)) + 1])
     return [
         {
@@ -171,7 +172,7 @@ def _pairs(scores: ArrayLike, answers: ArrayLike) -> tuple[Floats, NDArray[np.bo
 
 def _cells(truth: Sequence[str], told: Sequence[str]) -> Floats:
     """Mark each question's cell of the confusion."""
-    rows = np.array([CLASSES.index(name) for name in truth])
+    rows = np.array([JUDGED.index(name) for name in truth])
     columns = np.array([TOLD.index(name) for name in told])
-    cells: Floats = np.eye(len(CLASSES) * len(TOLD))[rows * len(TOLD) + columns]
+    cells: Floats = np.eye(len(JUDGED) * len(TOLD))[rows * len(TOLD) + columns]
     return cells

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Protocol
 
 from haystack_integrations.crag.corpus_statistics import collect, write_statistics
-from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.journal import Journal
 from haystack_integrations.crag.evaluation.lists import FixedLists
@@ -175,10 +175,6 @@ def _by_workers(dataset: Dataset, setup: Setup, pending: Sequence[int], workers:
         raise EvaluationError(msg) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-class EvaluationError(CragError, RuntimeError):
-    """An evaluation ended before its last question; its journal keeps what was finished."""
 
 
 class _Worker:

@@ -8,10 +8,11 @@ from typing import Any, Final
 import orjson
 
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics, collect
-from haystack_integrations.crag.errors import CragError
-from haystack_integrations.crag.evaluation.cases import LABELS, Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.groups import groups_of
+from haystack_integrations.crag.errors import CalibrationError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.groups import group_numbers, wording
 from haystack_integrations.crag.evaluation.labelled import LabelledList
+from haystack_integrations.crag.vocabulary import JUDGED
 
 FIRST: Final = 5
 """The verdict is fitted on the first five documents of a list; all of it teaches what single documents are."""
@@ -24,10 +25,6 @@ RECOMMENDED: Final = 80
 _SHOWN: Final = 3
 
 
-class CalibrationError(CragError, ValueError):
-    """The labelled questions cannot carry a calibration; the message says what is missing."""
-
-
 def corpus_statistics(dataset: Dataset) -> CorpusStatistics:
     """
     Count the corpus of a data set.
@@ -37,32 +34,6 @@ def corpus_statistics(dataset: Dataset) -> CorpusStatistics:
     """
     passages = dataset.passages.values()
     return collect(f"{passage.title}\n{passage.text}" for passage in passages).statistics("store")
-
-
-def group_numbers(dataset: Dataset) -> dict[str, int]:
-    """
-    Find the questions about the same sources: labelled documents, others of the same title, the same wording.
-
-    :param dataset: The data set.
-    :returns: A group number by question id.
-    """
-    keys: list[set[tuple[str, str]]] = []
-    for case in dataset.cases:
-        labelled = (*case.gold, *case.partial)
-        titles = {dataset.passages[name].title for name in labelled if name in dataset.passages} - {""}
-        own = {("document", name) for name in labelled} | {("title", title) for title in titles}
-        keys.append(own | {("wording", wording(case.question))})
-    return {case.id: number for case, number in zip(dataset.cases, groups_of(keys), strict=True)}
-
-
-def wording(question: str) -> str:
-    """
-    Make questions comparable that differ in case, spaces and the last mark only.
-
-    :param question: A question.
-    :returns: Its wording.
-    """
-    return " ".join(question.casefold().split()).rstrip("?.! ")
 
 
 def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[LabelledList]:
@@ -121,7 +92,7 @@ def check_enough(lists: Sequence[LabelledList]) -> None:
             f"label {FEWEST - total} more, by hand or with `crag label`"
         )
         raise CalibrationError(msg)
-    told = ", ".join(f"{counts[name]} {name}" for name in LABELS)
+    told = ", ".join(f"{counts[name]} {name}" for name in JUDGED)
     if sum(count >= FEWEST_OF_A_KIND for count in counts.values()) < 2:  # noqa: PLR2004
         msg = (
             f"a calibration needs {FEWEST_OF_A_KIND} questions of each of two verdicts at least, but got {told}; add "

@@ -12,10 +12,10 @@ import orjson
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head
+from haystack_integrations.crag.vocabulary import JUDGED
 
 FORMAT: Final = "crag-calibration"
 VERSION: Final = 1
-CLASSES: Final = ("correct", "ambiguous", "incorrect")
 
 _SHIPPED: Final = ("models", "calibration", "default.json")
 
@@ -53,8 +53,8 @@ class Calibration:
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together: better when the file is read than at the first question."""
         known = set(self.classes)
-        if len(self.classes) < 2 or len(known) < len(self.classes) or not known <= set(CLASSES):  # noqa: PLR2004
-            msg = f"classes must be two or three of {list(CLASSES)}, but got {list(self.classes)}"
+        if len(self.classes) < 2 or len(known) < len(self.classes) or not known <= set(JUDGED):  # noqa: PLR2004
+            msg = f"classes must be two or three of {list(JUDGED)}, but got {list(self.classes)}"
             raise ValueError(msg)
         if len(self.priors) != len(self.classes) or not all(prior > 0 for prior in self.priors):
             msg = f"priors must be {len(self.classes)} numbers > 0, but got {list(self.priors)}"
