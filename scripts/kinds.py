@@ -31,6 +31,7 @@ class Kind:
     refuses_root: bool = False
     form: str = "http://127.0.0.1:{}"  # of its URLs, around the port
     container: str = ""  # its name in docker-compose.yml, where that is another one
+    process_first: bool = False  # a container could not do what the tests need
 
 
 def cache_dir() -> Path:
@@ -113,6 +114,23 @@ def _searx(node: Path, ports: Mapping[str, int]) -> list[str]:
     return ["env", f"SEARX_SETTINGS_PATH={node}/settings.yml", *launcher]
 
 
+def scrape_targets() -> Path:
+    """Return the folder whose JSON files tell the Prometheus of the tests, while it runs, what to scrape."""
+    folder = cache_dir() / "prometheus-targets"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _prometheus(node: Path, ports: Mapping[str, int]) -> list[str]:
+    if not shutil.which("prometheus"):
+        _apt_install("prometheus")
+    values = {"targets": scrape_targets(), "rules": HERE.parent / "deploy" / "prometheus" / "alerts.yml"}
+    settings = Template((HERE / "prometheus" / "prometheus.yml").read_text()).substitute(values)
+    (node / "prometheus.yml").write_text(settings)
+    listen = f"--web.listen-address=127.0.0.1:{ports['PROMETHEUS_URL']}"
+    return ["prometheus", f"--config.file={node}/prometheus.yml", f"--storage.tsdb.path={node}/data", listen]
+
+
 def _apt_install(package: str) -> None:
     with ExitStack() as undo:
         if os.geteuid() == 0 and not POLICY.exists():  # no server of the package's own: a test's is started here
@@ -130,4 +148,6 @@ KINDS = {
     "redis": Kind({"REDIS_URL": 6379}, "PING", _redis, form="redis://127.0.0.1:{}/0"),
     # Debian has the older searx only; the container is its successor, SearXNG.
     "searx": Kind({"SEARXNG_URL": 8888}, "/healthz", _searx, container="searxng"),
+    # A container does not reach the pages that tests serve on loopback.
+    "prometheus": Kind({"PROMETHEUS_URL": 9090}, "/-/ready", _prometheus, process_first=True),
 }

@@ -2,7 +2,8 @@
 
 `python scripts/services.py start elasticsearch` prints the `export` lines of what now runs; also `status` and `stop`.
 A service is the first of: the one whose URL is in the environment, the one that `start` left running, Docker Compose
-where an engine runs, the smallest distribution of a package manager. All of it listens on loopback only.
+where an engine runs, the smallest distribution of a package manager (the last two the other way round where tests need
+a process). All of it listens on loopback only.
 """
 
 import argparse
@@ -130,8 +131,8 @@ def start(name: str) -> Service:
         return service
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and current_thread() is main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    missing = ""
-    for way in (_start_container, _start_process):
+    missing, ways = "", (_start_container, _start_process)
+    for way in reversed(ways) if KINDS[name].process_first else ways:
         try:
             return way(name)
         except ServiceUnavailable as error:
