@@ -146,9 +146,9 @@ def test_a_rewritten_file_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", r"is no readable JSON \(JSONDecodeError\); write it again with `crag calibrate`"),
+        ("{", r"is no readable JSON \(JSONDecodeError\); write it again with `crag calibrate DIR"),
         ("[]", "is no calibration file: it needs \"format\": 'crag-calibration'"),
-        ({"format": "crag-calibration", "version": 2, "strips": {}}, "has version 2, wanted 1"),
+        ({"format": "crag-calibration", "version": 2, "strips": {}}, "has version 2, but version 1 is wanted"),
         ({"format": "crag-calibration", "version": 1}, "has no part 'strips', which scorer='calibrated' needs"),
         ({"format": "crag-calibration", "version": 1, "strips": {"threshold": 0.5}}, "is damaged: KeyError"),
     ],
@@ -173,5 +173,7 @@ def test_a_signal_that_is_not_measured_here_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_refused() -> None:
     """At warm-up, or at the first run."""
-    with pytest.raises(ConfigurationError, match=r"must be a calibration file, but 'nowhere\.json' cannot"):
+    with pytest.raises(
+        ConfigurationError, match=r"`crag calibrate` wrote, but 'nowhere\.json' cannot"
+    ):
         load_strip_model("nowhere.json")

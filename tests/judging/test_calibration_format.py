@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging_texts import calibration, head
 
+from haystack_integrations.crag.calibration_file import FORMAT
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.judging.calibration import FORMAT, Calibration, load_calibration
+from haystack_integrations.crag.judging.calibration import Calibration, load_calibration
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.vocabulary import JUDGED
 

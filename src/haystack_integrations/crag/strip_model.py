@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import orjson
 
+from haystack_integrations.crag.calibration_file import load
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.judging.calibration import FORMAT, VERSION
 from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strip_signals import SIGNALS, measure
@@ -21,12 +17,8 @@ from haystack_integrations.crag.text import words
 PART: Final = "strips"
 """The part of a calibration file that this model is."""
 
-_SHIPPED: Final = ("models", "calibration", "default_strips.json")
+_SHIPPED: Final = "default_strips.json"
 _NOTHING: Final = 1e-9
-_WAY_OUT: Final = (
-    "write it again with `crag calibrate` on questions with gold_sentences, or leave calibration empty for the shipped "
-    "default"
-)
 
 
 @dataclass(frozen=True)
@@ -117,11 +109,12 @@ def load_strip_model(path: str | None = None) -> StripModel:
     :returns: The model.
     :raises ConfigurationError: When there is no such file, it is none of this version, or it has no such model.
     """
-    if path is None:
-        return _shipped()
-    found = _part(path)
+    found = load(path, _SHIPPED, _of)
     if found is None:
-        msg = f"calibration {path!r} has no part {PART!r}, which scorer='calibrated' needs; {_WAY_OUT}"
+        msg = (
+            f"calibration {path!r} has no part {PART!r}, which scorer='calibrated' needs; run `crag calibrate` on "
+            f"questions with gold_sentences, or leave calibration empty for the shipped default"
+        )
         raise ConfigurationError(msg)
     return found
 
@@ -134,42 +127,8 @@ def has_strip_model(path: str) -> bool:
     :returns: Whether it has.
     :raises ConfigurationError: When there is no such file, or it is none of this version.
     """
-    return _part(path) is not None
+    return load(path, _SHIPPED, _of) is not None
 
 
-def _part(path: str) -> StripModel | None:
-    file = Path(path).expanduser()
-    try:
-        found = file.stat()
-    except OSError as error:
-        msg = f"calibration must be a calibration file, but {path!r} cannot be read ({error.strerror}); {_WAY_OUT}"
-        raise ConfigurationError(msg) from None
-    return _read(file, (found.st_mtime_ns, found.st_size, found.st_ino))
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> StripModel:
-    content = files("haystack_integrations.crag").joinpath(*_SHIPPED).read_bytes()
-    return StripModel.from_dict(orjson.loads(content)[PART])
-
-
-@lru_cache(maxsize=16)
-def _read(file: Path, changed: tuple[int, ...]) -> StripModel | None:  # noqa: ARG001 - part of the key, so it is read anew
-    try:
-        content = orjson.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        msg = f"calibration {str(file)!r} is no readable JSON ({type(error).__name__}); {_WAY_OUT}"
-        raise ConfigurationError(msg) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        msg = f'calibration {str(file)!r} is no calibration file: it needs "format": {FORMAT!r}; {_WAY_OUT}'
-        raise ConfigurationError(msg)
-    if content.get("version") != VERSION:
-        msg = f"calibration {str(file)!r} has version {content.get('version')!r}, wanted {VERSION}; {_WAY_OUT}"
-        raise ConfigurationError(msg)
-    if not content.get(PART):
-        return None
-    try:
-        return StripModel.from_dict(content[PART])
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        msg = f"calibration {str(file)!r} is damaged: {type(error).__name__} {error}; {_WAY_OUT}"
-        raise ConfigurationError(msg) from None
+def _of(content: Mapping[str, Any]) -> StripModel | None:
+    return StripModel.from_dict(content[PART]) if content.get(PART) else None

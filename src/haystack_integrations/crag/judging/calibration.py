@@ -2,22 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
+from haystack_integrations.crag.calibration_file import FORMAT, VERSION, load
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.vocabulary import JUDGED
 
-FORMAT: Final = "crag-calibration"
-VERSION: Final = 1
-
-_SHIPPED: Final = ("models", "calibration", "default.json")
+_SHIPPED: Final = "default.json"
 
 
 @dataclass(frozen=True)
@@ -127,59 +120,12 @@ def load_calibration(path: str | None = None) -> Calibration:
     :returns: The calibration.
     :raises ConfigurationError: When there is no such file, or it is none of this version.
     """
-    if path is None:
-        return _shipped()
-    file = Path(path).expanduser()
-    try:
-        found = file.stat()
-    except OSError as error:
-        msg = (
-            f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({error.strerror}); "
-            f"correct the path, or leave calibration empty for the model in this package"
-        )
-        raise ConfigurationError(msg) from None
-    return _read(file, (found.st_mtime_ns, found.st_size, found.st_ino))
+    return load(path, _SHIPPED, _of)
 
 
-@lru_cache(maxsize=1)
-def _shipped() -> Calibration:
-    content = files("haystack_integrations.crag").joinpath(*_SHIPPED).read_bytes()
-    return Calibration.from_dict(orjson.loads(content))
-
-
-@lru_cache(maxsize=16)
-def _read(file: Path, changed: tuple[int, ...]) -> Calibration:  # noqa: ARG001 - part of the key: a rewritten file is read again
-    return Calibration.from_dict(content_of(file))
-
-
-def content_of(file: Path) -> dict[str, Any]:
-    """
-    Read a calibration file as JSON, and check that it is one.
-
-    :param file: The file.
-    :returns: Its content.
-    :raises ConfigurationError: When it is no calibration file, is damaged, or is of another version.
-    """
-    way_out = "write it again with `crag calibrate DIR --split S --output FILE`"
-    try:
-        content = orjson.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        msg = f"calibration {str(file)!r} is no readable JSON ({type(error).__name__}); {way_out}"
-        raise ConfigurationError(msg) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        msg = f'calibration {str(file)!r} is no calibration file: it needs "format": {FORMAT!r}; {way_out}'
-        raise ConfigurationError(msg)
-    if content.get("version") != VERSION:
-        got = content.get("version")
-        msg = f"calibration {str(file)!r} has version {got!r}, but version {VERSION} is wanted here; {way_out}"
-        raise ConfigurationError(msg)
+def _of(content: Mapping[str, Any]) -> Calibration:
     for part in ("verdict", "documents"):
         if not content.get(part):
-            msg = f"calibration {str(file)!r} has no part {part!r}, which judges documents; {way_out}"
+            msg = f"has no part {part!r}, which judges documents"
             raise ConfigurationError(msg)
-    try:
-        Calibration.from_dict(content)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        msg = f"calibration {str(file)!r} is damaged: {type(error).__name__} {error}; {way_out}"
-        raise ConfigurationError(msg) from None
-    return content
+    return Calibration.from_dict(content)

@@ -1,0 +1,75 @@
+"""A calibration file: JSON with a part for each model that was fitted. Read once, until it changes."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import orjson
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+FORMAT: Final = "crag-calibration"
+VERSION: Final = 1
+
+_WAY_OUT: Final = "write it again with `crag calibrate DIR --split S --output FILE`, or leave calibration empty"
+
+Model = TypeVar("Model")
+
+
+def load(path: str | None, shipped: str, make: Callable[[Mapping[str, Any]], Model]) -> Model:
+    """
+    Read a model of a calibration file.
+
+    :param path: The file, or None for the one in this package, which was fitted on other people's questions.
+    :param shipped: The name of that one.
+    :param make: Makes the model of the file's content; its ConfigurationError says what the file lacks.
+    :returns: The model, the same one until the file changes.
+    :raises ConfigurationError: When there is no such file, it is none of this version, or damaged.
+    """
+    found: Model
+    if path is None:
+        found = _of_package(shipped, make)
+        return found
+    file = Path(path).expanduser()
+    try:
+        now = file.stat()
+    except OSError as error:
+        msg = (
+            f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({error.strerror}); "
+            f"correct the path, or leave calibration empty for the model in this package"
+        )
+        raise ConfigurationError(msg) from None
+    found = _of_file(file, (now.st_mtime_ns, now.st_size, now.st_ino), make)
+    return found
+
+
+@lru_cache(maxsize=4)
+def _of_package(name: str, make: Callable[[Mapping[str, Any]], Any]) -> Any:
+    return make(orjson.loads(files("haystack_integrations.crag").joinpath("models", "calibration", name).read_bytes()))
+
+
+@lru_cache(maxsize=32)
+def _of_file(file: Path, changed: tuple[int, ...], make: Callable[[Mapping[str, Any]], Any]) -> Any:  # noqa: ARG001 - part of the key: a rewritten file is read again
+    try:
+        return make(_checked(file))
+    except ConfigurationError as error:
+        why = str(error)
+    except (OSError, orjson.JSONDecodeError) as error:
+        why = f"is no readable JSON ({type(error).__name__})"
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        why = f"is damaged: {type(error).__name__} {error}"
+    msg = f"calibration {str(file)!r} {why}; {_WAY_OUT}"
+    raise ConfigurationError(msg)
+
+
+def _checked(file: Path) -> dict[str, Any]:
+    content = orjson.loads(file.read_bytes())
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        msg = f'is no calibration file: it needs "format": {FORMAT!r}'
+        raise ConfigurationError(msg)
+    if content.get("version") != VERSION:
+        msg = f"has version {content.get('version')!r}, but version {VERSION} is wanted here"
+        raise ConfigurationError(msg)
+    return content
