@@ -64,6 +64,12 @@ def _jdk17() -> Path:
 
 
 def _elasticsearch(node: Path, ports: Mapping[str, int]) -> list[str]:
+    home = unpacked_elasticsearch(node)
+    return elasticsearch_command(home, ports["ELASTICSEARCH_URL"], ports["internal"])
+
+
+def unpacked_elasticsearch(node: Path) -> Path:
+    """Unpack the server below a folder, with our plugin and settings; return its home."""
     jdk, ours, home = _jdk17(), HERE / "elasticsearch", node / f"elasticsearch-{ELASTICSEARCH}"
     archive = cache_dir() / f"{home.name}.zip"
     if not archive.is_file():
@@ -77,9 +83,14 @@ def _elasticsearch(node: Path, ports: Mapping[str, int]) -> list[str]:
     shutil.copytree(ours, plugin)
     (plugin / "elasticsearch.yml").replace(home / "config" / "elasticsearch.yml")
     run_command(f"{jdk}/bin/jar", "cf", f"{plugin}/root.jar", "-C", scratch, ".")
-    settings = ["ES_JAVA_OPTS=-Xms512m -Xmx512m", f"ES_JAVA_HOME={jdk}", f"ES_TMPDIR={scratch}"]
-    listen = [f"-Ehttp.port={ports['ELASTICSEARCH_URL']}", f"-Etransport.port={ports['internal']}"]
-    return ["env", *settings, "bash", f"{home}/bin/elasticsearch", *listen]
+    return home
+
+
+def elasticsearch_command(home: Path, http: int, transport: int, *settings: str, heap: str = "512m") -> list[str]:
+    """Return what starts an unpacked server on two ports; settings are `name=value`."""
+    java = [f"ES_JAVA_OPTS=-Xms{heap} -Xmx{heap}", f"ES_JAVA_HOME={_jdk17()}", f"ES_TMPDIR={home.parent}/scratch"]
+    given = [f"-E{setting}" for setting in (f"http.port={http}", f"transport.port={transport}", *settings)]
+    return ["env", *java, "bash", f"{home}/bin/elasticsearch", *given]
 
 
 def _jaeger(_: Path, ports: Mapping[str, int]) -> list[str]:
@@ -99,14 +110,14 @@ def _jaeger(_: Path, ports: Mapping[str, int]) -> list[str]:
 
 def _redis(node: Path, ports: Mapping[str, int]) -> list[str]:
     if not shutil.which("redis-server"):
-        _apt_install("redis-server")
+        apt_install("redis-server")
     limits = ["--save", "", "--appendonly", "no", "--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru"]
     return ["redis-server", "--bind", "127.0.0.1", "--port", str(ports["REDIS_URL"]), "--dir", str(node), *limits]
 
 
 def _searx(node: Path, ports: Mapping[str, int]) -> list[str]:
     if not shutil.which("searx-run"):
-        _apt_install("searx")
+        apt_install("searx")
     ours, backend = HERE / "searx", str(ports["internal"])
     settings = Template((ours / "settings.yml").read_text()).substitute(port=ports["SEARXNG_URL"], backend=backend)
     (node / "settings.yml").write_text(settings)
@@ -123,7 +134,7 @@ def scrape_targets() -> Path:
 
 def _prometheus(node: Path, ports: Mapping[str, int]) -> list[str]:
     if not shutil.which("prometheus"):
-        _apt_install("prometheus")
+        apt_install("prometheus")
     values = {"targets": scrape_targets(), "rules": HERE.parent / "deploy" / "prometheus" / "alerts.yml"}
     settings = Template((HERE / "prometheus" / "prometheus.yml").read_text()).substitute(values)
     (node / "prometheus.yml").write_text(settings)
@@ -131,7 +142,8 @@ def _prometheus(node: Path, ports: Mapping[str, int]) -> list[str]:
     return ["prometheus", f"--config.file={node}/prometheus.yml", f"--storage.tsdb.path={node}/data", listen]
 
 
-def _apt_install(package: str) -> None:
+def apt_install(package: str) -> None:
+    """Install a Debian package, without starting a server of its own."""
     with ExitStack() as undo:
         if os.geteuid() == 0 and not POLICY.exists():  # no server of the package's own: a test's is started here
             undo.callback(POLICY.unlink)

@@ -79,6 +79,8 @@ class ScriptedModel:
         if self.status != 200:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])
+        if body.get("stream"):
+            return Response(_parts(body["model"], text, finish_reason), content_type="text/event-stream")
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
         return _response(
             {
@@ -95,6 +97,16 @@ class ScriptedModel:
 
 
 _MODEL = {"id": NAME, "object": "model", "created": 0, "owned_by": "tests"}
+
+
+def _parts(model: str, text: str, finish_reason: str) -> Iterator[str]:
+    """A reply word by word, as OpenAI streams it."""
+    chunk = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": model}
+    for word in re.findall(r"\S+\s*", text):
+        choice = {"index": 0, "delta": {"role": "assistant", "content": word}, "finish_reason": None}
+        yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
+    choice = {"index": 0, "delta": {}, "finish_reason": finish_reason}
+    yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n"
 
 
 def _response(body: dict[str, Any], status: int = 200) -> Response:

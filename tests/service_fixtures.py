@@ -5,8 +5,12 @@ run, such a test is skipped with the command that would start it; in CI it fails
 """
 
 import os
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
 from uuid import uuid4
 
 import kinds
@@ -14,7 +18,7 @@ import pytest
 import services
 from elasticsearch import Elasticsearch
 
-SERVICE_FIXTURES = {"elasticsearch_url", "redis_url", "searx_url"}
+SERVICE_FIXTURES = {"elasticsearch_url", "elasticsearch_cluster", "redis_url", "searx_url", "prometheus_url", "jaeger"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
@@ -29,9 +33,22 @@ def started(name: str) -> services.Service:
     try:
         return services.start(name)
     except kinds.ServiceUnavailable as missing:
-        if os.environ.get("CI", "").lower() in {"", "0", "false"}:
-            pytest.skip(str(missing))
-        pytest.fail(str(missing), pytrace=False)
+        unavailable(str(missing))
+
+
+def unavailable(message: str) -> NoReturn:
+    """End the test that needs what is not here, service or program: skipped, in CI failed."""
+    if os.environ.get("CI", "").lower() in {"", "0", "false"}:
+        pytest.skip(message)
+    pytest.fail(message, pytrace=False)
+
+
+def program(name: str, way: str) -> str:
+    """Return the path of a program, of this environment before the machine's; without it the test ends with `way`."""
+    beside = Path(sys.executable).with_name(name)
+    if found := str(beside) if beside.is_file() else shutil.which(name):
+        return found
+    unavailable(f"the program {name} is not installed; `{way}` installs it")
 
 
 @contextmanager
@@ -68,3 +85,16 @@ def redis_url() -> Iterator[str]:
 def searx_url() -> Iterator[str]:
     with started("searx") as service:
         yield service.url
+
+
+@pytest.fixture(scope="session")
+def prometheus_url() -> Iterator[str]:
+    with started("prometheus") as service:
+        yield service.url
+
+
+@pytest.fixture(scope="session")
+def jaeger() -> Iterator[services.Service]:
+    """Its pages are at `JAEGER_URL` of its `urls`, its collector at `JAEGER_OTLP_URL`."""
+    with started("jaeger") as service:
+        yield service

@@ -25,7 +25,8 @@ def docstring_examples() -> list[tuple[str, str]]:
 def page_examples() -> list[tuple[str, str]]:
     """All fenced Python blocks of the Markdown pages, one program for each page."""
     pages = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
-    return [(page.name, "\n".join(FENCE.findall(page.read_text("utf-8")))) for page in pages]
+    found = [(page.name, "\n".join(FENCE.findall(page.read_text("utf-8")))) for page in pages]
+    return [(name, code) for name, code in found if code]
 
 
 EXAMPLES = docstring_examples() + page_examples()

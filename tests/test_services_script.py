@@ -351,8 +351,8 @@ class TestSearx:
         assert all(address.startswith("http://127.0.0.1:8899") for address in addresses)
 
 
-@pytest.mark.parametrize("name", COMPOSE["services"])
-class TestComposeFile:
+@pytest.mark.parametrize("name", [kind.container or service for service, kind in kinds.KINDS.items()])
+class TestComposeFile:  # the rest of it: tests/deploy
     def test_a_service_is_published_on_loopback_only(self, name: str) -> None:
         """Security is off in these services."""
         ports = COMPOSE["services"][name]["ports"]

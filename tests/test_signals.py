@@ -7,7 +7,7 @@ import pytest
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.signals import DOCUMENT_SIGNALS, coherence, kept_similarity, measure, score_tags
+from haystack_integrations.crag.signals import DOCUMENT_SIGNALS, coherence, kept_similarity, measure
 from haystack_integrations.crag.signals import similarities as compare
 from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.weighting import (
@@ -156,14 +156,6 @@ def test_surface_form_does_not_move_a_score() -> None:
     for name in ("keyword", "phrase", "sentence"):
         assert tokenised[name] == plain[name]
     assert document_score("evidence", tokenised) == pytest.approx(document_score("evidence", plain), abs=0.02)
-
-
-def test_spans_carry_at_most_fifty_scores() -> None:
-    """And the maximum and mean of all."""
-    documents = [Document(content=str(n)) for n in range(60)]
-    tags = score_tags(documents, [0.0] * 59 + [1.0])
-    assert len(tags["crag.scores"]) == len(tags["crag.document.ids"]) == 50
-    assert (tags["crag.documents.graded"], tags["crag.score.max"]) == (60, 1.0)
 
 
 def test_a_signal_that_was_not_measured_leaves_its_weight_to_the_others() -> None:

@@ -17,6 +17,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, question_id
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import traced_id
 
 QUESTION = "When was the iron tower of Paris opened to the public?"
 ANSWER = Document(id="answer", content="The iron tower of Paris was opened to the public on 15 May 1889.", score=7.5)
@@ -192,7 +193,7 @@ def test_the_span_tells_scores_and_no_content(exporter: InMemorySpanExporter) ->
     assert span.name == "crag.grade"
     assert (attributes["crag.grader.status"], attributes["crag.documents.in"]) == ("ok", 2)
     assert json.loads(str(attributes["crag.scores"])) == result["scores"]
-    assert json.loads(str(attributes["crag.document.ids"])) == ["answer", "other"]
+    assert json.loads(str(attributes["crag.document.ids"])) == [traced_id("answer"), traced_id("other")]
     assert "tower" not in json.dumps(attributes)
 
 

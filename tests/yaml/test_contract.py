@@ -77,10 +77,18 @@ def test_every_query_pipeline_returns_a_plain_json_record(name: str, in_memory_s
 
 @pytest.mark.parametrize("name", QUERY_PIPELINES)
 def test_it_can_be_exported_for_elasticsearch_and_loads_again(name: str) -> None:
-    """Same connections, other retrievers; the safe settings are in the file."""
+    """Other retrievers, whose reports reach the router, and all connections of the shipped file; safe settings."""
     text = export(name, store="elasticsearch", url="http://127.0.0.1:9", index="manuals")
     spec = yaml.safe_load(text)
-    assert spec["connections"] == read(name)["connections"]
+    shipped = read(name)["connections"]
+    assert spec["connections"][: len(shipped)] == shipped
+    added = {one["receiver"]: one["sender"] for one in spec["connections"][len(shipped) :]}
+    state = next(one["sender"] for one in shipped if one["receiver"] == "router.state")
+    assert added == {
+        **dict.fromkeys(["bm25.state", "dense.state"], state),
+        **{f"fuse.{retriever}_report": f"{retriever}.report" for retriever in ("bm25", "dense")},
+        "router.retrieval": "fuse.report",
+    }
     bm25 = spec["components"]["bm25"]["init_parameters"]
     assert bm25["fuzziness"] == "0"
     store = bm25["document_store"]["init_parameters"]

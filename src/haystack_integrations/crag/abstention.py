@@ -24,6 +24,11 @@ _LONGEST_QUERY: Final = 120
 _LONGEST_NAME: Final = 80
 _LONGEST_WORD: Final = 40
 
+# Said first where the documents may well answer.
+_UNSEARCHED: Final = {
+    "incomplete": "Only a part of the documents could be searched, and that part does not answer this question.",
+    "failed": "The documents could not be searched, so nothing is known about an answer. Ask again later.",
+}
 _LIMITS: Final = {
     "max_iterations": "No further search was allowed.",
     "nothing_new": "The last search brought nothing new.",
@@ -68,16 +73,20 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
     }
 
 
-def in_words(first: str, decision: Mapping[str, Any]) -> str:
+def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -> str:
     """
     Say why the documents do not answer.
 
-    :param first: The sentence that stands first.
-    :param decision: A decision record with an `abstention`, as `account` gave it.
+    :param first: The sentence that stands first, where all documents were searched.
+    :param decision: A decision record with an `abstention`, as `account` gave it, and how much was `searched`.
+    :param explain: Say more than the first sentence.
     :returns: The sentence, and a line each for what was looked for, found and missing: in English, and whatever the
         questions and titles are, in at most 1,500 characters.
     """
     abstention = decision["abstention"]
+    first = _UNSEARCHED.get(abstention["searched"], first)
+    if not explain:
+        return first
     found = " ".join(_found(decision, **abstention["found"]))
     looked_for = _queries(abstention["looked_for"])
     return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {_gap(**abstention['missing'])}"
@@ -128,6 +137,10 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
             is_told = score is not None and score < thresholds["upper"]
             numbers = f" ({score:.2f}, where {thresholds['upper']:.2f} is enough)" if is_told else ""
             yield f"Taken together, what was found is judged {verdict}{numbers}."
+    for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
+        if said["status"] != "ok":
+            how = "failed" if said["status"] == "failed" else "reached only a part"
+            yield f"The search by {name} {how} ({said['kind']})."
     if failed := decision["coverage"]["failed"]:
         yield f"{failed} could not be judged and may answer after all."
     yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["coverage"]["web"])) if text)

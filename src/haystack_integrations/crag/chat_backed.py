@@ -1,11 +1,15 @@
 """What every component with a nested chat generator does the same way: check, warm up, ask in time, close."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag import metrics
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -70,6 +74,17 @@ def check_generator(generator: object) -> None:
         raise ConfigurationError(msg)
 
 
+def model_of(generator: object) -> str | None:
+    """
+    Name the model that a chat generator asks.
+
+    :param generator: A chat generator.
+    :returns: Its model, or None where it tells none.
+    """
+    model = getattr(generator, "model", None)
+    return model if isinstance(model, str) else None
+
+
 def speaks_openai(generator: object) -> bool:
     """
     Tell whether a chat generator is Haystack's for OpenAI's API or one derived from it.
@@ -92,7 +107,9 @@ def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: floa
     :returns: What the generator returns.
     :raises TimeoutError: When there is no reply in time. What the generator raises is raised as it is.
     """
-    return run_within(generator, seconds, _arguments(generator, messages, seconds, options))
+    with _counted(generator) as sent:
+        sent.append(run_within(generator, seconds, _arguments(generator, messages, seconds, options)))
+    return sent[0]
 
 
 async def ask_async(
@@ -108,7 +125,26 @@ async def ask_async(
     :returns: As `ask`.
     :raises TimeoutError: As `ask`.
     """
-    return await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options))
+    with _counted(generator) as sent:
+        sent.append(await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options)))
+    return sent[0]
+
+
+@contextmanager
+def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
+    """Tell the metrics of one call: what is put into the list is its result."""
+    provider = "openai" if speaks_openai(generator) else type(generator).__name__
+    begun, sent, error = time.monotonic(), list[Mapping[str, Any]](), None
+    try:
+        yield sent
+    except Exception as failure:
+        error = kind_of(failure)
+        raise
+    finally:
+        usage = None
+        with suppress(Exception):  # whatever a generator gave: who counts must not hurt
+            usage = Usage.of(sent[0]["replies"][0])
+        metrics.model_asked(model_of(generator), provider, time.monotonic() - begun, usage, error)
 
 
 def _arguments(

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage
+from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat_backed import kind_of
@@ -25,10 +26,11 @@ from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally,
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
 from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
-from haystack_integrations.crag.telemetry import trace
+from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.text import count_tokens
 
 NAME: Final = "BatchRelevanceGrader"
+_KIND: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "chat"}
 
 Asked = tuple[list[Item], str | None]
 Plan = Generator[Asked, Answer, dict[str, Entry | str]]
@@ -110,30 +112,31 @@ class Grading:
         plan = plan_window(window, self._limits, self.tally)
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
-            with self._calling(asked[0]):
-                messages, read = self._call(*asked, alone=len(window) == 1)
+            with self._calling(asked[0]) as span:
+                messages, read = self._call(*asked, span, alone=len(window) == 1)
                 try:
                     answer = read(self.model.ask(messages, self.seconds_left()))
                 except Exception as error:  # the boundary of on_failure: whatever a model client raises
-                    answer = _failed(error)
+                    answer = _failed(error, span)
 
     async def _ask_window_async(self, window: list[Item]) -> None:
         plan = plan_window(window, self._limits, self.tally)
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
-            with self._calling(asked[0]):
-                messages, read = self._call(*asked, alone=len(window) == 1)
+            with self._calling(asked[0]) as span:
+                messages, read = self._call(*asked, span, alone=len(window) == 1)
                 try:
                     answer = read(await self.model.ask_async(messages, self.seconds_left()))
                 except Exception as error:  # the boundary of on_failure: whatever a model client raises
-                    answer = _failed(error)
+                    answer = _failed(error, span)
 
     @contextmanager
-    def _calling(self, items: Sequence[Item]) -> Iterator[None]:
+    def _calling(self, items: Sequence[Item]) -> Iterator[Span]:
         """Open the span of one call; what the call really cost is counted by then, so the promise is taken back."""
         try:
-            with trace("crag.grade.call"):
-                yield
+            with trace("crag.grade.call") as span:
+                set_tags(span, {**_KIND, "crag.documents.in": len(items), "gen_ai.request.model": self.model.model})
+                yield span
         finally:
             with self._lock:
                 self._promised -= self._estimate(items)
@@ -147,7 +150,7 @@ class Grading:
             return None
 
     def _call(
-        self, items: list[Item], problem: str | None, *, alone: bool
+        self, items: list[Item], problem: str | None, span: Span, *, alone: bool
     ) -> tuple[list[ChatMessage], Callable[[Mapping[str, Any]], Answer]]:
         """Prepare one call: its messages, and the reader of its reply, which knows what was asked in which order."""
         shown = secrets.SystemRandom().sample(items, len(items)) if self.options.shuffle else items
@@ -155,7 +158,7 @@ class Grading:
         shown = shown if bird is None else placed(bird, shown)
 
         def read(sent: Mapping[str, Any]) -> Answer:
-            reply = self._read(sent, shown)
+            reply = self._read(sent, shown, span)
             answer = Answer(reply) if bird is None else judged(bird, reply)
             with self._lock:
                 self.tally.canaries += answer.failure == CANARY
@@ -165,18 +168,23 @@ class Grading:
 
         return self.prompt.messages(self.query, shown, problem), read
 
-    def _read(self, sent: Mapping[str, Any], shown: Sequence[Item]) -> Reply:
+    def _read(self, sent: Mapping[str, Any], shown: Sequence[Item], span: Span) -> Reply:
         """Read a generator's reply and count its tokens; where it does not tell them, count our estimate."""
         replies: list[ChatMessage] = sent.get("replies") or []
         if not replies:
             return Reply(problem="empty")
         message = replies[0]
-        usage = Usage.of(message, self._estimate(shown))
+        usage, why = Usage.of(message, self._estimate(shown)), message.meta.get("finish_reason")
+        set_tags(span, {"gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out})
+        set_tags(span, {"gen_ai.response.finish_reasons": why and [str(why)]})
         with self._lock:
             self.tally.tokens_in += usage.tokens_in
             self.tally.tokens_out += usage.tokens_out
+            self.tally.finish_reasons += [str(why)] if why else []
         keys = [item.key for item in shown]
-        return read_reply(message.text, keys, finish_reason=message.meta.get("finish_reason"), scale=self.prompt.scale)
+        reply = read_reply(message.text, keys, finish_reason=why, scale=self.prompt.scale)
+        set_tags(span, {"crag.grader.problem": reply.problem, "crag.grader.repaired": reply.repaired})
+        return reply
 
     def _take(self, window: Sequence[Item], found: Mapping[str, Entry | str]) -> None:
         for item in window:
@@ -227,6 +235,7 @@ class Grading:
         return self._overhead + sum(item.tokens for item in items)
 
 
-def _failed(error: Exception) -> Answer:
+def _failed(error: Exception, span: Span) -> Answer:
     kind = kind_of(error)
+    set_tags(span, {"error.type": kind})
     return Answer(Reply(problem=kind), failure=kind)

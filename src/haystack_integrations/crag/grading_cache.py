@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.caching import ABANDONED, Found, GradeCache, Landing, grade_key
 from haystack_integrations.crag.grades import Grade
 from haystack_integrations.crag.grading import NAME, Grading
@@ -145,6 +146,7 @@ def _plan(grading: Grading, cache: GradeCache) -> Generator[_Step, Any, None]:
             if mine:
                 # After claiming: whoever landed before has written before, so nothing is asked for twice.
                 found: Found = yield _Read(mine)
+                metrics.cache_asked(len(mine), len(found.scores), failed=found.error is not None)
                 grading.tally.cache_hits += len(found.scores)
                 grading.tally.cache_error = grading.tally.cache_error or found.error
                 landed = {key: Landing(score) for key, score in found.scores.items()}

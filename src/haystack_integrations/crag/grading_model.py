@@ -9,7 +9,7 @@ from typing import Any, Final
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.chat_backed import ask, ask_async, kind_of, speaks_openai
+from haystack_integrations.crag.chat_backed import ask, ask_async, kind_of, model_of, speaks_openai
 from haystack_integrations.crag.errors import ConfigurationError
 
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
@@ -77,6 +77,11 @@ class GradingModel:
     def name(self) -> str:
         """The kind of generator and its model, as far as it tells one."""
         return f"{type(self.generator).__name__}:{getattr(self.generator, 'model', '')}"
+
+    @property
+    def model(self) -> str | None:
+        """The model's own name, as far as the generator tells one."""
+        return model_of(self.generator)
 
     @cached_property
     def settings(self) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class Tally:
     unknown_keys: int = 0
     cache_hits: int = 0
     cache_error: str | None = None
+    finish_reasons: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
     def note(self, reply: Reply) -> None:

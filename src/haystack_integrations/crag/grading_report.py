@@ -6,10 +6,11 @@ from typing import Any
 from haystack import logging
 from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.errors import GradingError
 from haystack_integrations.crag.grades import Grade, grade_of, with_grade
 from haystack_integrations.crag.grading import Grading
-from haystack_integrations.crag.telemetry import set_tags
+from haystack_integrations.crag.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, FAILED_SCORE, GRADING_DETAILS, GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -47,14 +48,29 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     limit = next((reason for reason in tally.reasons if reason in BUDGET_LIMITS), None)
     report = {**spent, **met, **of_set, "structured": grading.model.structured, "reasons": reasons, "limit": limit}
     result = {"documents": graded, "scores": scores, "status": status, "report": report}
+    if not grading.skipped:
+        metrics.grading_ended([g.reason for g in grades.values() if g.status == "failed"], tally.llm_calls)
+    set_tags(span, _asked_tags(grading, status))
     _tell(span, result, grades, strict=strict)
     return result
+
+
+def _asked_tags(grading: Grading, status: GraderStatus) -> dict[str, Any]:
+    """Say who was asked, in which words (by a hash), and how the replies ended."""
+    tally = grading.tally
+    return {
+        "crag.grader.prompt.sha256": grading.prompt.digest[:12],
+        "gen_ai.request.model": grading.model.model,
+        "gen_ai.response.finish_reasons": list(dict.fromkeys(tally.finish_reasons)) or None,
+        "error.type": next(iter(tally.reasons), None) if status == "failed" else None,
+    }
 
 
 def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[str, Grade], *, strict: bool) -> None:
     report, status = result["report"], result["status"]
     failed = sum(grade.status == "failed" for grade in grades.values())
     cached = sum(grade.status == "cached" for grade in grades.values())
+    in_order = [(document.id, grades[document.id]) for document in result["documents"] if document.id in grades]
     tags = {
         "openinference.span.kind": "EVALUATOR",
         "gen_ai.evaluation.name": "relevance",
@@ -64,7 +80,7 @@ def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[str, Grade], *,
         "crag.documents.cached": cached,
         "crag.documents.failed": failed,
         "crag.grader.calls": report["llm_calls"],
-        "crag.score.max": max((grade.score for grade in grades.values() if grade.status != "failed"), default=None),
+        **score_tags((id_, grade.score) for id_, grade in in_order if grade.status != "failed"),
         "gen_ai.usage.input_tokens": report["tokens_in"],
         "gen_ai.usage.output_tokens": report["tokens_out"],
         **{f"crag.grader.{name}": report[name] for name in GRADING_DETAILS},

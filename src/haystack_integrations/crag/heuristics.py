@@ -6,11 +6,13 @@ from typing import Any
 from haystack import Document
 
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
+from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import Graded, grade
 from haystack_integrations.crag.judging.reading import normalised, shared_reader
-from haystack_integrations.crag.signals import measure, score_tags
+from haystack_integrations.crag.signals import measure
 from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.telemetry import score_tags
 from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score
 
 
@@ -86,18 +88,22 @@ class Heuristics:
         of_all = round(set_score(self._weights, graded.signals["set"], scores), 4)
         return {"set_score": of_all, **graded.report}
 
-    def tags(self, documents: Sequence[Document], graded: Graded) -> Mapping[str, Any]:
+    def tags(self, documents: Sequence[Document], scores: Sequence[float], graded: Graded) -> Mapping[str, Any]:
         """
         Put a grading into attributes of its span.
 
-        :param documents: The documents.
-        :param graded: What became of them.
+        :param documents: The documents, with their grades.
+        :param scores: The scores that hold, some of them given in earlier passes.
+        :param graded: What became of the documents in this one.
         :returns: Attributes by name.
         """
         of_set = graded.signals["set"]
+        cached = sum(crag_meta(document).get("status") == "cached" for document in documents)
         verdict = (graded.report.get("verdict") or {}).get("probabilities") or {}
         return {
-            **score_tags(documents, graded.scores),
+            "crag.documents.graded": len(documents) - cached,
+            "crag.documents.cached": cached,
+            **score_tags(zip((document.id for document in documents), scores, strict=True)),
             **{f"crag.probability.{name}": value for name, value in verdict.items()},
             "crag.grader.calibrated": of_set.get("calibrated"),
             "crag.grader.statistics": of_set.get("statistics"),

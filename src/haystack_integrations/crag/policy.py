@@ -9,6 +9,7 @@ from haystack import Document
 from haystack_integrations.crag.decisions import Judgement, best_first
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, unite
+from haystack_integrations.crag.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.settings import check_whole, number
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Thresholds
@@ -108,7 +109,14 @@ class Policy:
         return best_first(graded if replaced else unite(graded, state.best))[: self.max_evidence]
 
     def choose(
-        self, judgement: Judgement, state: CragState, pool: Sequence[Document], *, new: bool, met: str | None = None
+        self,
+        judgement: Judgement,
+        state: CragState,
+        pool: Sequence[Document],
+        *,
+        new: bool,
+        met: str | None = None,
+        whole: bool = True,
     ) -> Choice:
         """
         Choose the action after a judgement.
@@ -118,6 +126,7 @@ class Policy:
         :param pool: The best documents of all passes, this one included.
         :param new: Whether this pass brought a document that no earlier pass had.
         :param met: A limit of the budget that kept the grader from asking, or None.
+        :param whole: Whether all that was to be searched could be searched.
         :returns: The choice.
         """
         iteration, rule = state.iteration + 1, judgement.rule
@@ -129,18 +138,20 @@ class Policy:
         carried = judgement.kept if action in ("refine", "web_and_refine") else []
         if action == "web" and (carried := self._good(judgement.kept)):
             action = "web_and_refine"
-        if action in WEB_ACTIONS and judgement.verdict != "ungraded" and judgement.counts["failed"]:
-            # What could not be judged may be the answer: a failure must not send the question to a search engine.
-            action, rule = self._rung("ungraded", iteration), "grader_partial"
+        if action in WEB_ACTIONS and judgement.verdict != "ungraded" and (judgement.counts["failed"] or not whole):
+            # What was not judged or not searched may be the answer: a failure must not send the question to the web.
+            action, rule = self._rung("ungraded", iteration), "grader_partial" if whole else "retrieval_incomplete"
+        # What was found does not answer and not all was searched: neither an answer nor "there is none" rests on it.
+        unsearched = judgement.rule in RETRIEVAL_RULES
         limit = (met or self._limit(state, iteration, new=new)) if action in LOOP_ACTIONS else None
         if limit is None and action in LOOP_ACTIONS:
             return Choice(action, rule, None, [], tuple(carried))
         sound = [document for document in pool if self._is_evidence(document)]
         if limit is not None:
-            action = "generate" if sound or self.on_limit == "generate" else "abstain"
+            action = "generate" if sound or (self.on_limit == "generate" and not unsearched) else "abstain"
             evidence = sound or list(pool)
         else:
-            evidence = judgement.kept or list(pool)
+            evidence = [] if unsearched else judgement.kept or list(pool)
         if action == "generate" and not evidence:
             action = "abstain"
         return Choice(action, limit or rule, limit, evidence if action == "generate" else [])

@@ -9,10 +9,11 @@ from typing import Any, Final, Literal
 from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.telemetry import set_tags
+from haystack_integrations.crag.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -105,14 +106,13 @@ class Ranking:
             status = "partial" if judged else "failed"
         reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(grade.reason for grade in failed)]
         tags = {"openinference.span.kind": "EVALUATOR", "gen_ai.evaluation.name": "relevance"}
-        counts = {
-            "in": len(given),
-            "failed": len(failed),
-            "cached": sum(g is not None and g.status == "cached" for g in given),
-        }
+        cached = sum(grade is not None and grade.status == "cached" for grade in given)
+        counts = {"in": len(given), "failed": len(failed), "cached": cached, "graded": len(judged) - cached}
         set_tags(span, {**tags, **{f"crag.documents.{name}": count for name, count in counts.items()}})
         set_tags(span, {"crag.grader.status": status, "crag.grader.failures": reasons or None})
-        set_tags(span, {"crag.score.max": max(judged, default=None)})
+        pairs = zip(self.documents, given, strict=True)
+        set_tags(span, score_tags((d.id, g.score) for d, g in pairs if g is not None and g.status != "failed"))
+        metrics.grading_ended(grade.reason for grade in failed)
         if failed:
             logger.warning(
                 "Ranking failed for {failed} of {total} documents, which keep the score 0.5: {reasons}",

@@ -1,4 +1,4 @@
-"""What is written down: the decision of one pass, its span tags, and the `crag` record of a run. Plain JSON."""
+"""What is written down: the decision of one pass, and the `crag` record of a run. Plain JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -6,12 +6,12 @@ from typing import Any, Final
 from haystack_integrations.crag.decisions import Judgement, graded_entry
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
+from haystack_integrations.crag.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, LOOP_ACTIONS, Mode
 
 FIRST_STRATEGY: Final = "first"
-_MOST_SCORES_ON_A_SPAN: Final = 50
 
 _CORRECTIONS: Final = {
     "refine": ("refine",),
@@ -41,7 +41,7 @@ def decision_record(
     :param max_iterations: Most passes.
     :param mode: The mode of this run.
     :param report: The grader's own report, for its `reasons`, its `signals`, what a cascade asked the model about,
-        and what its replies were like.
+        and what its replies were like; and of the retrieval, under that name, what was not searched.
     :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
     """
     tried = state.queries[-1]
@@ -61,6 +61,7 @@ def decision_record(
         "thresholds": {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")},
         "signals": report.get("signals"),
         "cascade": report.get("cascade"),
+        "retrieval": report.get("retrieval"),
         "grading": {name: report[name] for name in GRADING_DETAILS if name in report},
         "kept": kept,
         "discarded": judgement.discarded,
@@ -73,15 +74,18 @@ def _coverage_of_pass(
     state: CragState, judgement: Judgement, choice: Choice, report: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Say how much of the evidence was judged in one pass, what it cost, and why it was not more."""
-    reasons = [str(reason) for reason in report.get("reasons", ())]
+    retrieval = report.get("retrieval")
+    reasons = [*reasons_of(retrieval), *(str(reason) for reason in report.get("reasons", ()))]
+    reasons += [f"limit:{choice.limit}"] if choice.limit else []
     return {
         **judgement.counts,
         "web": state.web,
         "iterations": state.iteration + 1,
         "llm_calls": state.usage.llm_calls,
         "tokens": state.usage.tokens_in + state.usage.tokens_out,
-        "deadline_hit": choice.limit == "deadline",
-        "reasons": [*reasons, f"limit:{choice.limit}"] if choice.limit else reasons,
+        "deadline_hit": choice.limit == "deadline" or ran_out_of_time(retrieval),
+        "degraded": bool(reasons),
+        "reasons": reasons,
     }
 
 
@@ -90,49 +94,6 @@ def _corrections(kept: Sequence[Mapping[str, Any]], dropped: Sequence[Mapping[st
     done: list[dict[str, Any]] = [{"type": "keep", "id": entry["id"], "reason": entry["status"]} for entry in kept]
     done += [{"type": "discard", "id": entry["id"], "reason": entry["reason"]} for entry in dropped]
     return done + [{"type": kind, "action": choice.action} for kind in _CORRECTIONS.get(choice.action, ())]
-
-
-def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Give a decision as span attributes: numbers and names, no text of question or documents.
-
-    :param decision: What `decision_record` gave.
-    :returns: Attributes by name; see the README's table of spans.
-    """
-    kept, discarded = decision["kept"], decision["discarded"]
-    scored = [entry for entry in (*kept, *discarded) if entry["score"] is not None][:_MOST_SCORES_ON_A_SPAN]
-    reasons = decision["coverage"]["reasons"]
-    cascade, abstention = decision["cascade"] or {}, decision.get("abstention")
-    return {
-        "openinference.span.kind": "CHAIN",
-        "crag.decision": decision["verdict"],
-        "crag.decision.rule": decision["rule"],
-        "crag.action": decision["action"],
-        "crag.mode": decision["mode"],
-        "crag.score": decision["score"],
-        "crag.threshold.upper": decision["thresholds"]["upper"],
-        "crag.threshold.lower": decision["thresholds"]["lower"],
-        "crag.threshold.filter": decision["thresholds"]["filter"],
-        "crag.iteration": decision["iteration"],
-        "crag.iteration.max": decision["max_iterations"],
-        "crag.retrieval.strategy": decision["strategy"],
-        "crag.correction.strategy": _STRATEGIES.get(decision["action"], "none"),
-        "crag.documents.in": decision["coverage"]["documents_in"],
-        "crag.documents.kept": len(kept),
-        "crag.documents.discarded": len(discarded),
-        "crag.document.ids": [entry["id"] for entry in scored],
-        "crag.scores": [round(entry["score"], 4) for entry in scored],
-        "crag.discarded.ids": [entry["id"] for entry in discarded][:_MOST_SCORES_ON_A_SPAN],
-        "crag.discarded.reasons": [entry["reason"] for entry in discarded][:_MOST_SCORES_ON_A_SPAN],
-        "crag.degraded": bool(reasons),
-        "crag.degraded.reasons": reasons or None,
-        "crag.cascade.asked": cascade.get("asked"),
-        "crag.cascade.certainty": cascade.get("certainty"),
-        # How many, never which: queries, titles and the question's words are content.
-        "crag.abstention.queries": abstention and len(abstention["looked_for"]),
-        "crag.abstention.documents": abstention and abstention["found"]["documents"],
-        "crag.abstention.missing": abstention and len(abstention["missing"]["words"]),
-    }
 
 
 def run_record(
@@ -148,19 +109,19 @@ def run_record(
     :returns: The record, plain JSON.
     """
     last, first = state.trail[-1], state.trail[0]
-    actions = [decision["action"] for decision in state.trail if decision["action"] in LOOP_ACTIONS]
-    applied = actions if last["mode"] == "enforce" else []
+    applied = corrections_of(state)
     calls = state.usage.llm_calls + answer_calls
     coverage = _coverage(state)
     if answer_failure is not None:
         coverage["reasons"] = [*coverage["reasons"], f"answer_failed:{answer_failure}"]
         coverage["deadline_hit"] |= answer_failure == "deadline"
+        coverage["degraded"] = True
     totals = {"in": state.usage.tokens_in + tokens["in"], "out": state.usage.tokens_out + tokens["out"]}
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
         "abstention": last.get("abstention"),
         "corrections": [entry for decision in state.trail for entry in decision["corrections"]],
-        "strategy": _strategy(applied),
+        "strategy": strategy_of(applied),
         "corrected": bool(applied),
         "iterations": state.iteration,
         "retrieval": [decision["strategy"] for decision in state.trail],
@@ -179,9 +140,25 @@ def run_record(
     }
 
 
-def _strategy(actions: Sequence[str]) -> str:
-    """Name the corrections of a run in one word: web and refinement together count as `web_and_refine`."""
-    names = {_STRATEGIES[action] for action in actions}
+def corrections_of(state: CragState) -> list[str]:
+    """
+    List the corrections of a run that were carried out, in order.
+
+    :param state: What the run knows, with at least one decision.
+    :returns: Actions; none where the mode only observes.
+    """
+    actions = [decision["action"] for decision in state.trail if decision["action"] in LOOP_ACTIONS]
+    return actions if state.trail[-1]["mode"] == "enforce" else []
+
+
+def strategy_of(actions: Sequence[str]) -> str:
+    """
+    Name corrections in one word: web and refinement together count as `web_and_refine`.
+
+    :param actions: Actions; those that correct nothing do not count.
+    :returns: `none`, `refine`, `expand`, `web` or `web_and_refine`.
+    """
+    names = {_STRATEGIES[action] for action in actions if action in _STRATEGIES}
     if "web_and_refine" in names or {"web", "refine"} <= names:
         return "web_and_refine"
     return next((name for name in ("web", "refine", "expand") if name in names), "none")
@@ -203,5 +180,6 @@ def _coverage(state: CragState) -> dict[str, Any]:
         **summed,
         "approved": sum(one["approved"] for one in passes),
         "deadline_hit": any(one["deadline_hit"] for one in passes),
+        "degraded": any(one["degraded"] for one in passes),
         "reasons": list(dict.fromkeys(reason for one in passes for reason in one["reasons"])),
     }

@@ -6,16 +6,19 @@ from typing import Any
 
 from haystack import Document, logging
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.abstention import account
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
-from haystack_integrations.crag.grades import grade_of, question_id, unite
+from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, unite
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
-from haystack_integrations.crag.records import decision_record, route_tags
+from haystack_integrations.crag.record_tags import route_tags
+from haystack_integrations.crag.records import corrections_of, decision_record, strategy_of
+from haystack_integrations.crag.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.thresholds import Thresholds
-from haystack_integrations.crag.vocabulary import Mode
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, Mode
 
 logger = logging.getLogger(__name__)
 
@@ -64,30 +67,30 @@ class Routing:
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
+            searched = status_of_run(known.trail, report.get("retrieval"))
             pool = self.policy.pool(everything, known, question)
             new = any(document.id not in known.seen for document in documents)
-            choice = self.policy.choose(judgement, known, pool, new=new, met=report.get("limit"))
+            judgement, met = doubted(judgement, searched), report.get("limit")
+            choice = self.policy.choose(judgement, known, pool, new=new, met=met, whole=searched == "ok")
             decision = decision_record(
                 known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
             )
             if choice.action == "abstain":
-                decision["abstention"] = account(known, everything, pool)
-            set_tags(span, route_tags(decision))
+                decision["abstention"] = {**account(known, everything, pool), "searched": searched}
+            set_tags(span, {**route_tags(decision), "crag.milliseconds": round(1000 * known.seconds(), 1)})
+            span.set_content_tag("crag.query", decision["query"])
         _log(decision)
         done = choice if mode_now == "enforce" else Choice("generate", f"mode_{mode_now}", None, list(documents))
         after = replace(
-            known,
+            _passed(known, done, decision),
             question=question,
             mode=mode_now,
-            iteration=known.iteration + 1,
-            action=done.action,
-            kept=done.carried,
             best=tuple(pool),
             seen=tuple(dict.fromkeys((*known.seen, *(document.id for document in documents)))),
             grades={**known.grades, **_grades(everything, question)},
-            evidence=tuple(done.evidence),
-            trail=(*known.trail, decision),
         )
+        fresh = [document for document in everything if document.id not in known.grades]
+        _count(decision, after, fresh, timed=state is not None)
         return done, decision, after
 
     def _judge(
@@ -113,6 +116,18 @@ class Routing:
         return _doubted(judgement, report)
 
 
+def _passed(known: CragState, done: Choice, decision: dict[str, Any]) -> CragState:
+    """Give the state after a pass, as far as the choice made it."""
+    return replace(
+        known,
+        iteration=known.iteration + 1,
+        action=done.action,
+        kept=done.carried,
+        evidence=tuple(done.evidence),
+        trail=(*known.trail, decision),
+    )
+
+
 def _doubted(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
     """
     Take back a verdict `incorrect` where a cascade's model failed.
@@ -132,12 +147,24 @@ def _log(decision: Mapping[str, Any]) -> None:
         logger.info(
             "evidence dropped: id={id}, score={score}, reason={reason}, iteration={iteration}",
             iteration=decision["iteration"],
-            **{key: entry[key] for key in ("id", "score", "reason")},
+            id=traced_id(entry["id"]),
+            **{key: entry[key] for key in ("score", "reason")},
         )
     logger.info(
         "decision: verdict={verdict}, score={score}, rule={rule}, action={action}, iteration={iteration}",
         **{key: decision[key] for key in ("verdict", "score", "rule", "action", "iteration")},
     )
+
+
+def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Document], *, timed: bool) -> None:
+    """Tell the metrics what this pass came to; a run in mode `off` judges nothing, and is not counted."""
+    if after.mode == "off":
+        return
+    graded = [document for document in fresh if document.id in after.grades]
+    metrics.documents_scored((after.grades[d.id]["score"], str(crag_meta(d).get("origin"))) for d in graded)
+    if after.action not in LOOP_ACTIONS:
+        strategy = strategy_of(corrections_of(after))
+        metrics.run_decided(decision["verdict"], strategy, decision["score"], after.seconds() if timed else None)
 
 
 def _usage(report: Mapping[str, Any]) -> Usage:

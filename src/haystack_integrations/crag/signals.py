@@ -40,7 +40,6 @@ Signals = dict[str, float | None]
 _SNIPPET_CHARACTERS: Final = 300
 
 _RERANKED: Final = 3
-_TRACED: Final = 50
 
 
 def measure(
@@ -123,23 +122,6 @@ def _of_set(each: Sequence[Signals]) -> Signals:
             "agreement": sum(agreed) / len(agreed) if agreed else None,
         }
     )
-
-
-def score_tags(documents: Sequence[Document], scores: Sequence[float]) -> dict[str, Any]:
-    """
-    Put scores into the attributes of a grading's span.
-
-    :param documents: The graded documents.
-    :param scores: Their scores, same order.
-    :returns: Attributes by name; ids and scores of the first 50.
-    """
-    return {
-        "crag.documents.graded": len(scores),
-        "crag.scores": list(scores[:_TRACED]),
-        "crag.document.ids": [document.id for document in documents[:_TRACED]],
-        "crag.score.max": max(scores),
-        "crag.score.mean": sum(scores) / len(scores),
-    }
 
 
 def similarities(encoder: StaticEncoder, query: str, texts: Sequence[str]) -> tuple[list[float], list[float | None]]:

@@ -26,6 +26,8 @@ class StoreProfile:
     :param components: Laid over the pipeline's components of the same name.
     :param document_store: Parameters of a store that this package opens itself.
     :param index: Settings and mappings of the index, empty where there is none.
+    :param connections: Added to the pipeline's where both components are there; the sender `state` stands for
+        whatever gives the router its state.
     """
 
     name: str
@@ -33,6 +35,7 @@ class StoreProfile:
     components: dict[str, dict[str, Any]]
     document_store: dict[str, Any] = field(default_factory=dict)
     index: dict[str, Any] = field(default_factory=dict)
+    connections: tuple[dict[str, str], ...] = ()
 
 
 @cache
@@ -63,7 +66,7 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
     Describe a store as YAML holds it.
 
     :param name: A store profile, `elasticsearch` or `in_memory`.
-    :param url: Where the server is; needed for a store that has one.
+    :param url: Where the server is; needed for a store that has one. Of a cluster all nodes, with commas between.
     :param index: Name of the index.
     :returns: `{"type", "init_parameters"}`.
     :raises ConfigurationError: For an unknown name or a missing URL.
@@ -77,7 +80,8 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
         if not url:
             msg = f"the store {name!r} needs the address of its server, but got none; pass --url http://HOST:PORT"
             raise ConfigurationError(msg)
-        parameters.update(hosts=url, custom_mapping=profile.index["mappings"])
+        nodes = [node.strip() for node in url.split(",")]
+        parameters.update(hosts=nodes if len(nodes) > 1 else url, custom_mapping=profile.index["mappings"])
     return {"type": profile.store, "init_parameters": parameters}
 
 
@@ -86,7 +90,7 @@ def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:
     Open a store with this package's settings; a server is not contacted yet.
 
     :param name: A store profile, `elasticsearch` or `in_memory`.
-    :param url: Where the server is.
+    :param url: Where the server is; see `store_spec`.
     :param index: Name of the index.
     :returns: The document store.
     :raises ConfigurationError: For an unknown name or a missing URL.
@@ -188,7 +192,7 @@ def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]
         client.close()
 
 
-def prepare(store: Any) -> bool:
+def prepare(store: Any, **settings: Any) -> bool:
     """
     Make the index of a store before anyone queries it, with our mapping; an existing index is left as it is.
 
@@ -196,6 +200,7 @@ def prepare(store: Any) -> bool:
     leaving this to the first query.
 
     :param store: Any document store; one that has no index needs nothing.
+    :param settings: Of the new index, such as `number_of_shards` and `number_of_replicas`.
     :returns: True when the index was made now.
     :raises StoreError: When the server cannot be reached.
     """
@@ -203,13 +208,14 @@ def prepare(store: Any) -> bool:
     if profile is None or not profile.index:
         return False
     server = server_of(store)
-    index, wanted = server.index, profile.index
+    index, wanted = server.index, {**profile.index, "settings": {**profile.index["settings"], **settings}}
     if server.custom_mapping:
         wanted = {**wanted, "mappings": server.custom_mapping}
     with elasticsearch_client(store) as client:
         if client.indices.exists(index=index):
             return False
-        answer = client.options(ignore_status=400).indices.create(index=index, **wanted)
+        # Answered when the first copy of each shard is there, which a server that has just started takes its time for.
+        answer = client.options(ignore_status=400, request_timeout=60).indices.create(index=index, **wanted)
         kind = answer.get("error", {}).get("type") if isinstance(answer.get("error"), dict) else None
         if kind not in (None, "resource_already_exists_exception"):
             msg = f"Elasticsearch refused to make the index {index!r}: {kind}; choose another name or check the server"

@@ -215,7 +215,8 @@ class Refinement:
 
 
 def _tell(span: Span, report: dict[str, Any]) -> None:
-    tags = {"crag.strips.in": report["strips_in"], "crag.strips.kept": report["strips_kept"]}
+    tags = {"openinference.span.kind": "CHAIN", "crag.strips.in": report["strips_in"]}
+    tags |= {"crag.strips.kept": report["strips_kept"]}
     more = {
         "crag.strips.scorer": None if report["scorer"] == "lexical" else report["scorer"],
         "crag.strips.lexical": report["strips_lexical"],

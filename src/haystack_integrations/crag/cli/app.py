@@ -17,7 +17,9 @@ from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.serve import serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
+from haystack_integrations.crag.cli.trace import trace
 
 _CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
 _EPILOG: Final = f"[bold]Exit codes[/]\n{_CODES}"
@@ -167,6 +169,12 @@ def index(
     base: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Folder to which the names of sources are relative.")
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N", help="Only part K of N, beside processes with the other parts.", show_default=False
+        ),
+    ] = None,
     statistics: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also count its words into FILE (.json, .json.gz) for graders.")
     ] = None,
@@ -182,7 +190,7 @@ def index(
     if statistics is not None:
         corpus_statistics.check_target(statistics)
     with progress_bar("indexing") as progress:
-        report = run_index(paths, opened, base=base, progress=progress).to_dict()
+        report = run_index(paths, opened, base=base, progress=progress, shard=shard).to_dict()
     if statistics is not None:
         with working("counting words"):  # of the whole index, as it is now: a second run counts nothing twice
             corpus_statistics.write_statistics(corpus_statistics.count_store(opened), statistics)
@@ -220,6 +228,8 @@ def doctor(
 app.command("eval")(evaluate)
 app.command("calibrate")(calibrate)
 app.command("label")(label)
+app.command("serve")(serve)
+app.command("trace")(trace)
 
 
 def main() -> None:

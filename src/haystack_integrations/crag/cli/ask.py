@@ -83,7 +83,7 @@ def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
     Open the store of a server; it is not contacted yet.
 
     :param store: `elasticsearch`.
-    :param url: `http://HOST:PORT`.
+    :param url: `http://HOST:PORT`; of a cluster all of them, with commas between.
     :param index: Name of the index.
     :returns: The store.
     :raises ConfigurationError: For another kind of store, or a missing or unusable address.
@@ -93,8 +93,9 @@ def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
     if store != ELASTICSEARCH:
         msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
         raise ConfigurationError(msg)
-    if url and (not is_address(url) or urlsplit(url).port is None):
-        msg = f"got {display_url(url)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
+    nodes = [node.strip() for node in url.split(",")] if url else []
+    if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
+        msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
         raise ConfigurationError(msg)
     return open_store(store, url, index)
 

@@ -16,7 +16,7 @@ from haystack_integrations.crag.cli.views import outcome_view
 from haystack_integrations.crag.errors import SourceError
 
 if TYPE_CHECKING:
-    from haystack_integrations.crag.pipelines.indexing import IndexReport
+    from haystack_integrations.crag.pipelines.index_report import IndexReport
 
 QUESTIONS: Final = {
     "What happens when a finally clause executes a return statement?": "The reference answers this one.",

@@ -25,7 +25,7 @@ MEANINGS: Final = {
     ExitCode.USAGE: "a wrong option, name, setting or question",
     ExitCode.NOT_ANSWERED: "nothing in the documents answers the question",
     ExitCode.INPUTS_FAILED: "some inputs could not be read; the others were",
-    ExitCode.UNREACHABLE: "the document store or the chat model cannot be used",
+    ExitCode.UNREACHABLE: "the document store, the chat model or Jaeger cannot be used",
 }
 
 # Codes of the errors of this package; all that is not in it is about an argument, a name or a setting.

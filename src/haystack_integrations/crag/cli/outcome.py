@@ -36,7 +36,9 @@ class Outcome:
     def exit_code(self) -> ExitCode:
         """Tell how `crag ask` ends; that nothing answers says more than that something could not be read."""
         if not self.evidence:
-            return ExitCode.NOT_ANSWERED
+            # Nothing answers only when all of the documents could be searched.
+            searched = (self.crag.get("abstention") or {}).get("searched", "ok")
+            return ExitCode.NOT_ANSWERED if searched == "ok" else ExitCode.UNREACHABLE
         return ExitCode.INPUTS_FAILED if self.failures else ExitCode.DONE
 
     def to_dict(self) -> dict[str, Any]:

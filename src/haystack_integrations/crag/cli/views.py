@@ -63,6 +63,16 @@ def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
     return Group(*parts, Text(), trail_tree(outcome.crag))
 
 
+def run_view(crag: Mapping[str, Any]) -> RenderableType:
+    """
+    Show how a run was decided, without what it was about.
+
+    :param crag: The `crag` record, or what a trace tells of it.
+    :returns: Verdict, warnings, trail.
+    """
+    return Group(_verdict_line(crag), *_warnings(crag), Text(), trail_tree(crag))
+
+
 def _abstention(crag: Mapping[str, Any]) -> Text:
     """Say that nothing answers; what was looked for, found and missing, where the run ended so."""
     said = in_words(_NOTHING, crag["trail"][-1]) if crag.get("abstention") else _NOTHING

@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of
+from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
@@ -88,7 +88,7 @@ class AnswerGenerator(ChatBacked):
                     seconds_for(state, self.timeout_s),
                     streaming_callback=streaming_callback,
                 )
-                return _told(span, {"replies": sent["replies"]})
+                return self._told(span, {"replies": sent["replies"]})
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
 
@@ -113,7 +113,7 @@ class AnswerGenerator(ChatBacked):
                 await self.warm_up_async()
                 seconds, callback = seconds_for(state, self.timeout_s), streaming_callback
                 sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
-                return _told(span, {"replies": sent["replies"]})
+                return self._told(span, {"replies": sent["replies"]})
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
 
@@ -126,12 +126,12 @@ class AnswerGenerator(ChatBacked):
             raise error
         return {"replies": [ChatMessage.from_assistant(self.apology, meta={ANSWER_FAILED: kind})]}
 
-
-def _told(span: Span, result: dict[str, Any]) -> dict[str, Any]:
-    """Put model, finish reason and tokens on the span."""
-    for reply in result["replies"][:1]:
-        usage = Usage.of(reply)
-        tags = {"gen_ai.request.model": reply.meta.get("model"), "gen_ai.usage.input_tokens": usage.tokens_in}
-        tags |= {"gen_ai.response.finish_reasons": [str(reply.meta.get("finish_reason"))]}
-        set_tags(span, {**_KIND, **tags, "gen_ai.usage.output_tokens": usage.tokens_out})
-    return result
+    def _told(self, span: Span, result: dict[str, Any]) -> dict[str, Any]:
+        """Put model, finish reason and tokens on the span."""
+        set_tags(span, {**_KIND, "gen_ai.request.model": model_of(self.chat_generator)})
+        for reply in result["replies"][:1]:
+            usage, why = Usage.of(reply), reply.meta.get("finish_reason")
+            tags = {"gen_ai.response.model": reply.meta.get("model"), "gen_ai.usage.input_tokens": usage.tokens_in}
+            tags |= {"gen_ai.response.finish_reasons": why and [str(why)]}
+            set_tags(span, {**tags, "gen_ai.usage.output_tokens": usage.tokens_out})
+        return result

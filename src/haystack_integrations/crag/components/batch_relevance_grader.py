@@ -14,6 +14,7 @@ from haystack_integrations.crag.grading_model import GradingModel
 from haystack_integrations.crag.grading_options import GradingOptions
 from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
 from haystack_integrations.crag.grading_report import concluded
+from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import trace
 
@@ -114,7 +115,7 @@ class BatchRelevanceGrader(ChatBacked):
               `set_score`, the best document's, where any was judged.
         :raises GradingError: When nothing usable came back and `on_failure` is `raise`.
         """
-        with trace("crag.grade") as span:
+        with timed_grading("BatchRelevanceGrader"), trace("crag.grade") as span:
             grading = self._grading(query, documents, state)
             if grading.items:
                 self.warm_up()
@@ -132,7 +133,7 @@ class BatchRelevanceGrader(ChatBacked):
         :returns: As `run`.
         :raises GradingError: As `run`.
         """
-        with trace("crag.grade") as span:
+        with timed_grading("BatchRelevanceGrader"), trace("crag.grade") as span:
             grading = self._grading(query, documents, state)
             if grading.items:
                 await self.warm_up_async()

@@ -76,8 +76,7 @@ class CragRouter:
         :param on_ungraded: Likewise, when grading failed: only a web action here lets a failure reach a web search.
         :param on_limit: What to do when a correction is due but a limit is reached: `generate` from the best evidence
             of any pass, or `abstain` unless some document passed the filter in some pass.
-        :param max_iterations: Most passes through retrieval, 1 to 20. None reads `KB_AGENT_MAX_ITERATIONS` from the
-            environment or `.env`, and is 3 when that is not set.
+        :param max_iterations: Most passes, 1 to 20. None reads `KB_AGENT_MAX_ITERATIONS` (environment, `.env`), else 3.
         :param max_evidence: Most documents to end with at a limit.
         :param enough_documents: An ambiguous retrieval that keeps so many is answered from them. None: never.
         :param keep_good: Where the action is `web`, documents that reach `upper` stay: it becomes `web_and_refine`.
@@ -117,6 +116,7 @@ class CragRouter:
         report: dict[str, Any] | None = None,
         mode: str | None = None,
         scored: dict[str, Any] | None = None,
+        retrieval: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """
         Decide.
@@ -127,21 +127,21 @@ class CragRouter:
         :param report: What the grader says of its work; for `aggregate="set"` its `verdict` and `set_score` are read.
         :param mode: Overrides the mode for this run.
         :param scored: What CascadeGate says of a cheap scorer's work; where `report` says something else, that holds.
+        :param retrieval: What EvidenceJoiner says of the search: where it was not whole, nothing is `incorrect`.
         :returns: A dictionary with the following keys, only the branch taken among the first six:
             - `generate`: The evidence to answer from.
             - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state for the correction.
             - `kept`: With the web, the documents that stay beside it, for a refinement that runs beside it too.
-            - `abstain`: The words that say so.
-            - `outcome`: The final state, when the run ends here (`generate` or `abstain`).
+            - `abstain`: The words that say so. With it, as with `generate`, `outcome`: the final state.
             - `decision`, `state`: The decision record, plain JSON, and the state after it.
         """
-        said = {**(scored or {}), **(report or {})}
+        said = {**(scored or {}), **(report or {}), "retrieval": retrieval}
         choice, decision, after = self._routing.decide(query, documents, state, said, mode)
         if choice.action in LOOP_ACTIONS:
             kept = {"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {}
             branch: dict[str, Any] = {choice.action: after, **kept}
         elif choice.action == "abstain":
-            text = in_words(self.abstention, decision) if self.explain_abstention else self.abstention
+            text = in_words(self.abstention, decision, explain=self.explain_abstention)
             branch = {"abstain": text, "outcome": after}
         else:
             branch = {"generate": choice.evidence, "outcome": after}

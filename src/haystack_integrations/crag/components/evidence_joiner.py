@@ -8,8 +8,9 @@ from haystack import Document, component
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, unite
+from haystack_integrations.crag.retrieval_report import together
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import trace
+from haystack_integrations.crag.telemetry import set_tags, trace
 
 
 @component
@@ -81,35 +82,42 @@ class EvidenceJoiner:
         self.similarity, self.max_tokens, self.kept_weight = similarity, max_tokens, kept_weight
         for name in weights:
             component.set_input_type(self, name, list[Document])
+            component.set_input_type(self, f"{name}_report", dict[str, Any] | None, None)
         for name in ("state", "refined_state"):
             component.set_input_type(self, name, CragState | None, None)
 
-    @component.output_types(documents=list[Document], state=CragState)
+    @component.output_types(documents=list[Document], state=CragState, report=dict[str, Any])
     def run(self, **lists: Any) -> dict[str, Any]:
         """
         Fuse.
 
         :param lists: One list of documents by the name of each retriever, in its rank order; optionally `state`, whose
-            strategy's weights replace the joiner's own and whose kept documents are carried on; and `refined_state`,
-            the state of a correction that ran beside.
+            strategy's weights replace the joiner's own and whose kept documents are carried on; `refined_state`, the
+            state of a correction that ran beside; and a retriever's report, by its name and `_report`.
         :returns: A dictionary with the following keys:
             - `documents`: Fused documents, best first; equal ones in the order of the weights. `document.score` is
               the fused score.
             - `state`: Both states as one, only when a `refined_state` came.
+            - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
         """
+        reports = {name: lists.pop(f"{name}_report", None) for name in self.weights}
         state, refined = lists.pop("state", None), lists.pop("refined_state", None)
         known = CragState.merged(state, refined)
         weights = {**self.weights, **(known.weights if known is not None else {})}
         if known is not None and self.kept_weight is not None:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
-        with trace("crag.join", crag_strategy=known.strategy if known is not None else None) as span:
+        with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k)
             documents = [self._document(hit) for hit in hits[: self.top_k]]
             documents = within_tokens(documents, self.max_tokens)
             if known is not None and self.kept_weight is None:
                 documents = _carry(documents, known)
-            span.set_tag("crag.documents.out", len(documents))
-        return {"documents": documents} if refined is None else {"documents": documents, "state": known}
+            given = {f"crag.documents.in.{name}": len(found) for name, found in lists.items()}
+            set_tags(span, {"openinference.span.kind": "CHAIN", **given, "crag.documents.out": len(documents)})
+        # What has no weight in this pass was not asked for: its failure costs nothing.
+        said = {name: report for name, report in reports.items() if weights.get(name)}
+        report = {"report": together(said)} if any(said.values()) else {}
+        return {"documents": documents, **report} | ({} if refined is None else {"state": known})
 
     def _document(self, hit: Hit) -> Document:
         """Write what the retrievers said into a document."""

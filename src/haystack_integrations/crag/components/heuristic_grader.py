@@ -9,6 +9,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.heuristics import Heuristics
 from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.static_model import load_encoder
@@ -119,24 +120,24 @@ class HeuristicGrader:
         :raises ConfigurationError: When the calibration was made on lists of other retrievers.
         """
         skipped = not documents or (state is not None and state.mode == "off")
-        with trace("crag.grade") as span:
+        with timed_grading("HeuristicGrader"), trace("crag.grade") as span:
             set_tags(span, {"openinference.span.kind": "EVALUATOR", "gen_ai.evaluation.name": "relevance"})
             set_tags(span, {"crag.grader.status": "skipped" if skipped else "ok", "crag.documents.in": len(documents)})
             if skipped:
                 nothing: dict[str, Any] = {"set": {}, "documents": {}}
                 return _result(documents, [], "skipped", nothing, {"set_score": 0.0, "signals": nothing})
             graded = self._heuristics.grade(query, documents, () if state is None else state.kept)
-            set_tags(span, self._heuristics.tags(documents, graded))
-        question = question_id(query)
-        noted = [
-            with_grade(
-                document,
-                given_in_run(state, document, question)
-                or Grade(score, "graded", self._heuristics.name, question, reason),
-            )
-            for document, score, reason in zip(documents, graded.scores, graded.reasons, strict=True)
-        ]
-        scores = [float(document.meta[META_KEY]["score"]) for document in noted]
+            question = question_id(query)
+            noted = [
+                with_grade(
+                    document,
+                    given_in_run(state, document, question)
+                    or Grade(score, "graded", self._heuristics.name, question, reason),
+                )
+                for document, score, reason in zip(documents, graded.scores, graded.reasons, strict=True)
+            ]
+            scores = [float(document.meta[META_KEY]["score"]) for document in noted]
+            set_tags(span, self._heuristics.tags(noted, scores, graded))
         return _result(noted, scores, "ok", graded.signals, self._heuristics.report(graded, scores))
 
 

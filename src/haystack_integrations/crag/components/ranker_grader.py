@@ -9,6 +9,7 @@ from haystack.core.serialization import component_to_dict
 from haystack_integrations.crag.chat_backed import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.ranker_scores import Ranking, Scale
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
@@ -95,7 +96,7 @@ class RankerGrader(ChatBacked):
             - `report`: `set_score`, the best document's, where any was judged, and the `reasons` of failures.
         :raises ConfigurationError: For a score outside [0, 1] with `scale="unit"`.
         """
-        with trace("crag.grade") as span:
+        with timed_grading("RankerGrader"), trace("crag.grade") as span:
             ranking = self._ranking(query, documents, state)
             if ranking.asked:
                 try:
@@ -119,7 +120,7 @@ class RankerGrader(ChatBacked):
         :returns: As `run`.
         :raises ConfigurationError: As `run`.
         """
-        with trace("crag.grade") as span:
+        with timed_grading("RankerGrader"), trace("crag.grade") as span:
             ranking = self._ranking(query, documents, state)
             if ranking.asked:
                 try:

@@ -6,8 +6,10 @@ from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.record_tags import record_tags
 from haystack_integrations.crag.records import run_record
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 
@@ -51,5 +53,7 @@ class RecordBuilder:
         answered = outcome.action == "generate" and bool(replies)
         failure = next((reply.meta[ANSWER_FAILED] for reply in replies or () if ANSWER_FAILED in reply.meta), None)
         evidence = list(outcome.evidence) if documents is None else documents
-        record = run_record(outcome, tokens, answer_calls=int(answered), answer_failure=failure)
+        with trace("crag.record") as span:
+            record = run_record(outcome, tokens, answer_calls=int(answered), answer_failure=failure)
+            set_tags(span, record_tags(record))
         return {"crag": record, "documents": evidence}

@@ -90,7 +90,8 @@ class RulePrefilter:
         with trace("crag.prefilter") as span:
             history = tool_history or []
             rule = self._matching(documents, history) if documents else ""
-            set_tags(span, {"crag.documents.in": len(documents), "crag.fast_path_hit": bool(rule)})
+            set_tags(span, {"openinference.span.kind": "EVALUATOR", "crag.documents.in": len(documents)})
+            set_tags(span, {"crag.fast_path_hit": bool(rule)})
             if not rule:
                 return {"documents": documents, "rule_name": ""}
             span.set_tag("crag.rule_name", rule)

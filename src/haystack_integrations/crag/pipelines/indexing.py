@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -13,6 +13,8 @@ from haystack import Document
 from haystack_integrations.crag.pipelines.bulk import Bulk, open_bulk
 from haystack_integrations.crag.pipelines.contents import Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
+from haystack_integrations.crag.pipelines.index_report import IndexReport
+from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import Known, Listing, find, read
 from haystack_integrations.crag.store_profiles import prepare
 
@@ -23,43 +25,6 @@ _BATCH: Final = 512  # documents that are embedded and written together
 _FILES, _BYTES = 8, 16_000_000  # converted together: more gain nothing, and a bad file makes all be repeated
 
 
-@dataclass(frozen=True)
-class IndexReport:
-    """
-    What a run of `index` did.
-
-    :param sources: Files and records that were found.
-    :param added: Sources that are new in the store.
-    :param updated: Sources that replaced an older version.
-    :param unchanged: Sources that the store held already.
-    :param removed: Sources that vanished, and whose documents were deleted.
-    :param skipped: Files in directories of a kind that is not indexed.
-    :param documents_written: Documents written.
-    :param documents_deleted: Documents deleted, of vanished sources and of older versions.
-    :param failures: Sources that could not be indexed, and why.
-    :param seconds: How long it took.
-    """
-
-    sources: int = 0
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    skipped: int = 0
-    documents_written: int = 0
-    documents_deleted: int = 0
-    failures: tuple[Failure, ...] = ()
-    seconds: float = 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Give the report as plain JSON.
-
-        :returns: The fields by name; each failure is `{"source", "reason"}`.
-        """
-        return {**asdict(self), "failures": [asdict(failure) for failure in self.failures]}
-
-
 def index(
     paths: str | Path | Iterable[str | Path],
     store: Any,
@@ -68,6 +33,7 @@ def index(
     embedder: Any = None,
     pipeline: str | Path = "indexing",
     progress: Progress | None = None,
+    shard: str | None = None,
 ) -> IndexReport:
     """
     Bring a store up to date with files and directories.
@@ -97,12 +63,15 @@ def index(
         another embedder take another index.
     :param pipeline: Another pipeline than the shipped one, with components `embedder` and `writer`.
     :param progress: Called after each source.
+    :param shard: Do only one part of the work, `1/2` or `2/2`, beside other processes that do the other parts of the
+        same paths. What a source belongs to depends on its name, a record's on its id: never on the other processes.
     :returns: What was done.
     :raises SourceError: When a path does not exist.
+    :raises ConfigurationError: For an unusable shard.
     :raises StoreError: When the store fails; run again to go on.
     """
     started = monotonic()
-    listing = find(paths, base)
+    listing = find(paths, base, Shard.parse(shard))
     converter = Converter(pipeline, embedder)
     prepare(store)
     with open_bulk(store) as bulk:
@@ -131,6 +100,7 @@ class _Run:
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count = Counter[str]()
         self._failures: list[Failure] = []
+        self._shard, self._failed_elsewhere = listing.shard, set[str]()
         self._names: dict[str, str] = {}  # of records, by id
         self._records: list[tuple[Source, list[Known]]] = []
         self._files: list[tuple[Source, list[Known]]] = []
@@ -140,7 +110,10 @@ class _Run:
     def take(self, found: Source | Failure) -> None:
         """Decide what becomes of a source."""
         if isinstance(found, Failure):
-            self._fail(found.source, found.reason)
+            if self._shard.takes(found.source):
+                self._fail(found.source, found.reason)
+            else:  # reported by another process, but what it may have been is not known to be gone here either
+                self._failed_elsewhere.add(found.source)
             return
         if found.document is not None:
             other = self._names.get(found.document.id)
@@ -170,7 +143,7 @@ class _Run:
         self._write()
         while self._writing:
             self._confirm(*self._writing.popleft())
-        failed, stale = {failure.source for failure in self._failures}, list[str]()
+        failed, stale = {failure.source for failure in self._failures} | self._failed_elsewhere, list[str]()
         for name, versions in self._known.items():
             # Neither what is in an unreadable directory nor what a bad line may have been is known to be gone.
             around = {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}

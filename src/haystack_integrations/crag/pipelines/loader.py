@@ -1,6 +1,6 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -89,13 +89,16 @@ def read(name: str | Path) -> dict[str, Any]:
     return spec
 
 
-def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: dict[str, Any]) -> dict[str, Any]:
+def on_store(
+    spec: Mapping[str, Any], profile: StoreProfile, document_store: dict[str, Any], given: Collection[str] = ()
+) -> dict[str, Any]:
     """
-    Write a pipeline for another kind of store: same connections, other retrievers.
+    Write a pipeline for another kind of store: other retrievers, and the connections that only those have.
 
     :param spec: A pipeline as `read` gives it.
     :param profile: The kind of store.
     :param document_store: The store as YAML holds it, `{"type", "init_parameters"}`.
+    :param given: Components that the caller passes himself; they are connected as the pipeline says, no further.
     :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
     """
     changed = deepcopy(dict(spec))
@@ -106,6 +109,12 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: dic
         parameters.update(overlay.get("init_parameters", {}))
         if "document_store" in parameters:
             parameters["document_store"] = deepcopy(document_store)
+    to_router = (one["sender"] for one in changed["connections"] if one["receiver"] == "router.state")
+    state, theirs = next(to_router, ""), set(changed["components"]).difference(given)
+    for one in profile.connections:
+        ends = {"sender": state if one["sender"] == "state" else one["sender"], "receiver": one["receiver"]}
+        if all(end.partition(".")[0] in theirs for end in ends.values()):
+            changed["connections"].append(ends)
     return changed
 
 
@@ -212,7 +221,7 @@ def place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[st
     roles = {name for known in profiles().values() for name in known.components}
     if profile is not None:
         prepare(store)
-        spec = on_store(spec, profile, {})
+        spec = on_store(spec, profile, {}, given)
     placed = {}
     for name, part in spec["components"].items():
         parameters = part.get("init_parameters", {})

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.contents import MAX_NAME, PROVENANCE, Failure, Source, records
+from haystack_integrations.crag.pipelines.shards import Shard
 
 MIME_TYPES: Final = {
     ".md": "text/markdown",
@@ -59,6 +60,7 @@ class Listing:
     :param prefixes: How the names begin of all that is in given directories and JSON Lines files, in order.
     :param skipped: How many files in directories are of a kind that is not indexed.
     :param failures: What is there but cannot be listed.
+    :param shard: The part of it that is to be indexed here.
     """
 
     files: tuple[tuple[Path, str], ...]
@@ -66,6 +68,7 @@ class Listing:
     prefixes: tuple[str, ...]
     skipped: int
     failures: tuple[Failure, ...]
+    shard: Shard = field(default_factory=Shard)
 
     def covers(self, name: str) -> bool:
         """
@@ -84,15 +87,15 @@ class Listing:
         Sort documents of a store by the sources and versions that they are of.
 
         :param documents: The id and the metadata of each document.
-        :returns: The versions of each source that belongs to the given paths, by the source's name. What something
-            else wrote is left out: it is not ours to update or remove.
+        :returns: The versions of each source that belongs to the given paths and to this shard, by the source's
+            name. What something else wrote is left out: it is not ours to update or remove.
         """
         found: dict[str, list[Known]] = {}
         for id_, meta in documents:
             name, sha256, _, chunks = (meta.get(key) for key in PROVENANCE)
             if not isinstance(name, str) or not isinstance(sha256, str) or not isinstance(chunks, int):
                 continue
-            if name not in found and not self.covers(name):
+            if not self.shard.takes(name, id_) or (name not in found and not self.covers(name)):
                 continue
             versions = found.setdefault(name, [])
             version = next((one for one in versions if (one.sha256, one.chunks) == (sha256, chunks)), None)
@@ -101,22 +104,29 @@ class Listing:
             version.ids.append(id_)
         return found
 
-    def count(self) -> int:
+    def count(self) -> int | None:
         """
         Count the sources, for a progress bar.
 
-        :returns: Number of files, and of lines in JSON Lines files.
+        :returns: Number of files, and of lines in JSON Lines files; None when it is not known how many are of a shard.
         """
-        return sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
+        return (
+            None
+            if self.shard.of > 1
+            else sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
+        )
 
 
-def find(paths: str | Path | Iterable[str | Path], base: str | Path | None = None) -> Listing:
+def find(
+    paths: str | Path | Iterable[str | Path], base: str | Path | None = None, shard: Shard | None = None
+) -> Listing:
     """
     List the files of paths: directories recursively, each once, without hidden files and directories.
 
     :param paths: Files and directories.
     :param base: Directory to which names are relative. Without it, and for what is outside of it, a name is the
         absolute path.
+    :param shard: The part of them that is to be indexed here; None for all.
     :returns: What was found.
     :raises SourceError: When a path does not exist, or none was given.
     """
@@ -145,16 +155,19 @@ def find(paths: str | Path | Iterable[str | Path], base: str | Path | None = Non
             else:
                 failures.append(Failure(name.encode(errors="backslashreplace").decode(), reason))
     ordered = tuple((files[name], name) for name in sorted(files))
-    return Listing(ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures))
+    part = shard or Shard()
+    skipped = skipped if part.number == 1 else 0
+    return Listing(ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures), part)
 
 
 def read(listing: Listing) -> Iterator[Source | Failure]:
     """
-    Read what was found, one source at a time; a JSON Lines file line by line.
+    Read what was found and is of the listing's shard, one source at a time; a JSON Lines file line by line.
 
     :param listing: What `find` gave.
-    :returns: An iterator of sources and failures. A failure never ends it.
+    :returns: An iterator of sources and failures, of failures also those of other shards. A failure never ends it.
     """
+    takes = listing.shard.takes
     yield from listing.failures
     for path, name in listing.files:
         try:
@@ -163,7 +176,10 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
                 yield Failure(name, "got a pipe, socket or device, wanted a file; leave it out")
             elif path.suffix.lower() == RECORDS:
                 with path.open("rb") as file:
-                    yield from records(file, name)
+                    found = records(file, name)
+                    yield from (one for one in found if not _is_of_another(one, takes))
+            elif not takes(name):
+                continue
             elif status.st_size > _MAX_FILE:
                 yield Failure(name, f"got {status.st_size} bytes, wanted at most {_MAX_FILE}; split the file")
             else:
@@ -171,6 +187,12 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
                 yield Source(name, hashlib.sha256(data).hexdigest(), data, path.suffix.lower())
         except OSError as error:
             yield Failure(name, f"cannot be read ({error.strerror}); check that it is there and that you may read it")
+
+
+def _is_of_another(found: Source | Failure, takes: Callable[[str, str], bool]) -> bool:
+    if isinstance(found, Failure) or found.document is None:
+        return False
+    return not takes(found.name, found.document.id)
 
 
 def _name(path: Path, base: Path | None) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.grades import crag_meta, question_id, source_name
+from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import META_KEY
 from haystack_integrations.crag.web.domains import WebUrl, canonical_url, checked_rules, domain_matches, parse_url
 from haystack_integrations.crag.web.sanitise import sanitize_text
@@ -53,8 +54,31 @@ def web_documents(
     """
     label = {"provider": provider, "query_sha256": question_id(query), "iteration": iteration, "trust": "untrusted"}
     label["retrieved_at"] = datetime.now(UTC).isoformat(timespec="seconds")
-    most = min(max_results, MOST_DOCUMENTS)
-    door = _Door(checked_rules(allow_domains), checked_rules(deny_domains), set())
+    door = _Door(checked_rules(allow_domains), checked_rules(deny_domains), set(), [])
+    with trace("crag.guard") as span:
+        documents, dropped = _entered(door, results, label, min(max_results, MOST_DOCUMENTS))
+        cut = any(str(document.content).endswith(CUT_MARK) for document in documents)
+        set_tags(span, guard_tags(sum(door.removed), cut=cut))
+        set_tags(span, {"crag.documents.in": len(results), "crag.documents.out": len(documents)})
+    return documents, dropped
+
+
+def guard_tags(removed: int, *, cut: bool) -> dict[str, Any]:
+    """
+    Say what was done to texts from the web before they became evidence.
+
+    :param removed: How many invisible characters were taken out.
+    :param cut: Whether a text was cut to its cap.
+    :returns: Attributes by name.
+    """
+    flags = [name for name, met in (("invisible_characters", removed > 0), ("cut", cut)) if met]
+    return {"openinference.span.kind": "GUARDRAIL", "crag.guard.removed_chars": removed, "crag.guard.flags": flags}
+
+
+def _entered(
+    door: "_Door", results: Sequence[Document], label: dict[str, Any], most: int
+) -> tuple[list[Document], dict[str, int]]:
+    """Let in as many results as there is room for, and count the others by reason."""
     documents: list[Document] = []
     dropped: Counter[str] = Counter()
     room = MOST_BYTES_TOGETHER
@@ -87,11 +111,12 @@ class _Page:
 
 @dataclass(frozen=True)
 class _Door:
-    """Who is let in: the rules, and what came in before (canonical addresses and digests of contents)."""
+    """The rules, what came in before (canonical addresses and digests of contents), how much was taken out of it."""
 
     allow: tuple[str, ...]
     deny: tuple[str, ...]
     seen: set[str]
+    removed: list[int]
 
     def enter(self, result: object) -> _Page | str:
         """Take what is needed from a result, or say why it stays out; what costs most comes last."""
@@ -104,15 +129,25 @@ class _Door:
             return "domain"
         if key in self.seen:
             return "duplicate"
-        title = _clean(_MOST_TITLE, *map(meta.get, _TITLE_KEYS))[:_MOST_TITLE].replace("\n", " ").strip()
+        title = self._clean(_MOST_TITLE, *map(meta.get, _TITLE_KEYS))[:_MOST_TITLE].replace("\n", " ").strip()
         text = getattr(result, "content", None), *map(meta.get, _TEXT_KEYS)
-        content = cut_to_bytes(_clean(MOST_BYTES, *text) or title, MOST_BYTES)
+        content = cut_to_bytes(self._clean(MOST_BYTES, *text) or title, MOST_BYTES)
         if not content:
             return "empty"
         if content in self.seen:
             return "duplicate"
         self.seen.update((key, content))
         return _Page(url, key, title, content)
+
+    def _clean(self, most: int, *values: object) -> str:
+        """Sanitise the first of some values that leaves text; only as much of it is looked at as can be needed."""
+        for value in values:
+            if isinstance(value, str):
+                text, removed = sanitize_text(value[: 4 * most])
+                self.removed.append(removed)
+                if text:
+                    return text
+        return ""
 
 
 def permitted(host: str, allow: Sequence[str], deny: Sequence[str]) -> bool:
@@ -127,14 +162,6 @@ def permitted(host: str, allow: Sequence[str], deny: Sequence[str]) -> bool:
     if any(domain_matches(host, rule) for rule in deny):
         return False
     return not allow or any(domain_matches(host, rule) for rule in allow)
-
-
-def _clean(most: int, *values: object) -> str:
-    """Sanitise the first of some values that leaves text; only as much of it is looked at as can be needed."""
-    for value in values:
-        if isinstance(value, str) and (text := sanitize_text(value[: 4 * most])[0]):
-            return text
-    return ""
 
 
 def cut_to_bytes(text: str, most: int) -> str:

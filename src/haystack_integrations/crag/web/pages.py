@@ -14,7 +14,8 @@ from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.grades import annotate, crag_meta
-from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, permitted
+from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
 from haystack_integrations.crag.web.domains import checked_rules, parse_url
 from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
 from haystack_integrations.crag.web.sanitise import sanitize_text
@@ -100,10 +101,13 @@ def _main_text(body: bytes, kind: str, most: int) -> str:
         text = "<".join(text.split("<", _MOST_TAGS + 1)[: _MOST_TAGS + 1])
         # A string, not bytes: those it would also decompress. Comments are other people's words.
         text = trafilatura.extract(text, fast=True, include_comments=False) or ""
-    text, _ = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
+    with trace("crag.guard") as span:
+        text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
+        shown = cut_to_bytes(text, most)
+        set_tags(span, guard_tags(removed, cut=shown != text))
     if not text:
         give_up("empty")
-    return cut_to_bytes(text, most)
+    return shown
 
 
 def _decoded(body: bytes, kind: str) -> str:

@@ -7,10 +7,11 @@ from typing import Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags
-from haystack_integrations.crag.web.outcome import Outcome
+from haystack_integrations.crag.telemetry import set_tags, shown
+from haystack_integrations.crag.web.outcome import Outcome, status_of
 from haystack_integrations.crag.web.providers import Provider
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,12 @@ def concluded(
         "breakers": {provider.name: provider.breaker.state for provider in providers},
         "reasons": [f"web_{outcome.status}:{failure}" for failure in failures],
     }
-    set_tags(span, _tags(outcome, report))
+    for one in () if outcome.again else outcome.tried:
+        if one.failure != "abandoned":  # it lost a race, which says nothing of how it would have ended
+            metrics.web_searched(one.provider, status_of([one]))
+    set_tags(span, {**_tags(outcome, report), "crag.documents.out": len(documents)})
+    span.set_content_tag("gen_ai.retrieval.query.text", query)
+    span.set_content_tag("gen_ai.retrieval.documents", shown(documents))
     if failures and not outcome.again:
         logger.warning("Web search {status}: {failures}", status=outcome.status, failures=", ".join(failures))
     result = {"documents": documents, "status": outcome.status, "report": report}

@@ -15,6 +15,7 @@ from typing import Any, Final
 from cachetools import TTLCache
 from haystack import Document
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.vocabulary import WebStatus
 from haystack_integrations.crag.web.breaker import Breaker, Ticket
@@ -70,6 +71,8 @@ class WebSearchChain:
         names = [type(component).__name__ for component in components]
         unique = [name if names.count(name) == 1 else f"{name}-{at + 1}" for at, name in enumerate(names)]
         self.providers = [Provider(c, name, Breaker(clock)) for c, name in zip(components, unique, strict=True)]
+        for provider in self.providers:
+            metrics.watch(provider.name, provider.breaker)
         self._timeout_s, self._max_retries, self._hedge_after_s = timeout_s, max_retries, hedge_after_s
         self._next_on_empty = next_on_empty
         self._found: TTLCache[str, Outcome] = TTLCache(_MOST_QUERIES, max(0.0, query_cooldown_s), clock)

@@ -1,0 +1,181 @@
+"""What Jaeger knows of a trace, and the decisions of each run that can be read from it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
+
+UNTRACED: Final = "(the query is content, not traced)"
+"""Stands in the place of a query; `HAYSTACK_CONTENT_TRACING_ENABLED=true` where the spans are made shows it."""
+
+_RUN: Final = "haystack.pipeline.run"
+_ROUTE: Final = "crag.route"
+_RECORD: Final = "crag.record"
+_SECONDS: Final = 10.0
+_DIGITS: Final = (16, 32)
+
+
+@dataclass(frozen=True)
+class Span:
+    """
+    One span, as Jaeger gives it.
+
+    :param id: Its id.
+    :param parent: The id of the span above it; empty at the top.
+    :param name: Its operation.
+    :param start: When it began, in microseconds.
+    :param tags: Its attributes.
+    """
+
+    id: str
+    parent: str
+    name: str
+    start: int
+    tags: dict[str, Any] = field(default_factory=dict)
+
+
+def fetch(address: str, trace_id: str) -> list[Span]:
+    """
+    Read a trace by Jaeger's query API.
+
+    :param address: Where Jaeger's pages are, `http://HOST:16686`.
+    :param trace_id: 32 or 16 hexadecimal digits.
+    :returns: Its spans, in the order in which they began.
+    :raises ConfigurationError: For what is no id or no address, or a trace that Jaeger does not know.
+    :raises StoreError: When Jaeger does not answer, or something else answers in its place.
+    """
+    import httpx
+
+    from haystack_integrations.crag.cli.model import is_address
+    from haystack_integrations.crag.store_profiles import display_url
+
+    identity = trace_id.strip().lower().removeprefix("0x")
+    if len(identity) not in _DIGITS or not set(identity) <= set("0123456789abcdef"):
+        msg = f"got {trace_id!r} as a trace id, wanted 32 hexadecimal digits; Jaeger, an answer of `crag serve` and "
+        msg += "its error bodies show it"
+        raise ConfigurationError(msg)
+    if not is_address(address):
+        msg = f"got {display_url(address)!r} as --jaeger, wanted http://HOST:PORT; the usual port of its pages is 16686"
+        raise ConfigurationError(msg)
+    place = display_url(address)
+    try:
+        known = httpx.get(f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS).json()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        msg = f"no answer from Jaeger at {place} ({type(error).__name__}); start it, or pass its address as --jaeger"
+        raise StoreError(msg) from None
+    except ValueError:
+        known = None
+    if not isinstance(known, Mapping) or "errors" not in known:
+        msg = f"what answers at {place} is not Jaeger; pass the address of its pages, usually at port 16686"
+        raise StoreError(msg)
+    if not (found := known.get("data")):
+        msg = f"Jaeger at {place} knows no trace {identity}; spans come a few seconds late, and are not kept for ever"
+        raise ConfigurationError(msg)
+    return sorted(map(_span, found[0]["spans"]), key=lambda span: span.start)
+
+
+def failures(spans: Iterable[Span]) -> list[str]:
+    """
+    Name what failed in a trace, the innermost first.
+
+    :param spans: The spans of one trace.
+    :returns: Component or operation, and the class of the error; each once.
+    """
+    failed = [span for span in spans if "error.type" in span.tags or span.tags.get("error") is True]
+    named = (span.tags.get("haystack.component.name", span.name) for span in reversed(failed))
+    kinds = (span.tags.get("error.type", "error") for span in reversed(failed))
+    return list(dict.fromkeys(f"{name}: {kind}" for name, kind in zip(named, kinds, strict=True)))
+
+
+def _span(entry: Mapping[str, Any]) -> Span:
+    above = [one["spanID"] for one in entry.get("references") or () if one.get("refType") == "CHILD_OF"]
+    tags = {tag["key"]: tag["value"] for tag in entry.get("tags") or ()}
+    return Span(entry["spanID"], above[0] if above else "", entry["operationName"], int(entry["startTime"]), tags)
+
+
+def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
+    """
+    Read the decisions of each run in a trace, in the form of the `crag` record, as far as spans tell.
+
+    :param spans: The spans of one trace.
+    :returns: One record for each run that decided something, in order; what is content is not in them.
+    """
+    listed = sorted(spans, key=lambda span: span.start)
+    by_id = {span.id: span for span in listed}
+    runs: dict[str, list[Span]] = {}
+    for span in listed:
+        if span.name in (_ROUTE, _RECORD):
+            runs.setdefault(_run_of(span, by_id), []).append(span)
+    found = ([_plain(span) for span in run] for run in runs.values())
+    return [_record(run) for run in found if any("crag.iteration" in tags for tags in run)]
+
+
+def _run_of(span: Span, by_id: Mapping[str, Span]) -> str:
+    """Find the run of a pipeline that a span belongs to; what ran without a pipeline belongs to the trace."""
+    at: Span | None = span
+    while at is not None and at.name != _RUN:
+        at = by_id.get(at.parent)
+    return at.id if at is not None else ""
+
+
+def _plain(span: Span) -> dict[str, Any]:
+    """Read the attributes that are lists, which Haystack writes as JSON."""
+    values = dict(span.tags)
+    for name, value in values.items():
+        if name.startswith("crag.") and isinstance(value, str) and value.startswith("["):
+            values[name] = json.loads(value)
+    return values
+
+
+def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
+    trail = [_decision(tags) for tags in run if "crag.iteration" in tags]
+    last = next((tags for tags in run if "crag.iterations" in tags), run[-1])
+    tokens = {"in": last.get("crag.tokens.in", last.get("crag.tokens", 0)), "out": last.get("crag.tokens.out", 0)}
+    return {
+        **{key: trail[-1][key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit")},
+        "strategy": last.get("crag.correction.strategy"),
+        "iterations": len(trail),
+        "llm_calls": last.get("crag.llm_calls", 0),
+        "tokens": tokens,
+        "milliseconds": last.get("crag.milliseconds", 0.0),
+        "coverage": {"reasons": last.get("crag.degraded.reasons", [])},
+        "trail": trail,
+    }
+
+
+def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
+    ids, scores = tags.get("crag.document.ids", []), tags.get("crag.scores", [])
+    dropped = zip(
+        tags.get("crag.discarded.ids", []),
+        tags.get("crag.discarded.scores", []),
+        tags.get("crag.discarded.reasons", []),
+        strict=False,
+    )
+    discarded = [{"id": id_, "score": score, "reason": reason} for id_, score, reason in dropped]
+    gone = {entry["id"] for entry in discarded}
+    kept = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=False) if id_ not in gone]
+    return {
+        "iteration": tags["crag.iteration"],
+        "max_iterations": tags.get("crag.iteration.max"),
+        "strategy": tags.get("crag.retrieval.strategy", ""),
+        "query": tags.get("crag.query", UNTRACED),
+        "verdict": tags.get("crag.decision"),
+        "score": tags.get("crag.score"),
+        "rule": tags.get("crag.decision.rule"),
+        "judged_by": tags.get("crag.decision.judged_by", tags.get("crag.decision.rule")),
+        "action": tags.get("crag.action"),
+        "mode": tags.get("crag.mode"),
+        "limit": tags.get("crag.decision.limit"),
+        "thresholds": {name: tags.get(f"crag.threshold.{name}", 0.0) for name in ("upper", "lower", "filter")},
+        "kept": _filled(kept, tags.get("crag.documents.kept", 0)),
+        "discarded": _filled(discarded, tags.get("crag.documents.discarded", 0)),
+    }
+
+
+def _filled(entries: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Add what a span had no room for, so that the number is right."""
+    missing = max(0, count - len(entries))
+    more = {**entries[-1], "id": None} if entries else {"id": None, "score": None, "reason": "not_traced"}
+    return entries + [more] * missing

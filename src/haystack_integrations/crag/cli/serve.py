@@ -1,0 +1,61 @@
+"""`crag serve`: the shipped pipelines over HTTP."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).", show_default=False)]
+Port = Annotated[
+    int | None, typer.Option(metavar="N", min=0, max=65_535, help="Port to listen on (1416).", show_default=False)
+]
+Pipelines = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Only these pipelines; else all that can be.", show_default=False)
+]
+Store = Annotated[
+    str | None, typer.Option(metavar="KIND", help="[bold]elasticsearch[/] or [bold]memory[/].", show_default=False)
+]
+Url = Annotated[
+    str | None, typer.Option(metavar="URL", help="Address of its server, http://HOST:PORT.", show_default=False)
+]
+Index = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the index (crag).", show_default=False)]
+Docs = Annotated[
+    list[Path] | None, typer.Option(metavar="PATH", help="Files or folders for a memory store.", show_default=False)
+]
+Workers = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="Processes (1).", show_default=False)]
+Uploads = Annotated[bool, typer.Option("--uploads", help="Let clients upload files into the index.")]
+
+
+def serve(
+    host: Host = None,
+    port: Port = None,
+    pipelines: Pipelines = None,
+    store: Store = None,
+    url: Url = None,
+    index: Index = None,
+    docs: Docs = None,
+    workers: Workers = None,
+    uploads: Uploads = False,
+) -> None:
+    """Serve pipelines as REST, OpenAI-compatible chat and MCP tools; keys and limits are set by CRAG_SERVE_*."""
+    for module in ("hayhooks", "mcp", "pydantic_settings"):
+        if find_spec(module) is None:
+            msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
+            raise ConfigurationError(msg)
+    from haystack_integrations.crag.serving.server import serve as run
+
+    given: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "pipelines": pipelines,
+        "store": store or ("elasticsearch" if url else None),
+        "url": url,
+        "index": index,
+        "docs": ",".join(map(str, docs)) if docs else None,
+        "workers": workers,
+        "uploads": uploads or None,
+    }
+    run(**{name: value for name, value in given.items() if value is not None})

@@ -1,0 +1,149 @@
+"""Haystack's two retrievers for Elasticsearch, bounded by the run's deadline, and with a report of what they missed."""
+
+from typing import Any
+
+from haystack import Document, component
+from haystack.document_stores.types.filter_policy import FilterPolicy, apply_filter_policy
+
+from haystack_integrations.components.retrievers.elasticsearch import (
+    ElasticsearchBM25Retriever,
+    ElasticsearchEmbeddingRetriever,
+)
+from haystack_integrations.crag import elasticsearch_search as searching
+from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.state import CragState
+
+Filters = dict[str, Any] | None
+State = CragState | None
+
+
+@component
+class ReportingBM25Retriever(ElasticsearchBM25Retriever):
+    """
+    Searches an index by words, and says when it reached only a part of it.
+
+    Haystack's own retriever answers with what is left when a shard is lost, and raises when the server is down: the
+    one reads as "no document answers", the other ends the run. Here both are a report that CragRouter reads.
+
+    ```python
+    from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
+    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
+    store = ElasticsearchDocumentStore(hosts="http://127.0.0.1:9", max_retries=0)
+    result = ReportingBM25Retriever(document_store=store).run(query="Who wrote Emma?")
+    assert result == {"documents": [], "report": {"status": "failed", "kind": "connection"}}
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        document_store: Any,
+        filters: Filters = None,
+        fuzziness: str = "0",
+        top_k: int = 10,
+        filter_policy: str | FilterPolicy = FilterPolicy.REPLACE,
+        timeout_s: float = 5.0,
+    ) -> None:
+        """
+        Take the settings of ElasticsearchBM25Retriever, and a timeout.
+
+        :param document_store: An ElasticsearchDocumentStore.
+        :param filters: Haystack filters.
+        :param fuzziness: How far a word may differ. With `AUTO` one long question can end the server.
+        :param top_k: Most documents.
+        :param filter_policy: `replace` or `merge`: what becomes of the filters when a run brings its own.
+        :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
+        :raises ConfigurationError: For a timeout that is no number above 0.
+        """
+        check_positive({"timeout_s": timeout_s})
+        # By name, since `super()` does not know the class that the decorator makes.
+        settings: dict[str, Any] = {
+            "filters": filters,
+            "fuzziness": fuzziness,
+            "top_k": top_k,
+            "filter_policy": filter_policy,
+        }
+        ElasticsearchBM25Retriever.__init__(self, document_store=document_store, **settings)
+        self.timeout_s = timeout_s
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the settings as plain values."""
+        data: dict[str, Any] = ElasticsearchBM25Retriever.to_dict(self)
+        del data["init_parameters"]["scale_score"]  # graders read raw scores
+        data["init_parameters"]["timeout_s"] = self.timeout_s
+        return data
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None) -> dict[str, Any]:
+        """
+        Search.
+
+        :param query: The question.
+        :param filters: Haystack filters of this run.
+        :param top_k: Most documents of this run.
+        :param state: What the run knows: its deadline holds here, too.
+        :returns: A dictionary with the following keys:
+            - `documents`: What was found, in rank order.
+            - `report`: `status` (`ok`, `incomplete`, `failed`), `kind` (`shards`, `timed_out`, `timeout`, `deadline`,
+              `connection`, or such as `http_503`) and `shards` (`total`, `failed`), where they are known.
+        :raises elasticsearch.ApiError: For a mistake, such as an index that is not there.
+        """
+        limit = searching.limit_of(state, self.timeout_s)
+        return searching.search(self._document_store, self._request(query, filters, top_k), limit).result()
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    async def run_async(
+        self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None
+    ) -> dict[str, Any]:
+        """Search on the event loop; see `run`."""
+        limit, request = searching.limit_of(state, self.timeout_s), self._request(query, filters, top_k)
+        return (await searching.search_async(self._document_store, request, limit)).result()
+
+    def _request(self, query: str, filters: Filters, top_k: int | None) -> dict[str, Any]:
+        chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
+        return searching.words_request(query, self._fuzziness, chosen, top_k or self._top_k)
+
+
+@component
+class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
+    """Searches an index by a vector, and says when it reached only a part of it; see `ReportingBM25Retriever`."""
+
+    def __init__(self, *, document_store: Any, timeout_s: float = 5.0, **settings: Any) -> None:
+        """
+        Take the settings of ElasticsearchEmbeddingRetriever, and a timeout.
+
+        :param document_store: An ElasticsearchDocumentStore.
+        :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
+        :param settings: `filters`, `top_k`, `num_candidates` and `filter_policy`.
+        :raises ConfigurationError: For a timeout that is no number above 0.
+        """
+        check_positive({"timeout_s": timeout_s})
+        ElasticsearchEmbeddingRetriever.__init__(self, document_store=document_store, **settings)
+        self.timeout_s = timeout_s
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the settings as plain values."""
+        data: dict[str, Any] = ElasticsearchEmbeddingRetriever.to_dict(self)
+        data["init_parameters"]["timeout_s"] = self.timeout_s
+        return data
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(
+        self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None, state: State = None
+    ) -> dict[str, Any]:
+        """Search by the question's embedding; see `ReportingBM25Retriever.run`."""
+        limit = searching.limit_of(state, self.timeout_s)
+        return searching.search(self._document_store, self._request(query_embedding, filters, top_k), limit).result()
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    async def run_async(
+        self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None, state: State = None
+    ) -> dict[str, Any]:
+        """Search on the event loop; see `run`."""
+        limit, request = searching.limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
+        return (await searching.search_async(self._document_store, request, limit)).result()
+
+    def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
+        chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
+        return searching.vector_request(vector, self._num_candidates, chosen, top_k or self._top_k)

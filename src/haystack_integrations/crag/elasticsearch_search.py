@@ -1,0 +1,205 @@
+"""One search on Elasticsearch that says how much of the index it reached: all of it, a part, or none."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from haystack import Document, logging
+from haystack.tracing.tracer import tracer
+
+from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.retrieval_report import ReportStatus
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.telemetry import set_tags
+
+if TYPE_CHECKING:
+    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
+logger = logging.getLogger(__name__)
+
+# The server's own troubles, which pass; any other status is a mistake in the request, the index or the rights.
+_TROUBLES: Final = frozenset({429, 500, 502, 503, 504})
+# The server gives what it has found by then, so that a slow shard costs a part of the answer and not all of it.
+_SERVER_SHARE: Final = 0.8
+
+
+@dataclass(frozen=True)
+class Limit:
+    """
+    How long a search may take.
+
+    :param seconds: The longest wait.
+    :param name: What sets it: `timeout`, the retriever's own, or `deadline`, what the run has left.
+    """
+
+    seconds: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """
+    What a search brought.
+
+    :param documents: In rank order.
+    :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why; and
+        `shards`, `{"total", "failed"}`, when the server answered.
+    """
+
+    documents: list[Document]
+    report: dict[str, Any]
+
+    def result(self) -> dict[str, Any]:
+        """Give it as a retriever's outputs."""
+        return {"documents": self.documents, "report": self.report}
+
+
+def limit_of(state: CragState | None, timeout_s: float) -> Limit:
+    """
+    Tell how long a search may take.
+
+    :param state: What the run knows, if there is a run.
+    :param timeout_s: The retriever's own limit, in seconds.
+    :returns: The nearer of both ends.
+    """
+    left = None if state is None else state.seconds_left()
+    return Limit(timeout_s, "timeout") if left is None or left > timeout_s else Limit(left, "deadline")
+
+
+def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, top_k: int) -> dict[str, Any]:
+    """
+    Ask by words, as ElasticsearchBM25Retriever does.
+
+    :param query: The question.
+    :param fuzziness: How far a word may differ.
+    :param filters: Haystack filters, or None.
+    :param top_k: Most documents.
+    :returns: The request's body.
+    """
+    words = {"query": query, "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
+    asked: dict[str, Any] = {"must": [{"multi_match": words}], **_filter(filters)}
+    return {"size": top_k, "query": {"bool": asked}}
+
+
+def vector_request(
+    vector: list[float], candidates: int | None, filters: dict[str, Any] | None, top_k: int
+) -> dict[str, Any]:
+    """
+    Ask by a vector, as ElasticsearchEmbeddingRetriever does, in one request for any `top_k`.
+
+    :param vector: The question's embedding.
+    :param candidates: Neighbours to look at on each shard; None takes ten times `top_k`.
+    :param filters: Haystack filters, or None.
+    :param top_k: Most documents.
+    :returns: The request's body.
+    """
+    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": candidates or 10 * top_k}
+    return {"size": top_k, "knn": {**nearest, **_filter(filters)}}
+
+
+def _filter(filters: dict[str, Any] | None) -> dict[str, Any]:
+    from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
+
+    return {"filter": _normalize_filters(filters)} if filters else {}
+
+
+def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
+    """
+    Search.
+
+    :param store: The store whose index is searched, through its own client.
+    :param body: The request.
+    :param limit: How long it may take.
+    :returns: What was found; trouble on the way is in the report, not raised.
+    :raises elasticsearch.ApiError: For a request that the server refuses, such as one to an index that is not there.
+    """
+    try:
+        request = _request(store, body, limit)
+        found = _read(store, call_within(limit.seconds, lambda: store.client.search(**request)))
+    except Exception as error:
+        found = _failed(error, limit)
+    return _told(found)
+
+
+async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
+    """
+    Search on the event loop; see `search`.
+
+    :param store: The store whose index is searched, through its own client.
+    :param body: The request.
+    :param limit: How long it may take.
+    :returns: As `search`.
+    :raises elasticsearch.ApiError: As `search`.
+    """
+
+    async def ask() -> Any:
+        await store._ensure_initialized_async()
+        return await store.async_client.search(**_request(store, body, limit))
+
+    try:
+        found = _read(store, await asyncio.wait_for(ask(), limit.seconds))
+    except Exception as error:
+        found = _failed(error, limit)
+    return _told(found)
+
+
+def _request(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> dict[str, Any]:
+    if limit.seconds <= 0:
+        raise TimeoutError
+    # Said with each request, since a cluster's own default may be an error instead of what is left.
+    least = max(1, int(1000 * _SERVER_SHARE * limit.seconds))
+    return {"index": store._index, "allow_partial_search_results": True, "timeout": f"{least}ms", **body}
+
+
+def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
+    documents = [store._deserialize_document(hit) for hit in answer["hits"]["hits"]]
+    shards = {name: int(answer["_shards"][name]) for name in ("total", "failed")}
+    kind = "shards" if shards["failed"] else "timed_out" if answer["timed_out"] else None
+    if kind is None:
+        return Found(documents, {"status": "ok", "shards": shards})
+    logger.warning("search reached a part of the index: {kind}, {failed} of {total} shards failed", kind=kind, **shards)
+    return _found(documents, "incomplete", kind, shards=shards)
+
+
+def _failed(error: Exception, limit: Limit) -> Found:
+    kind = _kind(error, limit)
+    if kind is None:
+        raise error
+    logger.warning("search failed: {kind}", kind=kind)
+    return _found([], "failed", kind)
+
+
+def _found(documents: list[Document], status: ReportStatus, kind: str, **more: Any) -> Found:
+    return Found(documents, {"status": status, "kind": kind, **more})
+
+
+def _kind(error: Exception, limit: Limit) -> str | None:
+    """Name the trouble in one word; None for a mistake that a caller has to put right."""
+    import elasticsearch
+
+    if isinstance(error, TimeoutError):
+        return limit.name
+    if isinstance(error, elasticsearch.ConnectionTimeout):
+        return "timeout"
+    if isinstance(error, elasticsearch.TransportError):
+        return "connection"
+    if isinstance(error, elasticsearch.ApiError) and error.status_code in _TROUBLES:
+        return f"http_{error.status_code}"
+    return None
+
+
+def _told(found: Found) -> Found:
+    """Say on the retriever's own span how much was searched."""
+    shards = found.report.get("shards", {})
+    if (span := tracer.current_span()) is not None:
+        set_tags(
+            span,
+            {
+                "crag.retrieval.status": found.report["status"],
+                "crag.retrieval.failure": found.report.get("kind"),
+                "crag.retrieval.shards": shards.get("total"),
+                "crag.retrieval.shards.failed": shards.get("failed"),
+            },
+        )
+    return found

@@ -1,0 +1,91 @@
+"""Where the figures of `metrics` go: a page for Prometheus, and OTLP where an endpoint is set. Both are the SDK's."""
+
+import os
+from threading import Lock
+from typing import Any, Final
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_INSTALL: Final = 'pip install "crag-haystack[serve]"'
+
+_lock = Lock()
+_exports: "list[MetricsExport]" = []
+
+
+class MetricsExport:
+    """
+    The figures of this process: ours, and those of the process itself that Prometheus' client adds.
+
+    :param provider: OpenTelemetry's meter provider.
+    """
+
+    def __init__(self, provider: Any) -> None:
+        """Belong to a provider; see the class."""
+        self.provider = provider
+
+    def page(self, accept: str = "") -> tuple[bytes, str]:
+        """
+        Write the page that Prometheus scrapes.
+
+        :param accept: The request's `Accept` header: Prometheus' text format, or OpenMetrics where that is asked for.
+        :returns: The page and its content type.
+        """
+        from prometheus_client import REGISTRY
+        from prometheus_client.exposition import choose_encoder
+
+        encode, content_type = choose_encoder(accept)
+        return encode(REGISTRY), content_type
+
+    def shutdown(self) -> None:
+        """Send what OTLP has not sent yet, and end; the process counts no more."""
+        self.provider.shutdown()
+
+
+def configure_metrics() -> MetricsExport:
+    """
+    Begin to count, once for a process: a second call gives the same.
+
+    The page is always there; OTLP besides where `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`
+    is set, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds. An app with a meter provider of its own needs none of
+    this: the meter `crag` reports to whatever is configured.
+
+    :returns: What gives the page.
+    :raises ConfigurationError: When a package is missing, or another meter provider is configured already.
+    """
+    with _lock:
+        if not _exports:
+            _exports.append(_configured())
+        return _exports[0]
+
+
+def _configured() -> MetricsExport:
+    try:
+        from opentelemetry import metrics
+        from opentelemetry.exporter.prometheus import PrometheusMetricReader
+        from opentelemetry.sdk.metrics import MeterProvider
+    except ImportError as error:
+        msg = f"metrics need OpenTelemetry's SDK and Prometheus exporter, but {error.name!r} is missing; run {_INSTALL}"
+        raise ConfigurationError(msg) from None
+    provider = MeterProvider([PrometheusMetricReader(), *_otlp()])
+    metrics.set_meter_provider(provider)
+    if metrics.get_meter_provider() is not provider:
+        provider.shutdown()
+        msg = (
+            "got a process with a meter provider already, wanted to set one; leave configure_metrics() out and give "
+            "that provider a reader, for example PrometheusMetricReader: the meter 'crag' reports to it"
+        )
+        raise ConfigurationError(msg)
+    return MetricsExport(provider)
+
+
+def _otlp() -> list[Any]:
+    if not any(os.environ.get(name) for name in _ENDPOINTS):
+        return []
+    try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+    except ImportError as error:
+        msg = f"{_ENDPOINTS[1]} is set, but {error.name!r} is missing; run {_INSTALL}"
+        raise ConfigurationError(msg) from None
+    return [PeriodicExportingMetricReader(OTLPMetricExporter())]

@@ -1,0 +1,78 @@
+"""What a retrieval could not search: the reports of several retrievers as one, and what it means for a verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal, cast
+
+from haystack_integrations.crag.decisions import Judgement
+
+ReportStatus = Literal["ok", "incomplete", "failed"]
+"""All of the index was searched, a part of it, or nothing."""
+
+RETRIEVAL_RULES: Final = ("retrieval_incomplete", "retrieval_failed")
+"""Rules by which a verdict is `ungraded`: what was not searched may answer."""
+
+
+def together(reports: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+    """
+    Make one report of several retrievers.
+
+    :param reports: What each retriever says of its search, by its name; None for one that says nothing.
+    :returns: `status`: `failed` when none of them could search, `incomplete` when something was not searched, else
+        `ok`; and `retrievers`, what each said.
+    """
+    said = {name: dict(report) for name, report in reports.items() if report}
+    statuses = [said.get(name, {}).get("status", "ok") for name in reports]
+    return {"status": _status(statuses), "retrievers": said}
+
+
+def _status(statuses: Sequence[str]) -> ReportStatus:
+    if statuses and all(status == "failed" for status in statuses):
+        return "failed"
+    return "incomplete" if any(status != "ok" for status in statuses) else "ok"
+
+
+def reasons_of(retrieval: Mapping[str, Any] | None) -> list[str]:
+    """
+    Name what was not searched.
+
+    :param retrieval: A report as `together` gives it, or None.
+    :returns: Such as `retrieval_incomplete:bm25` or `retrieval_failed:dense`.
+    """
+    said = (retrieval or {}).get("retrievers", {})
+    return [f"retrieval_{one['status']}:{name}" for name, one in said.items() if one["status"] != "ok"]
+
+
+def ran_out_of_time(retrieval: Mapping[str, Any] | None) -> bool:
+    """
+    Tell whether the run's deadline ended a search.
+
+    :param retrieval: A report as `together` gives it, or None.
+    :returns: True when it did.
+    """
+    return any(one.get("kind") == "deadline" for one in (retrieval or {}).get("retrievers", {}).values())
+
+
+def status_of_run(trail: Sequence[Mapping[str, Any]], retrieval: Mapping[str, Any] | None) -> ReportStatus:
+    """
+    Tell how much all passes of a run have searched.
+
+    :param trail: The decisions so far, each with its `retrieval`.
+    :param retrieval: The report of this pass; None for a pass that searched nothing.
+    :returns: The status: one pass that was incomplete leaves the run incomplete.
+    """
+    passes = [*(decision.get("retrieval") for decision in trail), retrieval]
+    return _status([cast("str", one["status"]) for one in passes if one])
+
+
+def doubted(judgement: Judgement, status: ReportStatus) -> Judgement:
+    """
+    Take back a verdict `incorrect` where something was not searched: what is there may answer.
+
+    :param judgement: What the grades say.
+    :param status: How much was searched.
+    :returns: The judgement, or the same as `ungraded`.
+    """
+    if status == "ok" or judgement.verdict != "incorrect":
+        return judgement
+    return replace(judgement, verdict="ungraded", score=None, rule=f"retrieval_{status}")

@@ -1,0 +1,121 @@
+"""What a client gets: the answer, the evidence that it cites, the `crag` record, all as plain JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haystack import Document
+from pydantic import BaseModel, Field
+
+from haystack_integrations.crag.abstention import in_words
+from haystack_integrations.crag.components.evidence_prompt_builder import source_of
+from haystack_integrations.crag.grades import crag_meta, grade_of
+from haystack_integrations.crag.serving.failures import trace_id
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.web.documents import citation
+
+_NOTHING = "The documents do not answer the question."
+
+
+class Evidence(BaseModel):
+    """A document that the answer rests on."""
+
+    number: int = Field(description="What the answer cites: [1] is number 1.")
+    id: str
+    content: str
+    source: str = Field(description="The file, address or title that it was taken from.")
+    label: str = Field(description="What to show beside the answer, such as `web: example.org (2026-11-22)`.")
+    title: str | None
+    url: str | None
+    score: float | None = Field(description="Its relevance by the grader, from 0 to 1.")
+    status: str | None = Field(description="How it came by the score: graded, cached, approved or failed.")
+    origin: str = Field(description="`index`, or `web`.")
+
+
+class Answer(BaseModel):
+    """What came out of one question."""
+
+    answer: str | None = Field(description="The model's answer or the abstention; null of pipelines without a model.")
+    evidence: list[Evidence]
+    crag: dict[str, Any] = Field(description="Verdict, corrections, cost and the trail of all decisions.")
+    trace_id: str | None
+
+
+class RunResult(BaseModel):
+    """The body of an answer."""
+
+    result: Answer
+
+
+def answer_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give a run's outputs as plain JSON; scores of retrievers, embeddings and prompts stay inside.
+
+    :param outputs: `documents`, `crag` and perhaps `answers`, as a pipeline gives them.
+    :returns: The entries of `Answer`.
+    """
+    return {
+        "answer": _text(outputs),
+        "evidence": evidence_of(outputs.get("documents") or ()),
+        "crag": outputs.get("crag") or {},
+        "trace_id": trace_id(),
+    }
+
+
+def evidence_of(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """
+    Give documents as plain JSON, numbered as the answer cites them.
+
+    :param documents: The evidence, best first.
+    :returns: The entries of `Evidence` for each.
+    """
+    return [_evidence(number, document) for number, document in enumerate(documents, 1)]
+
+
+def _evidence(number: int, document: Document) -> dict[str, Any]:
+    grade, title, url = grade_of(document), document.meta.get("title"), document.meta.get("url")
+    return {
+        "number": number,
+        "id": document.id,
+        "content": document.content or "",
+        "source": source_of(document),
+        "label": citation(document),
+        "title": None if title is None else str(title),
+        "url": None if url is None else str(url),
+        "score": None if grade is None else grade.score,
+        "status": None if grade is None else grade.status,
+        "origin": str(crag_meta(document).get("origin", "index")),
+    }
+
+
+def spoken(outputs: Mapping[str, Any]) -> str:
+    """
+    Say a run's outputs, for a chat.
+
+    :param outputs: As for `answer_of`.
+    :returns: The answer; of a pipeline without a model the evidence itself, or that nothing answers.
+    """
+    text = _text(outputs)
+    if text is not None:
+        return text
+    evidence = evidence_of(outputs.get("documents") or ())
+    if evidence:
+        return "\n\n".join(f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence)
+    crag = outputs.get("crag") or {}
+    return in_words(_NOTHING, crag["trail"][-1]) if crag.get("abstention") else _NOTHING
+
+
+def failed_answer(outputs: Mapping[str, Any]) -> bool:
+    """
+    Tell whether a sentence stands in the place of an answer that the model did not write.
+
+    :param outputs: As for `answer_of`.
+    :returns: True when the model failed.
+    """
+    answers = outputs.get("answers") or []
+    replies = answers[0].meta.get("all_messages") or [] if answers else []
+    return any(ANSWER_FAILED in reply.meta for reply in replies)
+
+
+def _text(outputs: Mapping[str, Any]) -> str | None:
+    answers = outputs.get("answers") or []
+    return (str(answers[0].data).strip() or None) if answers else None

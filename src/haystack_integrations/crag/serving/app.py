@@ -1,0 +1,139 @@
+"""The app of `crag serve`: parts of Hayhooks, and only the routes that are wanted, behind keys and limits."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.routing import iter_route_contexts
+from fastapi.security import APIKeyHeader, HTTPBearer
+from hayhooks.server.routers import create_openai_router
+from hayhooks.server.utils.deploy_utils import create_run_endpoint_handler
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.routing import Route
+
+from haystack_integrations.crag import __version__
+from haystack_integrations.crag.metrics_export import configure_metrics
+from haystack_integrations.crag.serving.answers import RunResult
+from haystack_integrations.crag.serving.deployment import Deployment, deploy
+from haystack_integrations.crag.serving.envelope import DOCS, Envelope
+from haystack_integrations.crag.serving.failures import Problem, ServeError, add_handlers
+from haystack_integrations.crag.serving.gate import METRICS, Gate
+from haystack_integrations.crag.serving.health import Readiness, health_router
+from haystack_integrations.crag.serving.keys import Keys
+from haystack_integrations.crag.serving.limits import Lane, Limits
+from haystack_integrations.crag.serving.settings import ServeSettings
+from haystack_integrations.crag.serving.spans import trace_requests, trace_runs
+from haystack_integrations.crag.serving.tools import PATH as MCP
+from haystack_integrations.crag.serving.tools import Tools
+from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
+from haystack_integrations.crag.serving.uploads import uploads_router
+
+_CHAT: Final = ("/v1/chat/completions", "/v1/models")
+_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": Problem} for status in (401, 408, 413, 422, 429, 500, 503)
+}
+_UPLOAD_SECONDS: Final = 60.0
+
+
+def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
+    """
+    Make the app.
+
+    :param settings: The settings.
+    :param store: A document store in place of the one in the settings.
+    :returns: The app; `app.state.deployment` is what it serves.
+    :raises ConfigurationError: For settings that cannot work.
+    :raises StoreError: When the store's server cannot be reached.
+    """
+    keys = Keys((key.get_secret_value() for key in settings.api_keys), settings.api_keys_file)
+    trace_runs()
+    deployment = deploy(settings, store)
+    tools = Tools(deployment, settings.body_bytes)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with deployment.running(), tools.manager.run():
+            yield
+
+    app = FastAPI(
+        title="crag",
+        description="Corrective RAG: answers with evidence, or the word that there is none.",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=DOCS,
+        swagger_ui_oauth2_redirect_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=_FAILURES,
+        # For the schema only: keys are checked by the Gate, before a route is looked for.
+        dependencies=[Depends(HTTPBearer(auto_error=False)), Depends(APIKeyHeader(name="X-API-Key", auto_error=False))],
+    )
+    app.state.deployment = deployment
+    _add_routes(app, deployment, settings)
+    app.router.routes.append(Route(MCP, endpoint=tools, include_in_schema=False))
+    add_handlers(app, deployment.accepted)
+    _add_layers(app, keys, settings)
+    trace_requests(app)
+    return app
+
+
+def _add_routes(app: FastAPI, deployment: Deployment, settings: ServeSettings) -> None:
+    for name, wrapper in deployment.wrappers.items():
+        run = create_run_endpoint_handler(wrapper, name, wrapper.question_model, RunResult, requires_files=False)
+        told: dict[str, Any] = {"summary": name, "description": wrapper.description, "tags": ["pipelines"]}
+        app.add_api_route(f"/{name}/run", run, methods=["POST"], name=name, response_model=RunResult, **told)
+    _add_chat(app, deployment)
+    app.include_router(health_router(Readiness(deployment.store, settings.ready_seconds)))
+    app.include_router(_metrics_router())
+    if settings.uploads:
+        app.include_router(uploads_router(deployment.store))
+
+
+def _add_chat(app: FastAPI, deployment: Deployment) -> None:
+    """Take of Hayhooks' OpenAI routes those that are documented here: not files, responses, nor second names."""
+
+    async def known(request: Request) -> None:
+        # Before Hayhooks opens a span with the name in it.
+        try:
+            body = await request.json()
+        except (ValueError, RecursionError):
+            return  # no JSON: the route itself says so
+        if isinstance(body, dict) and isinstance(body.get("model"), str) and body["model"] not in deployment.wrappers:
+            raise ServeError(404, "not_found")
+
+    for route in iter_route_contexts(create_openai_router(deployment.registry).routes):
+        if route.path in _CHAT and route.endpoint is not None:
+            told = {"summary": route.summary, "response_model": route.response_model, "dependencies": [Depends(known)]}
+            app.add_api_route(route.path, route.endpoint, methods=list(route.methods or ()), tags=["chat"], **told)
+
+
+def _metrics_router() -> APIRouter:
+    metrics = configure_metrics()
+    router = APIRouter(tags=["metrics"])
+
+    @router.get(METRICS, response_class=Response)
+    def page(request: Request) -> Response:
+        """Give the metrics in Prometheus' format."""
+        content, media_type = metrics.page(request.headers.get("accept", ""))
+        return Response(content, media_type=media_type)
+
+    return router
+
+
+def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
+    """Add from the inside to the outside: limits, keys, browsers' questions about origins, and what all answers get."""
+    lane = Lane(settings.concurrent, settings.body_bytes, settings.read_seconds)
+    lanes = {UPLOADS: Lane(1, settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
+    app.add_middleware(Limits, lane=lane, lanes=lanes)
+    app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+            expose_headers=["Retry-After", "X-Trace-Id"],
+        )
+    app.add_middleware(Envelope)

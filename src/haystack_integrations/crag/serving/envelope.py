@@ -1,0 +1,73 @@
+"""Around every answer: headers for browsers, the trace's name, one line in the log, and nothing of an exception."""
+
+import time
+from typing import Final
+
+from haystack import logging
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from haystack_integrations.crag.serving.failures import problem, trace_id
+from haystack_integrations.crag.serving.gate import HEALTH
+
+logger = logging.getLogger(__name__)
+
+DOCS: Final = "/docs"
+_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
+
+
+class Envelope:
+    """
+    The outermost layer of ours.
+
+    :param app: What is inside.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an app."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever happens inside."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started, status = time.monotonic(), 0
+
+        async def enveloped(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                if scope["path"] != DOCS:  # a page with scripts
+                    headers.setdefault("Content-Security-Policy", _POLICY)
+                if (trace := trace_id()) is not None:
+                    headers.setdefault("X-Trace-Id", trace)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, enveloped)
+        except Exception as error:  # the last boundary: a server would log its text
+            logger.error("A request failed: {kind}", kind=type(error).__name__)
+            if not status:
+                await problem(500)(scope, receive, enveloped)
+        finally:
+            if scope["path"] not in HEALTH:
+                _tell(scope, status, started)
+
+
+def _tell(scope: Scope, status: int, started: float) -> None:
+    """Log the route, not the path: a path is what the client wrote."""
+    route = getattr(scope.get("route"), "path", "-")
+    milliseconds = round(1000 * (time.monotonic() - started))
+    message = "{method} {route} {status} {ms} ms"
+    # 0: the client left before there was an answer.
+    logger.info(message, method=scope["method"], route=route, status=status, ms=milliseconds)

@@ -1,0 +1,199 @@
+"""What a client is told when something fails: a code, the trace to look at, and nothing else."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from hayhooks.server.tracing import get_trace_log_context
+from haystack import logging
+from haystack.errors import FilterError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import JSONResponse
+from starlette.types import Scope
+
+from haystack_integrations.crag.errors import ConfigurationError, GradingError, QuestionError, StoreError
+
+logger = logging.getLogger(__name__)
+
+_CODES: Final = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    408: "request_timeout",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+    422: "invalid_request",
+    429: "too_many_requests",
+    501: "not_supported",
+    503: "unavailable",
+}
+# What a client may have done wrong, and what is down behind this server, by the error that says so.
+_KINDS: Final[Sequence[tuple[type[Exception], int, str]]] = (
+    (QuestionError, 422, "invalid_question"),
+    (FilterError, 422, "invalid_filters"),
+    (ConfigurationError, 422, "invalid_options"),
+    (StoreError, 503, "store_unavailable"),
+    (GradingError, 503, "model_unavailable"),
+)
+_PACKAGES: Final = {
+    "elasticsearch": "store_unavailable",
+    "elastic_transport": "store_unavailable",
+    "openai": "model_unavailable",
+}
+_NO_TRACE: Final = "0" * 32
+
+
+class Problem(BaseModel):
+    """The body of every answer that is none."""
+
+    error: str = Field(description="What went wrong, in a word that does not change.")
+    trace_id: str | None = Field(description="The trace of the request, when tracing is on.")
+    detail: list[dict[str, Any]] | None = Field(
+        default=None, description="With 422: each field that is wrong and the rule that it breaks, never its value."
+    )
+
+
+class ServeError(HTTPException):
+    """A failure with its code; Hayhooks hands it on as it is."""
+
+    def __init__(self, status: int, code: str, detail: Sequence[Mapping[str, Any]] | None = None) -> None:
+        """
+        Keep what the client is told.
+
+        :param status: HTTP status.
+        :param code: The word for it.
+        :param detail: Fields and rules.
+        """
+        super().__init__(status, code)
+        self.code, self.fields = code, detail
+
+    def __str__(self) -> str:
+        """Give the code; this text stands in logs and spans."""
+        return self.code
+
+
+def trace_id() -> str | None:
+    """
+    Name the trace of the running request.
+
+    :returns: 32 hexadecimal digits, or None without tracing.
+    """
+    known = get_trace_log_context().get("trace_id")
+    return None if known == _NO_TRACE else known
+
+
+def problem(status: int, code: str | None = None, detail: Any = None, headers: Any = None) -> JSONResponse:
+    """
+    Write the answer of a failure.
+
+    :param status: HTTP status.
+    :param code: The word for it; None takes that of the status.
+    :param detail: Fields and rules.
+    :param headers: Further headers.
+    :returns: The response.
+    """
+    body: dict[str, Any] = {"error": code or _CODES.get(status) or _word(status), "trace_id": trace_id()}
+    if detail:
+        body["detail"] = list(detail)
+    return JSONResponse(body, status, headers=headers)
+
+
+def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]]) -> None:
+    """
+    Let every failure of an app be told in this form.
+
+    :param app: The app.
+    :param accepted: Gives the names that a request may hold, for one that holds another.
+    """
+
+    async def failed(request: Request, error: Exception) -> JSONResponse:
+        if isinstance(error, ServeError):
+            return problem(error.status_code, error.code, error.fields, error.headers)
+        if isinstance(error, RequestValidationError):
+            return problem(422, detail=broken_rules(error.errors(), accepted(request.scope)))
+        # What others put into `detail` is a text with whatever an exception said: it stays here.
+        status = error.status_code if isinstance(error, StarletteHTTPException) else 500
+        return problem(status, headers=getattr(error, "headers", None))
+
+    app.add_exception_handler(StarletteHTTPException, failed)
+    app.add_exception_handler(RequestValidationError, failed)
+
+
+def broken_rules(errors: Sequence[Any], accepted: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """
+    Say which fields are wrong and which rules they break.
+
+    :param errors: As pydantic lists them.
+    :param accepted: The names that are accepted, told where another one was sent.
+    :returns: One entry for each; without a value, and without a name that the client made up.
+    """
+    found = []
+    for error in errors:
+        place = [str(part) for part in error["loc"] if part != "body"]
+        unknown = error["type"] == "extra_forbidden"
+        entry: dict[str, Any] = {"field": ".".join(place[:-1] if unknown else place) or None, "rule": error["type"]}
+        context = error.get("ctx") or {}
+        limits: dict[str, Any] = {name: value for name, value in context.items() if isinstance(value, int | float)}
+        if error["type"] == "literal_error":
+            limits["expected"] = context["expected"]
+        if unknown and not entry["field"] and accepted:
+            limits["accepted"] = list(accepted)
+        found.append({**entry, **limits})
+    return found
+
+
+@contextmanager
+def translated(options: Mapping[str, Any]) -> Iterator[None]:
+    """
+    Turn whatever a run raises into a failure that says nothing of its text.
+
+    :param options: The options of the run.
+    :raises ServeError: In place of any exception.
+    """
+    try:
+        yield
+    except HTTPException:
+        raise
+    except Exception as error:  # the boundary of the server: whatever a pipeline raises
+        status, code = _kind(error, options)
+        kinds = " < ".join(type(link).__name__ for link in _chain(error))
+        logger.warning("A run failed: {code} ({kinds})", code=code, kinds=kinds)
+        raise ServeError(status, code) from None
+
+
+def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
+    chain = list(_chain(error))
+    for link in chain:
+        for kind, status, code in _KINDS:
+            if isinstance(link, kind):
+                return status, code
+    for link in chain:
+        package = type(link).__module__.partition(".")[0]
+        if package in _PACKAGES:
+            refused = getattr(link, "status_code", None) == HTTPStatus.BAD_REQUEST and options.get("filters")
+            return (422, "invalid_filters") if refused else (503, _PACKAGES[package])
+    # A comparison that a store cannot make, such as of a text with a number, raises whatever Python raises for it.
+    part = next((str(getattr(link, "component_type", "")) for link in chain if hasattr(link, "component_type")), "")
+    if options.get("filters") and "Retriever" in part:
+        return 422, "invalid_filters"
+    return 500, "internal_error"
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Give an exception and what caused it, outermost first."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__
+
+
+def _word(status: int) -> str:
+    return "internal_error" if status >= 500 else "bad_request"  # noqa: PLR2004

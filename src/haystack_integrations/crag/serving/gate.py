@@ -1,0 +1,54 @@
+"""Who may come in: the key of a request, and where a server without keys may be called from."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from haystack_integrations.crag.serving.failures import problem
+from haystack_integrations.crag.serving.keys import Keys
+
+HEALTH: Final = ("/health/live", "/health/ready")
+METRICS: Final = "/metrics"
+_LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": "Bearer"}
+
+
+class Gate:
+    """
+    Answers 401 to every request without a key, before a route is looked for; the health routes are open.
+
+    :param app: What is behind it.
+    :param keys: The keys.
+    :param metrics_open: Whether `/metrics` is open, too.
+    """
+
+    def __init__(self, app: ASGIApp, *, keys: Keys, metrics_open: bool = False) -> None:
+        """Stand before an app."""
+        self.app, self._keys = app, keys
+        self._open = (*HEALTH, METRICS) if metrics_open else HEALTH
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or answer it."""
+        if scope["type"] != "http" or scope["path"] in self._open:
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if self._keys.required and not self._keys.accept(_key(headers)):
+            await problem(401, headers=_CHALLENGE)(scope, receive, send)
+        elif not self._keys.required and _host(headers) not in _LOCAL_NAMES:
+            # A web page could have its own name point here, and a browser on this machine would call for it.
+            await problem(403, "forbidden_host")(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _key(headers: Headers) -> str:
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+
+
+def _host(headers: Headers) -> str:
+    host = headers.get("host", "").lower()
+    return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]

@@ -1,0 +1,71 @@
+"""Health: whether the process lives, and whether its store answers. Open to all, so they say nothing else."""
+
+import asyncio
+import time
+from typing import Any, Final
+
+from fastapi import APIRouter
+from haystack import logging
+from starlette.responses import JSONResponse, Response
+
+from haystack_integrations.crag.serving.deployment import reachable
+from haystack_integrations.crag.serving.failures import problem
+from haystack_integrations.crag.serving.gate import HEALTH
+
+logger = logging.getLogger(__name__)
+
+_CACHED_SECONDS: Final = 2.0
+
+
+class Readiness:
+    """
+    Whether the store answers: asked once for all who want to know within two seconds.
+
+    :param store: The document store.
+    :param seconds: Longest wait for it.
+    """
+
+    def __init__(self, store: Any, seconds: float) -> None:
+        """Ask nothing yet."""
+        self._store, self._seconds = store, seconds
+        self._asked, self._answer = float("-inf"), False
+        self._lock = asyncio.Lock()
+
+    async def __call__(self) -> bool:
+        """Tell whether the store has answered just now."""
+        async with self._lock:
+            if time.monotonic() >= self._asked + _CACHED_SECONDS:
+                self._answer = await self._ask()
+                self._asked = time.monotonic()
+        return self._answer
+
+    async def _ask(self) -> bool:
+        try:
+            await asyncio.wait_for(reachable(self._store), self._seconds)
+        except Exception as error:  # whatever a store raises
+            logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
+            return False
+        return True
+
+
+def health_router(readiness: Readiness) -> APIRouter:
+    """
+    Make the routes.
+
+    :param readiness: Whether the store answers.
+    :returns: A router with `/health/live` and `/health/ready`.
+    """
+    router = APIRouter(tags=["health"])
+    live, ready = HEALTH
+
+    @router.get(live)
+    async def is_live() -> dict[str, str]:
+        """Tell that the process answers."""
+        return {"status": "live"}
+
+    @router.get(ready)
+    async def is_ready() -> Response:
+        """Tell whether requests can be answered: 200, or 503."""
+        return JSONResponse({"status": "ready"}) if await readiness() else problem(503, "not_ready")
+
+    return router

@@ -1,0 +1,45 @@
+"""Logs of a server: one line for each event, on stderr, and no question, document, key or exception's text in any."""
+
+import logging
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from hayhooks import log
+from hayhooks.server.logger import intercept_stdlib_logging
+
+if TYPE_CHECKING:
+    from loguru import Record
+
+OURS: Final = ("haystack_integrations.crag", "uvicorn.error", "asyncio")
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_CREDENTIALS: Final = re.compile(r"//[^/@\s]+@")
+_TOLD: Final = ("trace_id", "request_id")
+
+
+def configure_logs(sink: TextIO | None = None) -> None:
+    """
+    Send what this package, Hayhooks and uvicorn log through one sink that drops what they say of content.
+
+    :param sink: Where to; None for stderr.
+    """
+    log.remove()
+    # Hayhooks' own sink shows the parameters of a request and, with an exception, the values of variables.
+    log.add(sink or sys.stderr, level="INFO", format=_line, backtrace=False, diagnose=False)
+    logging.getLogger().setLevel(logging.CRITICAL)  # other libraries: some of them log what they could not read
+    intercept_stdlib_logging(OURS)
+    for name in OURS:
+        logging.getLogger(name).setLevel(logging.INFO)
+
+
+def _line(record: "Record") -> str:
+    # Colours are uvicorn's, for a terminal; credentials stand in addresses that libraries name.
+    record["message"] = _CREDENTIALS.sub("//", _COLOURS.sub("", record["message"]))
+    exception: Any = record["exception"]
+    if exception is not None:
+        # Hayhooks puts the exception's text into the message as well.
+        kind = getattr(exception.type, "__name__", "exception")
+        record["message"] = f"{record['message'].partition(':')[0]}: {kind}"
+    known = " ".join(f"{name}={record['extra'][name]}" for name in _TOLD if record["extra"].get(name))
+    record["extra"]["known"] = known
+    return "{time:YYYY-MM-DDTHH:mm:ss.SSSZ} {level} {message} {extra[known]}\n"

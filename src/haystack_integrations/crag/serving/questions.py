@@ -1,0 +1,116 @@
+"""What a pipeline can be asked: its YAML says which options there are, this module what values they take."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import PydanticCustomError
+
+from haystack_integrations.crag.serving.failures import ServeError, broken_rules
+from haystack_integrations.crag.vocabulary import Mode
+
+QUERY: Final = "query"
+"""What pipelines call the question."""
+
+_MOST_LEVELS: Final = 20
+_Positive = Annotated[int, Field(gt=0, le=1_000_000_000)]
+
+
+class BudgetLimits(BaseModel):
+    """Limits of one run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    iterations: _Positive | None = None
+    llm_calls: _Positive | None = None
+    tokens: _Positive | None = None
+    seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] | None = None
+
+
+class FoundItem(BaseModel):
+    """What an agent's vector search found."""
+
+    id: str | None = None
+    score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+
+class ToolCall(BaseModel):
+    """A tool call of an agent, in this round."""
+
+    tool: str
+    items: list[FoundItem] | None = None
+    scores: list[Annotated[float, Field(allow_inf_nan=False)]] | None = None
+
+
+def _shallow(filters: dict[str, Any]) -> dict[str, Any]:
+    """Refuse filters that are nested deeper than anyone writes them: copying them would exhaust Python's stack."""
+    level: list[Any] = [filters]
+    for _ in range(_MOST_LEVELS):
+        parts = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [inner for part in parts for inner in part]
+        if not level:
+            return filters
+    rule: Literal["too_deep"] = "too_deep"
+    raise PydanticCustomError(rule, "nested too deep", {"max_levels": _MOST_LEVELS})
+
+
+_OPTIONS: Final[dict[str, tuple[Any, str]]] = {
+    "top_k": (Annotated[int, Field(ge=1, le=1000)], "Documents per retriever."),
+    "filters": (Annotated[dict[str, Any], AfterValidator(_shallow)], "Haystack metadata filters."),
+    "mode": (Mode, "`enforce` acts on decisions, `observe` only takes them, `off` does neither."),
+    "web": (bool, "False keeps this run from asking the web."),
+    "tool_history": (list[ToolCall], "An agent's tool calls of this round."),
+    "budget": (BudgetLimits, "Limits of this run, in place of the pipeline's."),
+}
+
+
+def question_model(name: str, spec: Mapping[str, Any], kinds: Mapping[str, Any], longest: int) -> type[BaseModel]:
+    """
+    Write the model of what a pipeline can be asked.
+
+    :param name: The pipeline's name.
+    :param spec: Its YAML, as `pipelines.loader.read` gives it.
+    :param kinds: Types of its inputs by name, for those that only it has.
+    :param longest: Most characters of a question.
+    :returns: A model with `question` and the pipeline's own options; it refuses all others.
+    """
+    told = "The question." if QUERY in spec["inputs"] else ""
+    fields: dict[str, Any] = {
+        "question": (Annotated[str, Field(min_length=1, max_length=longest)], Field(description=told))
+    }
+    for option in (*spec["inputs"], *spec.get("optional_inputs", ())):
+        if option != QUERY:
+            kind, meaning = _OPTIONS.get(option, (kinds[option], f"Input {option} of the pipeline."))
+            fields[option] = (kind | None, Field(default=None, description=meaning))
+    title = "".join(part.title() for part in name.split("_")) + "Question"
+    return create_model(title, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def checked(model: type[BaseModel], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Check what was asked, whichever door it came in by.
+
+    :param model: As `question_model` gives it.
+    :param asked: The question and the options.
+    :returns: The question and the options that were given, by name.
+    :raises ServeError: Naming the fields and rules that are broken.
+    """
+    try:
+        return model.model_validate(asked).model_dump(exclude_none=True)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False, include_context=True)
+        raise ServeError(422, "invalid_request", broken_rules(errors, list(model.model_fields))) from None
+
+
+def last_question(messages: Sequence[Mapping[str, Any]]) -> str:
+    """
+    Find the question of a chat.
+
+    :param messages: OpenAI's messages, the newest last.
+    :returns: The text of the newest one of the user; empty when there is none.
+    """
+    said = next((message.get("content") for message in reversed(messages) if message.get("role") == "user"), "")
+    if isinstance(said, list):
+        parts = (part.get("text") for part in said if isinstance(part, dict) and part.get("type") == "text")
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return said if isinstance(said, str) else ""

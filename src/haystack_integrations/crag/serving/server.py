@@ -1,0 +1,132 @@
+"""Run the app: uvicorn, with a limit for clients that do not get to the end of their headers."""
+
+import asyncio
+import os
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from haystack_integrations.crag.serving.app import create_app
+from haystack_integrations.crag.serving.logs import configure_logs
+from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+
+_HEAD_SECONDS: Final = 10.0
+_HEAD_BYTES: Final = 65_536
+_BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what is refused before its body is read
+_WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
+_FACTORY: Final = "haystack_integrations.crag.serving.server:app_from_environment"
+
+
+class PunctualProtocol(HttpToolsProtocol):
+    """
+    Closes a connection whose request does not come, or does not end.
+
+    uvicorn waits for ever, and keeps as many headers as come: both hold a connection without a key.
+    """
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._timer: asyncio.TimerHandle | None = None
+        self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the headers of a request; uvicorn's own limit is for a silent connection between two."""
+        super().on_message_begin()
+        self._begin()
+
+    def on_headers_complete(self) -> None:
+        """Begin to wait for the end of the body, which may be refused and never read by the app."""
+        self._stop()
+        self._wait(_BODY_SECONDS)
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Wait no more."""
+        self._stop()
+        super().on_message_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Read, and count what belongs to headers that have not ended."""
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._in_head and self._head_bytes > _HEAD_BYTES:
+            self._close()
+
+    def _begin(self) -> None:
+        self._in_head, self._head_bytes = True, 0
+        self._wait(_HEAD_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(seconds, self._close)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _close(self) -> None:
+        self._stop()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._wait(_HEAD_SECONDS)  # an answer is still being made or sent
+        elif not self.transport.is_closing():
+            self.transport.close()
+
+
+def app_from_environment() -> FastAPI:
+    """
+    Make the app of a worker process.
+
+    :returns: The app.
+    """
+    configure_logs()
+    return create_app(read_settings())
+
+
+def serve(**given: Any) -> None:
+    """
+    Serve until a signal ends it; running requests may end first.
+
+    :param given: Settings by name, in place of those of the environment.
+    :raises ConfigurationError: For settings that cannot work.
+    :raises StoreError: When the store's server cannot be reached.
+    """
+    configure_logs()
+    settings = read_settings(**given)
+    app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other
+    options = uvicorn_options(settings)
+    if settings.workers == 1:
+        uvicorn.run(app, **options)
+        return
+    # Worker processes read the environment: what was given goes there.
+    os.environ.update({environment_name(name): str(value) for name, value in given.items()})
+    uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+
+
+def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
+    """
+    Write the options of the web server.
+
+    :param settings: The settings.
+    :returns: Arguments of `uvicorn.Config`.
+    """
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "http": PunctualProtocol,
+        "ws": "none",
+        "access_log": False,  # it holds the path as the client wrote it
+        "log_config": None,
+        "server_header": False,
+        "timeout_graceful_shutdown": settings.shutdown_seconds,
+        "timeout_worker_healthcheck": _WORKER_SECONDS,
+    }

@@ -1,0 +1,157 @@
+"""What `crag serve` can be told: from options, the environment or `.env`, checked at once. Keys are never shown."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from dotenv import find_dotenv
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+PREFIX: Final = "CRAG_SERVE_"
+_SHARED: Final = {
+    "store": "CRAG_STORE",
+    "url": "ELASTICSEARCH_URL",
+    "index": "CRAG_INDEX",
+    "redis_url": "CRAG_REDIS_URL",
+}
+_REDIS: Final = ("redis", "rediss", "unix")
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""Several values in one setting, separated by commas."""
+
+
+class ServeSettings(BaseSettings):
+    """
+    The settings of a server; each is named in `docs/serving.md`.
+
+    :param host: Address to listen on. Any but loopback needs keys.
+    :param port: Port to listen on.
+    :param workers: Processes.
+    :param pipelines: Pipelines to serve; empty serves all that can be.
+    :param store: Kind of document store.
+    :param url: Address of its server.
+    :param index: Name of the index.
+    :param docs: Files and folders that a memory store is filled with at the start.
+    :param redis_url: Where grades are shared by processes; None keeps none.
+    :param api_keys: Keys that are accepted.
+    :param api_keys_file: File with keys, one a line, read again when it changes.
+    :param metrics_open: Whether `/metrics` needs no key.
+    :param cors_origins: Origins of web pages that may call.
+    :param uploads: Whether files can be uploaded into the index.
+    :param question_chars: Longest question, in characters.
+    :param body_bytes: Longest body of a request.
+    :param upload_bytes: Longest body of an upload, all its files together.
+    :param read_seconds: How long a client may take to send a body.
+    :param concurrent: Requests that run at once, in each process; more are refused.
+    :param answer_seconds: Longest wait for a chat model's answer.
+    :param ready_seconds: Longest wait for the store when readiness is asked for.
+    :param shutdown_seconds: How long running requests may take to end after SIGTERM.
+    """
+
+    # `populate_by_name`: code says `store=`, the environment CRAG_STORE. What was given is not repeated in messages.
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True
+    )
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=1416, ge=0, le=65_535)
+    workers: int = Field(default=1, ge=1, le=64)
+    pipelines: Names = ()
+    store: Literal["memory", "elasticsearch"] = Field(default="memory", validation_alias=_SHARED["store"])
+    url: str | None = Field(default=None, validation_alias=_SHARED["url"], repr=False)
+    index: str = Field(default="crag", validation_alias=_SHARED["index"])
+    docs: Names = ()
+    redis_url: SecretStr | None = Field(default=None, validation_alias=_SHARED["redis_url"])
+    api_keys: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    api_keys_file: Path | None = None
+    metrics_open: bool = False
+    cors_origins: Names = ()
+    uploads: bool = False
+    question_chars: int = Field(default=4096, ge=1, le=1_000_000)
+    body_bytes: int = Field(default=65_536, ge=256, le=100_000_000)
+    upload_bytes: int = Field(default=10_000_000, ge=256, le=1_000_000_000)
+    read_seconds: float = Field(default=10.0, gt=0, le=600)
+    concurrent: int = Field(default=64, ge=1, le=10_000)
+    answer_seconds: float = Field(default=60.0, gt=0, le=600)
+    ready_seconds: float = Field(default=2.0, gt=0, le=60)
+    shutdown_seconds: int = Field(default=30, ge=1, le=600)
+
+    @field_validator("pipelines", "docs", "api_keys", "cors_origins", mode="before")
+    @classmethod
+    def _separated(cls, value: Any) -> Any:
+        """Split at commas; a list given in code stays as it is."""
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS:
+            msg = "wanted redis://HOST:PORT/0, rediss:// or unix://"
+            raise ValueError(msg)
+        return value
+
+    @model_validator(mode="after")
+    def _together(self) -> "ServeSettings":
+        if not self.is_local and not self.has_keys:
+            msg = (
+                f"the host {self.host!r} can be reached from elsewhere, so keys are needed; set {PREFIX}API_KEYS or "
+                f"{PREFIX}API_KEYS_FILE, or take the host 127.0.0.1"
+            )
+            raise ValueError(msg)
+        if self.store == "memory" and self.workers > 1:
+            msg = "a memory store is of one process; take 1 worker, or the store elasticsearch with its url"
+            raise ValueError(msg)
+        if self.store == "elasticsearch" and self.docs:
+            msg = "docs fill a memory store; fill an index with `crag index PATH --store elasticsearch --url URL`"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def is_local(self) -> bool:
+        """Tell whether only this machine can reach the host."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def has_keys(self) -> bool:
+        """Tell whether requests need a key."""
+        return bool(self.api_keys) or self.api_keys_file is not None
+
+
+def read_settings(**given: Any) -> ServeSettings:
+    """
+    Find the settings: as given, else from the environment, else from `.env`, else the defaults.
+
+    :param given: Settings by name.
+    :returns: The settings.
+    :raises ConfigurationError: Naming each setting that is unusable, never its value.
+    """
+    try:
+        return ServeSettings(_env_file=find_dotenv(usecwd=True) or None, **given)  # type: ignore[call-arg]
+    except ValidationError as error:
+        problems = (_problem(entry) for entry in error.errors(include_url=False, include_input=False))
+        msg = f"unusable settings: {'; '.join(problems)}"
+        raise ConfigurationError(msg) from None
+
+
+def environment_name(name: str) -> str:
+    """
+    Name the environment variable of a setting.
+
+    :param name: Name of the setting.
+    :returns: Such as `CRAG_SERVE_PORT`.
+    """
+    return _SHARED.get(name, PREFIX + name.upper())
+
+
+def _problem(entry: Any) -> str:
+    message = str(entry["msg"]).removeprefix("Value error, ")
+    where = str(entry["loc"][0]) if entry["loc"] else ""
+    name = where if where in _SHARED.values() else environment_name(where)
+    return f"{name}: {message}" if where else message

@@ -1,0 +1,98 @@
+"""The same wrappers as MCP tools, at `/mcp` of the same server."""
+
+import json
+from typing import Any, Final
+
+from hayhooks.server.utils.mcp_utils import create_mcp_server, run_pipeline_as_tool
+from mcp import types
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Message, Receive, Scope, Send
+
+from haystack_integrations.crag.serving.deployment import Deployment
+from haystack_integrations.crag.serving.failures import ServeError, problem, trace_id
+
+PATH: Final = "/mcp"
+_FIRST_ERROR: Final = 400
+
+
+class Tools:
+    """
+    Hayhooks' MCP server as one route: a POST is a call and its answer, nothing is kept between two of them.
+
+    :param deployment: What is served.
+    :param body_bytes: Longest body.
+    """
+
+    def __init__(self, deployment: Deployment, body_bytes: int) -> None:
+        """Make the server; `manager.run()` must be entered before the first call."""
+        self._deployment = deployment
+        server = create_mcp_server("crag", deployment.registry)
+        self._listed = server.request_handlers[types.ListToolsRequest]
+        server.request_handlers[types.ListToolsRequest] = self._list
+        server.request_handlers[types.CallToolRequest] = self._call
+        self.manager = StreamableHTTPSessionManager(
+            server, json_response=True, stateless=True, max_request_body_size=body_bytes
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """
+        Answer a request, whose body is here already.
+
+        What MCP's library says of a broken one repeats its text, so a code goes out instead.
+        """
+        if scope["method"] != "POST":
+            await problem(405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        body = (await receive()).get("body", b"")
+        try:
+            json.loads(body)
+        except (ValueError, RecursionError):  # the library answers nesting without end with a 500
+            await problem(400)(scope, receive, send)
+            return
+        refused, given = False, False
+
+        async def again() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def coded(message: Message) -> None:
+            nonlocal refused
+            if message["type"] == "http.response.start" and message["status"] >= _FIRST_ERROR:
+                refused = True
+                await problem(message["status"])(scope, receive, send)
+            elif not refused:
+                await send(message)
+
+        await self.manager.handle_request(scope, again, coded)
+
+    async def _list(self, request: types.ListToolsRequest) -> types.ServerResult:
+        """List the pipelines: not Hayhooks' tools about deployments."""
+        result = await self._listed(request)
+        tools = result.root.tools if isinstance(result.root, types.ListToolsResult) else []
+        own = [tool for tool in tools if tool.name in self._deployment.wrappers]
+        return types.ServerResult(types.ListToolsResult(tools=own))
+
+    async def _call(self, request: types.CallToolRequest) -> types.ServerResult:
+        """Call a tool; a failure is told as over REST, and never by what an exception or a validator said."""
+        name, arguments = request.params.name, request.params.arguments or {}
+        try:
+            if name not in self._deployment.wrappers:
+                raise ServeError(404, "not_found")
+            told = await run_pipeline_as_tool(self._deployment.registry, name, _named(arguments))
+        except ServeError as error:
+            return _failed(error.code, error.fields)
+        return types.ServerResult(types.CallToolResult(content=list(told)))
+
+
+def _named(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Let a call without a question fail by its rule, not by Python's."""
+    return {"question": None, **arguments}
+
+
+def _failed(code: str, detail: Any = None) -> types.ServerResult:
+    body = {"error": code, "trace_id": trace_id(), **({"detail": detail} if detail else {})}
+    text = types.TextContent(type="text", text=json.dumps(body))
+    return types.ServerResult(types.CallToolResult(content=[text], isError=True))

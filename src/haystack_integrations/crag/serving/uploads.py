@@ -1,0 +1,110 @@
+"""Files uploaded into the index, by the package's own indexing; a route only where it is switched on."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, File, UploadFile
+from pydantic import BaseModel, Field
+
+from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.sources import MIME_TYPES, RECORDS
+from haystack_integrations.crag.serving.failures import Problem, ServeError, translated
+
+PATH: Final = "/indexing/run"
+FOLDER: Final = "uploads"
+"""Sources of uploads are named `uploads/FILE`: none takes the place of a file that was indexed otherwise."""
+
+_SUFFIXES: Final = (*MIME_TYPES, RECORDS)
+_LONGEST_NAME: Final = 200
+_MOST_FILES: Final = 100
+_PATH_SIGNS: Final = set("/\\:")
+
+
+class Failure(BaseModel):
+    """A source that could not be indexed, and why."""
+
+    source: str
+    reason: str
+
+
+class Report(BaseModel):
+    """What was done; a file that was uploaded before is replaced."""
+
+    sources: int = Field(description="Files, and records of JSON Lines files.")
+    added: int
+    updated: int
+    unchanged: int
+    removed: int
+    documents_written: int
+    documents_deleted: int
+    failures: list[Failure]
+
+
+class IndexResult(BaseModel):
+    """The body of an answer."""
+
+    result: Report
+
+
+def uploads_router(store: Any) -> APIRouter:
+    """
+    Make the route.
+
+    :param store: The document store.
+    :returns: A router with `POST /indexing/run`.
+    """
+    router = APIRouter(tags=["indexing"])
+
+    @router.post(PATH, responses={413: {"model": Problem}, 415: {"model": Problem}})
+    async def upload(
+        files: Annotated[list[UploadFile], File(description=f"Files of the kinds {', '.join(_SUFFIXES)}.")],
+    ) -> IndexResult:
+        """Index uploaded files; the same file again changes nothing."""
+        named = _named(files)
+        contents = {name: await file.read() for name, file in named.items()}
+        with translated({}):
+            return IndexResult(result=Report(**await asyncio.to_thread(_index, contents, store)))
+
+    return router
+
+
+def _named(files: Sequence[UploadFile]) -> dict[str, UploadFile]:
+    """Check the names before anything is written; a name is no path."""
+    if len(files) > _MOST_FILES:
+        raise ServeError(422, "too_many_files", [{"field": "files", "rule": "too_long", "max_length": _MOST_FILES}])
+    named = {}
+    for file in files:
+        name = file.filename or ""
+        if not _is_plain(name) or name in named:
+            raise ServeError(422, "invalid_filename", [{"field": "files", "rule": "plain_and_different_names"}])
+        if Path(name).suffix.lower() not in _SUFFIXES:
+            raise ServeError(
+                415, "unsupported_media_type", [{"field": "files", "rule": "suffix", "expected": _SUFFIXES}]
+            )
+        named[name] = file
+    return named
+
+
+def _is_plain(name: str) -> bool:
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError:
+        return False
+    return (
+        0 < length <= _LONGEST_NAME and not name.startswith(".") and name.isprintable() and not set(name) & set("/\\:")
+    )
+
+
+def _index(contents: dict[str, bytes], store: Any) -> dict[str, Any]:
+    with TemporaryDirectory(prefix="crag-upload-") as base:
+        folder = Path(base, FOLDER)
+        folder.mkdir()
+        paths = []
+        for name, content in contents.items():
+            paths.append(folder / name)
+            paths[-1].write_bytes(content)
+        # The files, not the folder: what is not among them was uploaded before, and has not vanished.
+        return index(paths, store, base=base).to_dict()

@@ -1,0 +1,162 @@
+"""One Hayhooks wrapper for every pipeline: REST, chat and MCP tools come from its two methods."""
+
+import inspect
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Final
+
+from fastapi_openai_compat import ChatCompletion
+from fastapi_openai_compat.chat_completions import chat_completion_response
+from hayhooks import BasePipelineWrapper, async_streaming_generator
+from haystack import SuperComponent
+from haystack.dataclasses import StreamingChunk
+
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.serving.answers import answer_of, failed_answer, spoken
+from haystack_integrations.crag.serving.failures import translated
+from haystack_integrations.crag.serving.questions import QUERY, checked, last_question, question_model
+
+_CALLBACK: Final = "streaming_callback"
+
+
+class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no types
+    """
+    Serves a loaded pipeline; what it accepts is what stands in its YAML.
+
+    :param name: The pipeline's name.
+    :param spec: Its YAML, as `pipelines.loader.read` gives it.
+    :param loaded: It, loaded.
+    :param longest: Most characters of a question.
+    """
+
+    deployment_type = "pipeline"
+
+    def __init__(self, name: str, spec: Mapping[str, Any], loaded: SuperComponent, longest: int) -> None:
+        """Wrap a loaded pipeline."""
+        super().__init__()
+        self.name, self.loaded, self.pipeline = name, loaded, loaded.pipeline
+        self.question_model = question_model(name, spec, _kinds(loaded), longest)
+        self.description = f"{_title(spec)} Pipeline: {name}."
+        self._writers = _streaming_parts(loaded)
+
+    def setup(self) -> None:
+        """Do nothing: the pipeline is loaded already, on the store that all wrappers share."""
+
+    async def run_api_async(self, question: str, **options: Any) -> dict[str, Any]:
+        """
+        Answer a question from the indexed documents, with citations; says so when they do not answer it.
+
+        :param question: The question.
+        :param options: The pipeline's own options.
+        :returns: The entries of `answers.Answer`.
+        """
+        asked = self._asked(question, options)
+        with translated(asked):
+            return answer_of(await self.loaded.run_async(**asked))
+
+    async def run_chat_completion_async(
+        self,
+        model: str,
+        messages: list[dict[str, Any]],
+        body: dict[str, Any],
+    ) -> ChatCompletion | AsyncGenerator[StreamingChunk, None]:
+        """
+        Answer the newest message of a chat.
+
+        :param model: The pipeline's name.
+        :param messages: OpenAI's messages.
+        :param body: The whole request.
+        :returns: The answer with its evidence and record; or, with `stream`, the parts of the answer as they come.
+        """
+        asked = self._asked(last_question(messages), {})
+        if not body.get("stream"):
+            with translated(asked):
+                outputs = await self.loaded.run_async(**asked)
+                completion = chat_completion_response(spoken(outputs), f"crag-{model}", model)
+                told = answer_of(outputs)
+                return completion.model_copy(update={key: told[key] for key in ("evidence", "crag", "trace_id")})
+        parts = self._streamed(asked)
+        # A run that fails before its first word is an HTTP error, not a stream that breaks off.
+        return _continued(await anext(parts), parts)
+
+    def _asked(self, question: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        asked = checked(self.question_model, {"question": question, **options})
+        return {QUERY: asked.pop("question"), **asked}
+
+    async def _streamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
+        """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
+        ends: list[str] = []
+        wrote = False
+
+        def ended(results: dict[str, Any]) -> None:
+            # The names of the YAML for the results of its components.
+            outputs = {
+                name: results[part][socket]
+                for path, name in self.loaded.output_mapping.items()
+                for part, _, socket in (path.partition("."),)
+                if socket in results.get(part, {})
+            }
+            if not wrote or failed_answer(outputs):
+                ends.append(spoken(outputs))
+
+        stream = (
+            async_streaming_generator(
+                pipeline=self.pipeline,
+                pipeline_run_args=self._arguments(asked),
+                streaming_components=self._writers,
+                include_outputs_from={path.partition(".")[0] for path in self.loaded.output_mapping},
+                on_pipeline_end=ended,
+            )
+            if self._writers
+            else self._unstreamed(asked)
+        )
+        with translated(asked):
+            async with aclosing(stream):
+                async for chunk in stream:
+                    if chunk.content:
+                        wrote = True
+                        yield StreamingChunk(content=chunk.content)
+            for text in ends:
+                yield StreamingChunk(content=f"\n\n{text}" if wrote else text)
+
+    async def _unstreamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
+        yield StreamingChunk(content=spoken(await self.loaded.run_async(**asked)))
+
+    def _arguments(self, asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Hand each input to the components that the YAML names for it."""
+        arguments: dict[str, dict[str, Any]] = {}
+        for name, value in asked.items():
+            for path in self.loaded.input_mapping[name]:
+                part, _, socket = path.partition(".")
+                arguments.setdefault(part, {})[socket] = value
+        return arguments
+
+
+def _kinds(loaded: SuperComponent) -> dict[str, Any]:
+    sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
+    return {name: sockets.get(name).type for name in loaded.input_mapping}
+
+
+def _streaming_parts(loaded: SuperComponent) -> list[str]:
+    """Name the components that write the answer word by word: not the grader, nor whatever else asks a model."""
+    return [
+        name
+        for name, part in loaded.pipeline.walk()
+        if isinstance(part, AnswerGenerator)
+        and hasattr(part.chat_generator, "run_async")
+        and _CALLBACK in inspect.signature(part.chat_generator.run_async).parameters
+    ]
+
+
+async def _continued(
+    first: StreamingChunk, rest: AsyncGenerator[StreamingChunk, None]
+) -> AsyncGenerator[StreamingChunk, None]:
+    async with aclosing(rest):
+        yield first
+        async for chunk in rest:
+            yield chunk
+
+
+def _title(spec: Mapping[str, Any]) -> str:
+    writes = "answers" in spec["outputs"]
+    return f"{'Answers a question' if writes else 'Finds evidence for a question'} in the indexed documents."

@@ -1,0 +1,277 @@
+"""The retrievers for Elasticsearch on a real server: the same documents, and each fault is a report (promise P6)."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from elasticsearch import BadRequestError, NotFoundError
+from haystack import Document, Pipeline
+from lying_server import Change, Wire, lying
+from makers import fill, run_by_door
+from metasearch import Metasearch
+from service_fixtures import temporary_index
+
+from haystack_integrations.components.retrievers.elasticsearch import (
+    ElasticsearchBM25Retriever,
+    ElasticsearchEmbeddingRetriever,
+)
+from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.cli import outcome
+from haystack_integrations.crag.cli.ask import elasticsearch_store
+from haystack_integrations.crag.components.elasticsearch_retrievers import (
+    ReportingBM25Retriever,
+    ReportingEmbeddingRetriever,
+)
+from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.store_profiles import open_store, prepare, store_spec
+
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+QUESTION = "Where do penguins live?"
+TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is made from leaves."]
+OTHER = "Who repaired the lighthouse in winter?"
+
+
+@pytest.fixture(scope="module")
+def between(elasticsearch_url: str) -> Iterator[Wire]:
+    with lying(elasticsearch_url) as wire:
+        yield wire
+
+
+@pytest.fixture
+def wire(between: Wire) -> Wire:
+    """An honest wire, until the test says otherwise."""
+    between.change, between.fault, between.only = None, "", ""
+    between.searches.clear()
+    return between
+
+
+@pytest.fixture(scope="module")
+def store(between: Wire, elasticsearch_url: str) -> Iterator[Any]:
+    """Three documents and, behind them, 27 that share a word with the question."""
+    with temporary_index(elasticsearch_url) as index:
+        made = open_store("elasticsearch", between.url, index)
+        prepare(made)
+        many = [f"Where trains of line {number} live their life." for number in range(27)]
+        fill(made, [Document(content=text, meta={"n": n}) for n, text in enumerate([*TEXTS, *many])])
+        yield made
+        made.close()
+
+
+def both(store: Any, **settings: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """Each retriever with what it takes for a question."""
+    vector = StaticTextEmbedder().run(text=QUESTION)["embedding"]
+    by_words = ReportingBM25Retriever(document_store=store, **settings)
+    by_vector = ReportingEmbeddingRetriever(document_store=store, **settings)
+    return [(by_words, {"query": QUESTION}), (by_vector, {"query_embedding": vector})]
+
+
+def asked(retriever: Any, *, asynchronous: bool, **inputs: Any) -> dict[str, Any]:
+    """Ask by one of the doors."""
+
+    async def ask() -> Any:
+        try:
+            return await retriever.run_async(**inputs)
+        finally:
+            await retriever.close_async()
+
+    return dict(asyncio.run(ask()) if asynchronous else retriever.run(**inputs))
+
+
+def failed_shard(reply: dict[str, Any]) -> None:
+    reply["_shards"] = {"total": 3, "successful": 2, "skipped": 0, "failed": 1}
+
+
+def timed_out(reply: dict[str, Any]) -> None:
+    reply["timed_out"] = True
+
+
+def endless(reply: dict[str, Any]) -> None:
+    reply["hits"]["total"]["value"] = 10**9
+
+
+def nothing_left(reply: dict[str, Any]) -> None:
+    failed_shard(reply)
+    reply["hits"]["hits"] = []
+
+
+@BOTH
+@pytest.mark.parametrize("top_k", [2, 25])
+def test_they_find_what_haystacks_own_find_in_one_request(
+    store: Any, wire: Wire, top_k: int, asynchronous: bool
+) -> None:
+    """Same documents, scores and order, with a filter too; a page of 25 is not three requests."""
+    only = {"field": "meta.n", "operator": ">=", "value": 1}
+    stock = [
+        ElasticsearchBM25Retriever(document_store=store, fuzziness="0"),
+        ElasticsearchEmbeddingRetriever(document_store=store),
+    ]
+    for (ours, inputs), theirs in zip(both(store), stock, strict=True):
+        for filters in (None, only):
+            wire.searches.clear()
+            found = asked(ours, asynchronous=asynchronous, **inputs, filters=filters, top_k=top_k)
+            assert len(wire.searches) == 1
+            assert found["report"] == {"status": "ok", "shards": {"total": 1, "failed": 0}}
+            expected = theirs.run(**inputs, filters=filters, top_k=top_k)["documents"]
+            assert [(one.id, one.score) for one in found["documents"]] == [(one.id, one.score) for one in expected]
+            assert len(expected) == top_k
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("change", "kind"), [(failed_shard, "shards"), (timed_out, "timed_out"), (nothing_left, "shards")]
+)
+def test_a_part_of_the_index_is_used_and_named(
+    store: Any, wire: Wire, change: Change, kind: str, asynchronous: bool
+) -> None:
+    """What is left is given on, and the report says that it is a part, whatever the cluster's own default is."""
+    wire.change = change
+    for retriever, inputs in both(store):
+        found = asked(retriever, asynchronous=asynchronous, **inputs)
+        assert (found["report"]["status"], found["report"]["kind"]) == ("incomplete", kind)
+        assert bool(found["documents"]) is (change is not nothing_left)
+    assert all("allow_partial_search_results=true" in search["path"] for search in wire.searches)
+
+
+@BOTH
+def test_a_total_without_end_is_one_request(store: Any, wire: Wire, asynchronous: bool) -> None:
+    """Haystack's store asks on until it has as many as the server claims."""
+    wire.change = endless
+    for retriever, inputs in both(store):
+        assert len(asked(retriever, asynchronous=asynchronous, **inputs)["documents"]) == 10
+    assert len(wire.searches) == 2
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("fault", "kind"), [("503", "http_503"), ("429", "http_429"), ("reset", "connection"), ("cut", "connection")]
+)
+def test_trouble_on_the_way_is_a_report(store: Any, wire: Wire, fault: str, kind: str, asynchronous: bool) -> None:
+    """Nothing is raised, and no document is invented."""
+    wire.fault = fault
+    for retriever, inputs in both(store):
+        found = asked(retriever, asynchronous=asynchronous, **inputs)
+        assert found == {"documents": [], "report": {"status": "failed", "kind": kind}}
+
+
+@BOTH
+def test_a_server_that_hangs_is_left_at_the_nearer_of_both_ends(store: Any, wire: Wire, asynchronous: bool) -> None:
+    """Its own timeout, or what the run has left; with nothing left it is not asked at all."""
+    wire.fault = "hang"
+    (slow, inputs), _ = both(store, timeout_s=0.6)
+    started = time.monotonic()
+    assert asked(slow, asynchronous=asynchronous, **inputs)["report"] == {"status": "failed", "kind": "timeout"}
+    (patient, _), _ = both(store, timeout_s=9)
+    state = CragState.start(QUESTION, budget=Budget(seconds=0.6))
+    found = asked(patient, asynchronous=asynchronous, **inputs, state=state)
+    assert found["report"] == {"status": "failed", "kind": "deadline"}
+    assert time.monotonic() - started < 2.2
+    searches = len(wire.searches)
+    assert asked(patient, asynchronous=asynchronous, **inputs, state=state) == found
+    assert len(wire.searches) == searches
+
+
+@BOTH
+def test_a_mistake_is_raised(store: Any, wire: Wire, asynchronous: bool) -> None:
+    """A vector of another length is nobody's outage; neither is a status such as 404."""
+    (by_words, inputs), (by_vector, _) = both(store)
+    with pytest.raises(BadRequestError):
+        asked(by_vector, asynchronous=asynchronous, query_embedding=[1.0, 2.0])
+    wire.fault = "404"
+    with pytest.raises(NotFoundError):
+        asked(by_words, asynchronous=asynchronous, **inputs)
+
+
+def test_a_cluster_is_named_by_all_its_nodes() -> None:
+    """With commas between, as one setting."""
+    spec = store_spec("elasticsearch", "http://a:9200, http://b:9200")
+    assert spec["init_parameters"]["hosts"] == ["http://a:9200", "http://b:9200"]
+    with pytest.raises(ConfigurationError, match=r"wanted http://HOST:PORT"):
+        elasticsearch_store("elasticsearch", "http://a:9200,b", "x")
+
+
+def test_they_come_back_from_yaml_as_they_were(elasticsearch_url: str) -> None:
+    """All settings, in Haystack's safe loading."""
+    store = open_store("elasticsearch", elasticsearch_url, "x")
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", ReportingBM25Retriever(document_store=store, fuzziness="1", top_k=3, timeout_s=2))
+    pipeline.add_component("dense", ReportingEmbeddingRetriever(document_store=store, num_candidates=40, timeout_s=3))
+    assert Pipeline.loads(pipeline.dumps()).to_dict() == pipeline.to_dict()
+    with pytest.raises(ConfigurationError, match="timeout_s must be a number > 0"):
+        ReportingBM25Retriever(document_store=store, timeout_s=0)
+
+
+class TestInAPipeline:
+    """What a fault makes of a run, on pipelines whose next step would be the web."""
+
+    @pytest.fixture(params=["heuristic_rag", "corrective_retrieval"])
+    def name(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    @BOTH
+    @pytest.mark.parametrize("fault", [failed_shard, timed_out, nothing_left, "503", "reset", "cut", "hang"])
+    def test_a_question_without_an_answer_is_never_judged_incorrect(
+        self, store: Any, wire: Wire, name: str, fault: Any, asynchronous: bool, metasearch: Metasearch
+    ) -> None:
+        """Verdict `ungraded`, no web, in time, with the reason in the record and in the words of the abstention."""
+        rag = load(name, store=store)
+        whole = run_by_door(rag, asynchronous=asynchronous, query=OTHER)["crag"]
+        assert whole["trail"][0]["verdict"] != "ungraded"
+        assert whole["coverage"]["degraded"] is bool(whole["coverage"]["reasons"])
+        asked_before = len(metasearch.queries)
+        wire.change, wire.fault = (fault, "") if callable(fault) else (None, fault)
+        started = time.monotonic()
+        record = run_by_door(rag, asynchronous=asynchronous, query=OTHER, **self._budget(rag))["crag"]
+        assert time.monotonic() - started < 3
+        assert (record["verdict"], record["action"]) == ("ungraded", "abstain")
+        assert len(metasearch.queries) == asked_before
+        status = "incomplete" if callable(fault) else "failed"
+        assert record["rule"] == f"retrieval_{status}"
+        assert record["coverage"]["degraded"] is True
+        assert f"retrieval_{status}:bm25" in record["coverage"]["reasons"]
+        assert record["abstention"]["searched"] == status
+
+    @BOTH
+    def test_when_one_of_two_retrievers_fails_the_evidence_of_the_other_is_used(
+        self, store: Any, wire: Wire, name: str, asynchronous: bool
+    ) -> None:
+        """Both ways round; the record names the one that failed, and why."""
+        for only, failed, other in (("knn", "dense", "bm25"), ("multi_match", "bm25", "dense")):
+            wire.fault, wire.only = "503", only
+            result = run_by_door(load(name, store=store), asynchronous=asynchronous, query=QUESTION)
+            assert TEXTS[0] in [document.content for document in result["documents"]]
+            assert set(result["documents"][0].meta["crag"]["retrievers"]) - {"kept"} == {other}
+            assert result["crag"]["verdict"] in ("correct", "ambiguous")
+            assert f"retrieval_failed:{failed}" in result["crag"]["coverage"]["reasons"]
+            said = result["crag"]["trail"][0]["retrieval"]["retrievers"]
+            assert said[failed] == {"status": "failed", "kind": "http_503"}
+            assert said[other]["status"] == "ok"
+
+    def test_a_retriever_without_weight_was_not_asked_for(self, store: Any, wire: Wire) -> None:
+        """Its failure costs nothing, so nothing is said of it."""
+        wire.fault, wire.only = "503", "knn"
+        rag = load("corrective_retrieval", store=store)
+        rag.pipeline.get_component("guard").strategy = {"name": "bm25", "weights": {"bm25": 1.0, "dense": 0.0}}
+        assert rag.run(query=QUESTION)["crag"]["coverage"]["degraded"] is False
+
+    def test_a_retriever_of_ones_own_is_connected_as_the_pipeline_says(self, store: Any, wire: Wire) -> None:
+        """It has no report; the other one's is read all the same."""
+        rag = load("corrective_retrieval", store=store, bm25=ElasticsearchBM25Retriever(document_store=store))
+        wire.fault, wire.only = "503", "knn"
+        result = rag.run(query=QUESTION)
+        assert TEXTS[0] in [document.content for document in result["documents"]]
+        assert result["crag"]["coverage"]["reasons"][0] == "retrieval_failed:dense"
+
+    @pytest.mark.parametrize(("fault", "code"), [("", 3), ("503", 5)])
+    def test_crag_ask_tells_no_answer_from_no_search(self, store: Any, wire: Wire, fault: str, code: int) -> None:
+        """Exit code 3 says that nothing in the documents answers; 5, that the store cannot be used."""
+        wire.fault = fault
+        assert outcome.run(load("corrective_retrieval", store=store), "name", OTHER).exit_code == code
+
+    def _budget(self, rag: Any) -> dict[str, Any]:
+        takes = "budget" in rag.__haystack_input__._sockets_dict
+        return {"budget": {"seconds": 2.0}} if takes else {}

@@ -1,0 +1,155 @@
+"""Keys: which requests need one, how several hold at once, and how they are exchanged."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.routing import iter_route_contexts
+from serving.conftest import BEARER, KEY, QUESTION
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.keys import Keys
+from haystack_integrations.crag.serving.settings import read_settings
+
+OPEN = {"/health/live", "/health/ready"}
+
+
+def routes(app: Any) -> set[str]:
+    return {str(route.path) for route in iter_route_contexts(app.routes)}
+
+
+def test_the_routes_are_these_and_none_deploys_code(answering: Any) -> None:
+    """Whatever Hayhooks adds: a new route of it does not get in here unseen."""
+    fixed = {"/v1/chat/completions", "/v1/models", "/mcp", "/metrics", "/docs", "/openapi.json", "/indexing/run", *OPEN}
+    assert routes(answering.app) == fixed | {f"/{name}/run" for name in query_pipelines()}
+
+
+def test_every_route_but_health_answers_401_without_a_key(answering: Any) -> None:
+    """Whatever the method, and also where there is no route."""
+    others = {"/deploy_files", "/status", "/no-such-route", "//health/live", "/health/live/"}
+    with answering.client(headers={}) as client:
+        for path in {*routes(answering.app), *others}:
+            for method in ("GET", "POST", "DELETE", "OPTIONS", "HEAD"):
+                response = client.request(method, path)
+                if path in OPEN:
+                    assert response.status_code in (200, 405), (method, path)
+                    continue
+                assert response.status_code == 401, (method, path)
+                assert response.headers["WWW-Authenticate"] == "Bearer"
+                if method != "HEAD":
+                    assert response.json() == {"error": "unauthorized", "trace_id": None}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Authorization": "Bearer wrong"}, {"Authorization": KEY}, {"X-API-Key": "wrong"}, {"X-API-Key": KEY + "x"}],
+)
+def test_a_key_that_is_not_right_opens_nothing(answering: Any, headers: dict[str, str]) -> None:
+    with answering.client(headers=headers) as client:
+        assert client.get("/v1/models").status_code == 401
+        assert client.post("/corrective_rag/run", json={"question": QUESTION}).status_code == 401
+
+
+@pytest.mark.parametrize("headers", [BEARER, {"X-API-Key": KEY}, {"authorization": f"bearer   {KEY}"}])
+def test_a_key_opens_by_either_header(answering: Any, headers: dict[str, str]) -> None:
+    with answering.client(headers=headers) as client:
+        assert client.get("/v1/models").status_code == 200
+        assert client.get("/openapi.json").status_code == 200
+        assert client.get("/docs").status_code == 200
+        assert client.get("/metrics").status_code == 200
+
+
+def test_health_tells_nothing_else(answering: Any) -> None:
+    with answering.client(headers={}) as client:
+        assert client.get("/health/live").json() == {"status": "live"}
+        assert client.get("/health/ready").json() == {"status": "ready"}
+
+
+def test_metrics_can_be_opened_for_a_scraper(serve: Any) -> None:
+    running = serve(metrics_open=True)
+    with running.client(headers={}) as client:
+        assert client.get("/metrics").status_code == 200
+        assert client.get("/v1/models").status_code == 401
+
+
+def test_keys_are_exchanged_in_their_file_without_a_restart(serve: Any, tmp_path: Path) -> None:
+    """Old and new hold together; a key that is taken out is refused at the next request."""
+    file = tmp_path / "keys"
+    file.write_text("# of the first client\nold-key\n\n")
+    running = serve(api_keys="", api_keys_file=file)
+
+    def status(key: str) -> int:
+        with running.client(headers={"X-API-Key": key}) as client:
+            return int(client.get("/v1/models").status_code)
+
+    assert (status("old-key"), status("new-key"), status("# of the first client")) == (200, 401, 401)
+    file.write_text("old-key\nnew-key # of the second\n")
+    assert (status("old-key"), status("new-key")) == (200, 200)
+    file.write_text("new-key\n")
+    assert (status("old-key"), status("new-key")) == (401, 200)
+    file.unlink()
+    assert (status("new-key"), status("")) == (401, 401)
+
+
+def test_an_empty_key_is_no_key() -> None:
+    keys = Keys(["", "  ", "right"])
+    assert keys.accept("right")
+    assert not any(keys.accept(key) for key in ("", " ", "righ", "right ", "RIGHT", "\udcff"))
+
+
+@pytest.mark.parametrize("content", [None, "", "# only a comment\n", b"\xff\xfe"])
+def test_a_file_without_a_key_ends_the_start(tmp_path: Path, content: Any) -> None:
+    file = tmp_path / "keys"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ConfigurationError, match="one a line"):
+        Keys([], file)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_a_host_that_others_reach_needs_keys(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="CRAG_SERVE_API_KEYS"):
+        read_settings(host=host)
+    assert read_settings(host=host, api_keys="a-key").has_keys
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_loopback_needs_none(host: str) -> None:
+    assert not read_settings(host=host).has_keys
+
+
+def test_without_keys_only_this_machines_names_are_answered(serve: Any) -> None:
+    """A web page whose name points to 127.0.0.1 sends its own name."""
+    running = serve(api_keys="")
+    with running.client(headers={}) as client:
+        assert client.get("/v1/models").status_code == 200
+        assert client.get("/v1/models", headers={"Host": f"localhost:{running.port}"}).status_code == 200
+        refused = client.post(
+            "/corrective_retrieval/run", json={"question": QUESTION}, headers={"Host": "evil.example"}
+        )
+    assert (refused.status_code, refused.json()["error"]) == (403, "forbidden_host")
+
+
+def test_web_pages_of_other_origins_may_call_only_when_named(serve: Any, answering: Any) -> None:
+    """No origin by default; a browser then shows nothing of an answer."""
+    asking = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
+    with answering.client() as client:
+        assert "access-control-allow-origin" not in client.get("/v1/models", headers=asking).headers
+    running = serve(cors_origins="https://app.example, https://other.example")
+    with running.client(headers={}) as client:
+        allowed = client.options("/corrective_retrieval/run", headers=asking)
+        other = client.options("/corrective_retrieval/run", headers={**asking, "Origin": "https://evil.example"})
+        # The preflight has no key; the request after it needs one.
+        assert client.get("/v1/models", headers={"Origin": "https://app.example"}).status_code == 401
+    assert allowed.headers["access-control-allow-origin"] == "https://app.example"
+    assert "access-control-allow-origin" not in other.headers
+
+
+def test_answers_carry_headers_that_browsers_heed(answering: Any) -> None:
+    with answering.client() as client:
+        headers = client.get("/v1/models").headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "server" not in headers

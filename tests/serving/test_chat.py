@@ -1,0 +1,136 @@
+"""OpenAI-compatible chat: the newest message is the question, and only the answer is streamed."""
+
+import json
+from typing import Any
+
+import pytest
+from openai import OpenAI
+from scripted_model import ScriptedModel, documents_in, judging
+from serving.conftest import KEY, QUESTION
+
+from haystack_integrations.crag.serving.deployment import query_pipelines
+
+GRADE_TEXT = "evaluations"
+
+
+def chat(question: Any, model: str = "corrective_rag", **more: Any) -> dict[str, Any]:
+    return {"model": model, "messages": [{"role": "user", "content": question}], **more}
+
+
+def streamed(client: Any, body: dict[str, Any]) -> tuple[list[str], list[Any]]:
+    """The parts of the answer and the reasons to finish of a stream."""
+    with client.stream("POST", "/v1/chat/completions", json={**body, "stream": True}) as response:
+        assert response.status_code == 200
+        lines = [line.removeprefix("data: ") for line in response.iter_lines() if line]
+    chunks = [json.loads(line) for line in lines if line != "[DONE]"]
+    parts = [chunk["choices"][0]["delta"]["content"] or "" for chunk in chunks]
+    return parts, [chunk["choices"][0]["finish_reason"] for chunk in chunks]
+
+
+def test_a_chat_is_answered_with_evidence_and_record_beside_the_answer(answering: Any) -> None:
+    with answering.client() as client:
+        completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+    assert completion["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert completion["evidence"][0]["label"] == "emma.md"
+    assert completion["crag"]["verdict"] == "correct"
+
+
+def test_openais_own_client_reads_it(answering: Any) -> None:
+    """Models, an answer, and a stream."""
+    with OpenAI(base_url=f"{answering.url}/v1", api_key=KEY, max_retries=0) as client:
+        assert {one.id for one in client.models.list()} == set(query_pipelines())
+        messages: Any = [{"role": "user", "content": QUESTION}]
+        completion = client.chat.completions.create(model="corrective_rag", messages=messages)
+        assert completion.choices[0].message.content == "The answer is in [1]."
+        chunks = client.chat.completions.create(model="corrective_rag", messages=messages, stream=True)
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "The answer is in [1]."
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag", "strict_rag", "baseline_rag", "paper_rag"])
+def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: ScriptedModel, name: str) -> None:
+    """Whatever else asks a model, such as the grader, is not heard."""
+    with answering.client() as client:
+        parts, reasons = streamed(client, chat(QUESTION, name))
+    assert [part for part in parts if part] == ["The ", "answer ", "is ", "in ", "[1]."]
+    assert reasons[-1] == "stop"
+    assert not any(GRADE_TEXT in part for part in parts)
+    assert [request.get("stream") for request in model.requests if documents_in(request["messages"])] in (
+        [None],
+        [False],
+        [],
+    )
+
+
+def test_an_abstention_is_streamed_too(answering: Any, model: ScriptedModel) -> None:
+    model.reply = judging(lambda _: 0.0)
+    with answering.client() as client:
+        parts, _ = streamed(client, chat(QUESTION))
+        spoken = client.post("/v1/chat/completions", json=chat(QUESTION)).json()["choices"][0]["message"]["content"]
+    assert "Looked for:" in "".join(parts)
+    assert "".join(parts) == spoken
+
+
+def test_a_pipeline_without_a_model_speaks_its_evidence(answering: Any) -> None:
+    with answering.client() as client:
+        parts, _ = streamed(client, chat(QUESTION, "corrective_retrieval"))
+    assert "".join(parts).startswith("[1] emma.md\nEmma is a novel")
+
+
+def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: ScriptedModel) -> None:
+    """The evidence was found, so this is an answer and no error; also within a stream."""
+    judged = model.reply
+
+    def reply(messages: Any) -> tuple[str, str]:
+        if not documents_in(messages):
+            msg = "the scripted model breaks down"
+            raise RuntimeError(msg)
+        return judged(messages)
+
+    model.reply = reply
+    with answering.client() as client:
+        completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+        parts, _ = streamed(client, chat(QUESTION))
+    assert completion["choices"][0]["message"]["content"].startswith("The answer could not be written")
+    assert completion["evidence"][0]["label"] == "emma.md"
+    assert "".join(parts) == completion["choices"][0]["message"]["content"]
+
+
+def test_the_newest_message_of_the_user_is_the_question(answering: Any, model: ScriptedModel) -> None:
+    """Also when it comes in parts; what an assistant said before is not asked."""
+    messages = [
+        {"role": "user", "content": "An older question?"},
+        {"role": "assistant", "content": "An older answer."},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": QUESTION}, {"type": "image_url", "image_url": {"url": "x"}}],
+        },
+    ]
+    with answering.client() as client:
+        answer = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": messages})
+    assert answer.status_code == 200
+    assert all(QUESTION in json.dumps(request) for request in model.requests)
+    assert not any("older" in json.dumps(request) for request in model.requests)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"model": "CANARY", "messages": [{"role": "user", "content": "x"}]}, 404, "not_found"),
+        ({"model": "corrective_rag", "messages": []}, 422, "invalid_request"),
+        (
+            {"model": "corrective_rag", "messages": [{"role": "user", "content": "CANARY" * 1000}]},
+            422,
+            "invalid_request",
+        ),
+        ({"model": "corrective_rag", "messages": "CANARY"}, 422, "invalid_request"),
+        ({"model": "corrective_rag", "messages": [{"role": "user", "content": 7}]}, 422, "invalid_request"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_bad_chat_is_an_error_also_of_a_stream(
+    answering: Any, body: Any, status: int, code: str, stream: bool
+) -> None:
+    with answering.client() as client:
+        response = client.post("/v1/chat/completions", json={**body, "stream": stream})
+    assert (response.status_code, response.json()["error"]) == (status, code)
+    assert "CANARY" not in response.text

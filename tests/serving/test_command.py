@@ -1,0 +1,187 @@
+"""`crag serve` as an operator starts and ends it, in a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from cli_runner import QUESTION, SCRIPT, crag, environment, refused, two_documents
+from scripted_model import NAME, ScriptedModel, judging
+from serving.conftest import BEARER, KEY
+
+from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.serving.deployment import deploy
+from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+
+_LISTENING = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
+
+
+class Process:
+    """A running command: its address, and what it wrote."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", file: Path) -> None:
+        self.process, self.file = process, file
+
+    @property
+    def log(self) -> str:
+        return self.file.read_text()
+
+    def url(self) -> str:
+        end = time.monotonic() + 60
+        while (found := _LISTENING.search(self.log)) is None:
+            assert self.process.poll() is None, self.log
+            assert time.monotonic() < end, self.log
+            time.sleep(0.05)
+        return f"http://127.0.0.1:{found[1]}"
+
+
+@contextmanager
+def command(folder: Path, *options: str, **settings: str) -> Iterator[Process]:
+    """Start `crag serve` on a free port; end it whatever happens."""
+    file = folder / "serve.log"
+    with file.open("wb") as log:
+        started = [*SCRIPT, "serve", "--port", "0", *options]
+        # A session of its own: workers end with it, also when a test fails.
+        process = subprocess.Popen(started, stderr=log, stdout=log, env=environment(**settings), start_new_session=True)
+    try:
+        yield Process(process, file)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(two_documents(tmp_path))
+
+
+def test_sigterm_lets_a_running_request_end(tmp_path: Path, docs: str, scripted_model: ScriptedModel) -> None:
+    """It gets its answer, nobody new is let in, and the process ends well."""
+    scripted_model.reply = judging(lambda text: float("penguins" in text))
+    chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_API_KEYS": KEY}
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+        url = running.url()
+        scripted_model.delay = 1.0
+        with httpx.Client(base_url=url, headers=BEARER, timeout=30) as client, ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(client.post, "/corrective_rag/run", json={"question": QUESTION})
+            while not scripted_model.calls:
+                time.sleep(0.02)
+            running.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(f"{url}/health/live")
+            response = asked.result()
+        assert response.json()["result"]["answer"] == "The answer is in [1]."
+        assert running.process.wait(10) in (0, -signal.SIGTERM)
+    assert QUESTION not in running.log
+    assert KEY not in running.log
+
+
+def test_a_request_that_takes_too_long_does_not_hold_the_end(serve: Any, configured_model: ScriptedModel) -> None:
+    configured_model.delay = 20.0
+    running = serve(pipelines="corrective_rag", shutdown_seconds=1)
+    with running.client() as client, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(client.post, "/corrective_rag/run", json={"question": QUESTION})
+        while not configured_model.calls:
+            time.sleep(0.02)
+        started = time.monotonic()
+        running.server.should_exit = True
+        assert asked.exception(10) is not None or asked.result().status_code == 500
+    assert time.monotonic() - started < 8
+
+
+def test_without_a_chat_model_it_says_what_is_served(caplog: pytest.LogCaptureFixture, docs: str) -> None:
+    settings = read_settings(docs=docs)
+    deployment = deploy(settings)
+    assert list(deployment.wrappers) == ["corrective_retrieval", "heuristic_rag"]
+    assert deployment.store.count_documents() == 2
+    assert "only corrective_retrieval, heuristic_rag are served" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "said"),
+    [
+        (["--host", "0.0.0.0"], {}, "so keys are needed"),
+        (["--pipelines", "no_such_rag"], {}, "'no_such_rag'"),
+        (["--pipelines", "indexing"], {}, "'indexing'"),
+        (["--pipelines", "corrective_rag"], {}, "CRAG_LLM_BASE_URL"),
+        (["--store", "postgres"], {}, "CRAG_STORE"),
+        (["--store", "elasticsearch"], {}, "--url"),
+        (["--workers", "2"], {}, "a memory store is of one process"),
+        ([], {"CRAG_SERVE_PORT": "secret"}, "CRAG_SERVE_PORT"),
+        ([], {"CRAG_SERVE_CONCURRENT": "0", "CRAG_SERVE_BODY_BYTES": "x"}, "CRAG_SERVE_BODY_BYTES"),
+        ([], {"CRAG_SERVE_API_KEYS_FILE": "no-such-file"}, "one a line"),
+        ([], {"CRAG_REDIS_URL": "http://user:secret@127.0.0.1"}, "CRAG_REDIS_URL"),
+    ],
+)
+def test_what_cannot_work_ends_the_command_with_the_way_out(
+    options: list[str], settings: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    message = refused(crag("serve", *options), ExitCode.USAGE)
+    assert said in message
+    assert "secret" not in message
+
+
+def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:
+    """With the exit code for it, and without the password of its address."""
+    url = "http://elastic:CANARY@127.0.0.1:9"
+    message = refused(crag("serve", "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
+    assert "no answer from Elasticsearch" in message
+    assert "CANARY" not in message
+
+
+def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
+    """What is given wins over the environment, and that over `.env`; an empty value is none."""
+    Path(".env").write_text(
+        "CRAG_SERVE_PORT=1500\nCRAG_INDEX=books\nCRAG_SERVE_API_KEYS=first-key, second-key\nCRAG_SERVE_HOST=\n"
+    )
+    settings = read_settings(port=1600)
+    assert (settings.port, settings.index, settings.host) == (1600, "books", "127.0.0.1")
+    assert [key.get_secret_value() for key in settings.api_keys] == ["first-key", "second-key"]
+    assert "first-key" not in repr(settings)
+
+
+def test_a_value_that_is_wrong_is_not_repeated() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings(concurrent="CANARY", api_keys_file=["CANARY"])
+    assert "CRAG_SERVE_CONCURRENT" in str(caught.value)
+    assert "CANARY" not in str(caught.value)
+
+
+def test_every_setting_is_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    assert [name for name in ServeSettings.model_fields if f"`{environment_name(name)}`" not in page] == []
+
+
+def test_help_names_the_command() -> None:
+    assert "serve" in crag("--help").stdout
+
+
+def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, elasticsearch_index: str) -> None:
+    """Each is a process; an upload to one is found by all. SIGTERM ends them all."""
+    place = ("--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index)
+    with command(tmp_path, *place, "--workers", "2", "--uploads", "--pipelines", "corrective_retrieval") as running:
+        url = running.url()
+        end = time.monotonic() + 60
+        while running.log.count("Application startup complete") < 2:
+            assert time.monotonic() < end, running.log
+            time.sleep(0.1)
+        files = {"files": ("penguins.md", b"# Penguins\n\nEmperor penguins live on the coast of Antarctica.\n")}
+        assert httpx.post(f"{url}/indexing/run", files=files, timeout=60).json()["result"]["added"] == 1
+        for _ in range(8):
+            answer = httpx.post(f"{url}/corrective_retrieval/run", json={"question": QUESTION}, timeout=30).json()
+            assert answer["result"]["evidence"][0]["source"] == "uploads/penguins.md"
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(30) in (0, -signal.SIGTERM)

@@ -1,0 +1,109 @@
+"""What a failure tells: a code and the trace. No question, document, key, address or exception's text, anywhere."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hayhooks import log as hayhooks_log
+from scripted_model import ScriptedModel, judging
+from serving.conftest import KEY, QUESTION, served
+from serving.failing import CANARY, BrokenStore, asked
+
+from haystack_integrations.crag.serving import logs
+from haystack_integrations.crag.serving.app import create_app
+from haystack_integrations.crag.serving.settings import read_settings
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What a server logs, as `crag serve` configures it."""
+    text = io.StringIO()
+    logs.configure_logs(text)
+    yield text
+    hayhooks_log.remove()
+
+
+def test_no_failure_tells_what_was_in_it(log: io.StringIO) -> None:
+    """A canary in question, options, key, file and the store's address: in no body and no line of the log."""
+    settings = read_settings(api_keys=KEY, uploads=True)
+    store = BrokenStore(index="test_broken_store")
+    with served(create_app(settings, store=store), settings) as running, running.client() as client:
+        responses = list(asked(client, f"{QUESTION} {CANARY}"))
+        assert client.get("/health/ready").status_code == 503
+    for response in responses:
+        assert CANARY not in response.text, response.request.url.path
+        assert CANARY not in str(response.headers)
+        body = response.json()
+        if "jsonrpc" not in body:
+            assert response.status_code >= 400, response.request.url
+            assert set(body) <= {"error", "trace_id", "detail"}, body
+            assert ("detail" in body) <= (response.status_code in (415, 422))
+    lines = log.getvalue()
+    assert CANARY not in lines
+    assert KEY not in lines
+    assert "RuntimeError" in lines  # what an operator needs is there
+    assert "POST /corrective_retrieval/run 500" in lines
+
+
+def test_a_broken_store_is_a_failure_of_ours(log: io.StringIO) -> None:
+    settings = read_settings(api_keys=KEY)
+    with served(create_app(settings, store=BrokenStore(index="test_broken_store")), settings) as running:
+        with running.client() as client:
+            response = client.post("/corrective_retrieval/run", json={"question": QUESTION})
+    assert (response.status_code, response.json()) == (500, {"error": "internal_error", "trace_id": None})
+
+
+def test_what_runs_well_is_not_logged_in_content(answering: Any, model: ScriptedModel, log: io.StringIO) -> None:
+    """Hayhooks' own log line would hold the parameters of each request."""
+    model.reply = judging(lambda _: 1.0, answer=CANARY)
+    with answering.client() as client:
+        client.post("/corrective_rag/run", json={"question": f"{QUESTION} {CANARY}"})
+        client.post(
+            "/v1/chat/completions",
+            json={"model": "corrective_rag", "messages": [{"role": "user", "content": CANARY}], "stream": True},
+        )
+    assert CANARY not in log.getvalue()
+    assert "POST /corrective_rag/run 200" in log.getvalue()
+
+
+@pytest.mark.parametrize("path", ["/corrective_rag/run", "/v1/chat/completions", "/mcp"])
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "multipart/form-data", ""])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[" * 30_000, b"\xff\xfe", b'{"question": "\\ud800"}', b"null", b"NaN"]
+)
+def test_a_body_that_is_no_question_is_refused(answering: Any, path: str, kind: str, content: bytes) -> None:
+    headers = {"Content-Type": kind, "Accept": "application/json, text/event-stream"}
+    with answering.client() as client:
+        response = client.post(path, content=content, headers=headers)
+    assert response.status_code in (400, 406, 415, 422), response.text
+    assert {"error", "trace_id"} <= set(response.json())
+
+
+def test_filters_that_are_nested_without_end_are_refused(answering: Any) -> None:
+    filters: dict[str, Any] = {}
+    for _ in range(400):
+        filters = {"conditions": [filters]}
+    with answering.client() as client:
+        response = client.post("/corrective_rag/run", json={"question": QUESTION, "filters": filters})
+    assert response.status_code == 422
+    assert response.json()["detail"] == [{"field": "filters", "rule": "too_deep", "max_levels": 20}]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/no-such-route", 404, "not_found"),
+        ("GET", "/corrective_rag/run", 405, "method_not_allowed"),
+        ("POST", "/corrective_rag/run/", 404, "not_found"),
+        ("POST", "/undeploy/corrective_rag", 404, "not_found"),
+        ("POST", "/deploy_files", 404, "not_found"),
+        ("GET", "/draw/corrective_rag", 404, "not_found"),
+    ],
+)
+def test_a_request_that_fits_no_route_is_told_so(
+    answering: Any, method: str, path: str, status: int, code: str
+) -> None:
+    with answering.client() as client:
+        response = client.request(method, path)
+    assert (response.status_code, response.json()) == (status, {"error": code, "trace_id": None})

@@ -1,0 +1,159 @@
+"""What a client may ask of the server: bytes, seconds, places; and what becomes of one that leaves."""
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from scripted_model import ScriptedModel, documents_in, judging
+from serving.conftest import KEY, QUESTION
+
+from haystack_integrations.crag.serving import server
+
+RUN = "/corrective_retrieval/run"
+
+
+def test_a_long_body_is_refused_before_it_is_read(answering: Any) -> None:
+    with answering.client() as client:
+        response = client.post(RUN, content=b"x" * 65_537, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()) == (413, {"error": "body_too_large", "trace_id": None})
+
+
+def test_a_body_in_chunks_is_counted_too(answering: Any) -> None:
+    """It says no length beforehand."""
+
+    def chunks() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b"x" * 1000
+
+    with answering.client() as client:
+        response = client.post(RUN, content=chunks(), headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["error"]) == (413, "body_too_large")
+
+
+def test_a_body_of_the_greatest_length_is_read(answering: Any) -> None:
+    body = json.dumps({"question": QUESTION}).encode().ljust(65_536)
+    with answering.client() as client:
+        assert client.post(RUN, content=body, headers={"Content-Type": "application/json"}).status_code == 200
+
+
+def raw(running: Any) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", running.port), timeout=20)
+
+
+def head(length: int, path: str = RUN) -> bytes:
+    lines = (f"POST {path} HTTP/1.1", "Host: localhost", f"X-API-Key: {KEY}", "Content-Type: application/json")
+    return "\r\n".join((*lines, f"Content-Length: {length}", "", "")).encode()
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(serve: Any) -> None:
+    """One byte now and then does not help: the time is that of the whole body."""
+    running = serve(read_seconds=0.5)
+    with raw(running) as client:
+        started = time.monotonic()
+        client.sendall(head(1000))
+        for _ in range(3):
+            client.sendall(b"{")
+            time.sleep(0.1)
+        answer = client.recv(65_536)
+    assert b" 408 " in answer.split(b"\r\n")[0]
+    assert b'"error":"request_timeout"' in answer
+    assert time.monotonic() - started < 5
+
+
+def test_headers_that_do_not_end_are_not_waited_for(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor kept without end."""
+    monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
+    running = serve()
+    with raw(running) as silent, raw(running) as slow, raw(running) as endless:
+        slow.sendall(b"GET /health/live HTTP/1.1\r\nX-Slow: ")
+        assert slow.recv(1) == b""
+        assert silent.recv(1) == b""
+        with pytest.raises(OSError):  # closed while we write, or after it
+            for _ in range(1000):
+                endless.sendall(b"X" * 1000)
+            assert endless.recv(1) == b""
+            raise OSError
+    with running.client() as client:
+        assert client.get("/v1/models").status_code == 200
+
+
+def test_the_second_request_of_a_connection_has_limits_too(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
+    with raw(serve()) as client:
+        client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        received = b""
+        while not received.endswith(b"}"):
+            received += client.recv(65_536)
+        client.sendall(b"GET /health/li")
+        assert client.recv(1) == b""
+
+
+def test_more_than_the_places_there_are_is_told_to_come_again(
+    model: ScriptedModel, serve: Any, monkeypatch: Any
+) -> None:
+    """429 with the seconds to wait; those inside get their answers, and the places are free afterwards."""
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", model.url)
+    monkeypatch.setenv("CRAG_LLM_MODEL", "scripted-model")
+    running = serve(concurrent=3, pipelines="corrective_rag")
+    model.delay = 1.0
+    with running.client() as client, ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(client.post, "/corrective_rag/run", json={"question": QUESTION}) for _ in range(8)]
+        responses = [future.result() for future in asked]
+        model.delay = 0.0
+        assert client.get("/v1/models").status_code == 200
+        assert client.get("/health/ready").status_code == 200
+    refused = [response for response in responses if response.status_code == 429]
+    assert sorted({response.status_code for response in responses}) == [200, 429]
+    assert len(refused) == 5
+    assert refused[0].headers["Retry-After"] == "1"
+    assert refused[0].json() == {"error": "too_many_requests", "trace_id": None}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_run_of_a_client_that_has_gone_ends(answering: Any, model: ScriptedModel, stream: bool) -> None:
+    """While the grader is asked; no task stays, and the model is not asked for an answer."""
+    model.delay = 1.0
+    before = tasks(answering)
+    chat = {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}], "stream": stream}
+    body = json.dumps(chat).encode()
+    with raw(answering) as client:
+        client.sendall(head(len(body), "/v1/chat/completions") + body)
+        wait(lambda: model.calls == 1)
+        assert tasks(answering) > before
+    wait(lambda: tasks(answering) == before)
+    time.sleep(1.2)
+    assert model.calls == 1
+    assert [documents_in(request["messages"]) != {} for request in model.requests] == [True]
+
+
+def test_a_client_that_leaves_within_a_stream_ends_it(answering: Any, model: ScriptedModel) -> None:
+    model.reply = judging(lambda _: 1.0, answer="word " * 2000)
+    before = tasks(answering)
+    body = json.dumps(
+        {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    ).encode()
+    with raw(answering) as client:
+        client.sendall(head(len(body), "/v1/chat/completions") + body)
+        assert b" 200 " in client.recv(200)
+    wait(lambda: tasks(answering) == before)
+
+
+def tasks(running: Any) -> int:
+    """How many tasks the server's event loop has."""
+
+    async def count() -> int:
+        return len(asyncio.all_tasks()) - 1
+
+    return asyncio.run_coroutine_threadsafe(count(), running.loop).result(10)
+
+
+def wait(condition: Any, seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,0 +1,155 @@
+"""Questions over REST: every pipeline answers, each takes its own options, and nothing internal comes along."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from scripted_model import ScriptedModel, documents_in, judging
+from serving.conftest import KEY, QUESTION
+
+from haystack_integrations.crag.pipelines.loader import names, read
+from haystack_integrations.crag.serving.deployment import query_pipelines
+
+EVIDENCE = {"number", "id", "content", "source", "title", "url", "label", "score", "status", "origin"}
+
+
+def test_every_query_pipeline_of_the_package_answers(answering: Any, model: ScriptedModel) -> None:
+    """`indexing` is none; each answer has the same four entries, and only plain JSON."""
+    assert set(query_pipelines()) == set(names()) - {"indexing"}
+    with answering.client() as client:
+        for name in query_pipelines():
+            most = read(name)["components"].get("grader", {}).get("init_parameters", {}).get("scale", 1.0)
+            model.reply = judging(lambda _, most=most: most)  # type: ignore[misc]
+            response = client.post(f"/{name}/run", json={"question": QUESTION})
+            assert response.status_code == 200, (name, response.text)
+            result = response.json()["result"]
+            assert set(result) == {"answer", "evidence", "crag", "trace_id"}, name
+            assert result["crag"]["action"] != "abstain", name
+            assert all(set(one) == EVIDENCE for one in result["evidence"]), name
+            assert "emma.md" in [one["source"] for one in result["evidence"]], name
+            assert (result["answer"] is not None) == ("answers" in read(name)["outputs"]), name
+            assert "embedding" not in response.text, name
+
+
+def test_evidence_is_numbered_as_the_answer_cites_it(answering: Any) -> None:
+    with answering.client() as client:
+        result = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]
+    assert result["answer"] == "The answer is in [1]."
+    first = result["evidence"][0]
+    assert (first["number"], first["label"], first["origin"]) == (1, "emma.md", "index")
+    assert first["score"] == 1.0
+    assert first["content"].startswith("Emma is a novel")
+
+
+def test_options_reach_the_pipeline(answering: Any) -> None:
+    """Filters, top_k, mode and budget, as its YAML names them."""
+    asked = {
+        "question": QUESTION,
+        "top_k": 2,
+        "mode": "observe",
+        "budget": {"llm_calls": 3},
+        "filters": {"field": "meta.year", "operator": "==", "value": 1815},
+    }
+    with answering.client() as client:
+        result = client.post("/corrective_rag/run", json=asked).json()["result"]
+    assert [one["source"] for one in result["evidence"]] == ["emma.md"]
+    assert result["crag"]["trail"][0]["mode"] == "observe"
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "rule"),
+    [
+        ({}, "question", "missing"),
+        ({"question": ""}, "question", "string_too_short"),
+        ({"question": "x" * 4097}, "question", "string_too_long"),
+        ({"question": ["CANARY"]}, "question", "string_type"),
+        ({"question": "x", "top_k": 0}, "top_k", "greater_than_equal"),
+        ({"question": "x", "mode": "CANARY"}, "mode", "literal_error"),
+        ({"question": "x", "budget": {"CANARY": 1}}, "budget", "extra_forbidden"),
+        ({"question": "x", "budget": {"seconds": -1}}, "budget.seconds", "greater_than"),
+        ({"question": "x", "CANARY": 1}, None, "extra_forbidden"),
+        ({"question": "x", "web": False}, None, "extra_forbidden"),  # of other pipelines
+    ],
+)
+def test_a_broken_rule_is_named_and_the_value_is_not(answering: Any, sent: Any, field: Any, rule: str) -> None:
+    """422 says which field and which rule; a name that the client made up is a value, too."""
+    with answering.client() as client:
+        response = client.post("/corrective_rag/run", json=sent)
+    assert response.status_code == 422
+    body = response.json()
+    assert body["error"] == "invalid_request"
+    assert (body["detail"][0]["field"], body["detail"][0]["rule"]) == (field, rule)
+    assert "CANARY" not in response.text
+    if field is None:
+        assert body["detail"][0]["accepted"] == ["question", "filters", "top_k", "mode", "budget"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"question": "  \n "}, "invalid_question"),
+        (
+            {"question": QUESTION, "filters": {"field": "meta.year", "operator": "CANARY", "value": 1}},
+            "invalid_filters",
+        ),
+        ({"question": QUESTION, "filters": {"CANARY": 1}}, "invalid_filters"),
+        (
+            {"question": QUESTION, "filters": {"field": "meta.year", "operator": ">", "value": "CANARY"}},
+            "invalid_filters",
+        ),
+    ],
+)
+def test_what_only_the_pipeline_can_tell_is_the_clients_fault_too(answering: Any, asked: Any, code: str) -> None:
+    with answering.client() as client:
+        response = client.post("/corrective_rag/run", json=asked)
+    assert (response.status_code, response.json()) == (422, {"error": code, "trace_id": None})
+
+
+def test_an_abstention_is_an_answer(answering: Any, model: ScriptedModel) -> None:
+    model.reply = judging(lambda _: 0.0)
+    with answering.client() as client:
+        result = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]
+    assert result["evidence"] == []
+    assert result["crag"]["action"] == "abstain"
+    assert "Looked for:" in result["answer"]
+
+
+def test_without_a_chat_model_the_pipelines_that_need_none_are_served(serve: Any) -> None:
+    running = serve(pipelines="")
+    with running.client() as client:
+        assert [one["id"] for one in client.get("/v1/models").json()["data"]] == [
+            "corrective_retrieval",
+            "heuristic_rag",
+        ]
+        assert client.post("/corrective_retrieval/run", json={"question": QUESTION}).status_code == 200
+        assert client.post("/corrective_rag/run", json={"question": QUESTION}).status_code == 404
+
+
+def test_fifty_questions_at_once_get_their_own_answers(answering: Any, model: ScriptedModel) -> None:
+    """Each answer holds the number of its question only."""
+
+    def reply(messages: Any) -> tuple[str, str]:
+        if documents_in(messages):
+            return judging(lambda _: 1.0)(messages)
+        return messages[-1]["content"].rpartition("Question: ")[2], "stop"
+
+    model.reply = reply
+    model.delay = 0.05
+
+    def ask(number: int) -> tuple[int, str]:
+        response = client.post("/corrective_rag/run", json={"question": f"Who wrote Emma, reader {number}?"})
+        return number, response.json()["result"]["answer"]
+
+    with answering.client() as client, ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(ask, range(50)))
+    assert all(answer == f"Who wrote Emma, reader {number}?" for number, answer in answers)
+
+
+def test_the_schema_names_each_pipelines_own_options(answering: Any) -> None:
+    with answering.client() as client:
+        schema = client.get("/openapi.json").json()
+    question = schema["components"]["schemas"]["CorrectiveRagQuestion"]
+    assert list(question["properties"]) == ["question", "filters", "top_k", "mode", "budget"]
+    assert question["additionalProperties"] is False
+    assert KEY not in json.dumps(schema)

@@ -1,0 +1,89 @@
+"""The pipelines as MCP tools, called by the protocol's own client."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from serving.conftest import BEARER, QUESTION
+
+from haystack_integrations.crag.serving.deployment import query_pipelines
+
+
+@asynccontextmanager
+async def session(running: Any) -> AsyncIterator[ClientSession]:
+    async with (
+        httpx.AsyncClient(headers=BEARER) as http,
+        streamable_http_client(f"{running.url}/mcp", http_client=http) as (read, write, _),
+        ClientSession(read, write) as client,
+    ):
+        await client.initialize()
+        yield client
+
+
+async def test_every_pipeline_is_a_tool_and_nothing_can_be_deployed(answering: Any) -> None:
+    """With the options of its YAML; Hayhooks' own tools are not there."""
+    async with session(answering) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == set(query_pipelines())
+    assert list(tools["corrective_rag"].inputSchema["properties"]) == ["question", "filters", "top_k", "mode", "budget"]
+    assert "question" in (tools["corrective_rag"].description or "")
+
+
+async def test_a_tool_answers_as_rest_does(answering: Any) -> None:
+    async with session(answering) as client:
+        result = await client.call_tool("corrective_rag", {"question": QUESTION, "top_k": 3})
+    assert not result.isError
+    told = json.loads(result.content[0].text)  # type: ignore[union-attr]
+    assert told["answer"] == "The answer is in [1]."
+    assert told["evidence"][0]["source"] == "emma.md"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("corrective_rag", {}, "invalid_request"),
+        ("corrective_rag", {"question": {"CANARY": 1}}, "invalid_request"),
+        ("corrective_rag", {"question": "x", "CANARY": 1}, "invalid_request"),
+        ("corrective_rag", {"question": "CANARY" * 1000}, "invalid_request"),
+        ("corrective_rag", {"question": " "}, "invalid_question"),
+        ("CANARY", {"question": "x"}, "not_found"),
+        ("deploy_pipeline", {"name": "CANARY", "files": {}, "save_files": False, "overwrite": False}, "not_found"),
+        ("get_pipeline_status", {"pipeline_name": "CANARY"}, "not_found"),
+        ("undeploy_pipeline", {"pipeline_name": "corrective_rag"}, "not_found"),
+    ],
+)
+async def test_a_call_that_fails_is_told_by_its_code(answering: Any, tool: str, arguments: Any, code: str) -> None:
+    """Not by what a validator or an exception said, which repeats what was sent."""
+    async with session(answering) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.isError
+    text = result.content[0].text  # type: ignore[union-attr]
+    assert json.loads(text)["error"] == code
+    assert "CANARY" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"{CANARY", {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}, 400),
+        (b'{"CANARY": 1}', {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}, 400),
+        (b"{}", {"Accept": "text/html", "Content-Type": "application/json"}, 406),
+    ],
+)
+def test_a_message_that_is_none_is_refused_by_code(answering: Any, content: bytes, headers: Any, status: int) -> None:
+    with answering.client() as client:
+        response = client.post("/mcp", content=content, headers=headers)
+    assert response.status_code == status
+    assert set(response.json()) == {"error", "trace_id"}
+    assert "CANARY" not in response.text
+
+
+def test_no_stream_is_kept_open(answering: Any) -> None:
+    """A GET would wait for notifications that never come, and hold a place."""
+    with answering.client() as client:
+        assert client.get("/mcp").status_code == 405

@@ -1,0 +1,98 @@
+"""A served question is one trace, named in its answer; no span holds what was asked, found, said or sent as a key."""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from haystack.tracing.tracer import disable_tracing
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from scripted_model import ScriptedModel, judging
+from serving.conftest import KEY, QUESTION
+from serving.failing import CANARY, BrokenStore, asked
+
+from haystack_integrations.crag.tracing import enable_tracing
+
+
+@pytest.fixture(scope="module")
+def memory() -> InMemorySpanExporter:
+    """Where the spans of this process go; OpenTelemetry takes one provider for good, so others may have set it."""
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        trace.set_tracer_provider(TracerProvider())
+    exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
+    assert isinstance(provider, TracerProvider)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return exporter
+
+
+@pytest.fixture
+def spans(memory: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
+    """The spans of a test, traced as the documentation says."""
+    enable_tracing()
+    memory.clear()
+    yield memory
+    disable_tracing()
+
+
+def ended(spans: InMemorySpanExporter) -> Sequence[ReadableSpan]:
+    """The spans, when the first of all has ended, which it does just after the client has its answer."""
+    end = time.monotonic() + 10
+    while not any(span.parent is None for span in spans.get_finished_spans()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return spans.get_finished_spans()
+
+
+def shown(spans: InMemorySpanExporter) -> str:
+    """All that the spans hold."""
+    parts = [(one.name, one.attributes, one.status.description, one.events) for one in spans.get_finished_spans()]
+    return str([(*part[:3], [(event.name, event.attributes) for event in part[3]]) for part in parts])
+
+
+def test_a_question_is_one_trace_and_its_answer_names_it(spans: InMemorySpanExporter, serve: Any) -> None:
+    """From the server's span to the decision; a failure names its trace, too."""
+    with serve().client() as client:
+        spans.clear()
+        answer = client.post("/corrective_retrieval/run", json={"question": QUESTION})
+        named = answer.json()["result"]["trace_id"]
+        found = ended(spans)
+        failure = client.post("/corrective_retrieval/run", json={"question": " "})
+        refused = client.post("/corrective_retrieval/run", json={"question": ""})
+    assert {format(span.context.trace_id, "032x") for span in found} == {named}
+    assert answer.headers["X-Trace-Id"] == named
+    ids = {span.context.span_id for span in found}
+    assert [span.name for span in found if span.parent is None] == ["POST /corrective_retrieval/run"]
+    assert all(span.parent.span_id in ids for span in found if span.parent is not None)
+    assert len(failure.json()["trace_id"]) == 32
+    assert len(refused.json()["trace_id"]) == 32
+
+
+def test_a_streamed_answer_is_one_trace(
+    spans: InMemorySpanExporter, serve: Any, configured_model: ScriptedModel
+) -> None:
+    configured_model.reply = judging(lambda text: float(text.startswith("Emma")), answer=CANARY)
+    chat = {
+        "model": "corrective_rag",
+        "messages": [{"role": "user", "content": f"{QUESTION} {CANARY}"}],
+        "stream": True,
+    }
+    with serve(pipelines="corrective_rag").client() as client:
+        spans.clear()
+        assert CANARY in client.post("/v1/chat/completions", json=chat).text
+    found = ended(spans)
+    assert len({span.context.trace_id for span in found}) == 1
+    assert {"crag.grade", "crag.answer"} <= {span.name for span in found}
+    assert CANARY not in shown(spans)
+
+
+def test_no_span_of_a_failure_holds_content(spans: InMemorySpanExporter, serve: Any) -> None:
+    with serve(uploads=True, store=BrokenStore(index="test_broken_store")).client() as client:
+        list(asked(client, f"{QUESTION} {CANARY}"))
+    assert spans.get_finished_spans()
+    told = [(one.name, dict(one.attributes or {})) for one in spans.get_finished_spans()]
+    assert [(name, key) for name, tags in told for key, value in tags.items() if CANARY in str(value)] == []
+    assert CANARY not in shown(spans)
+    assert KEY not in shown(spans)

@@ -1,0 +1,189 @@
+"""A real Jaeger: what is sent by OTLP is read back by its query API, by `crag trace` as by a person."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from cli_runner import crag, refused
+from haystack import Document
+from makers import fill, grading_by, scripted
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from pytest_httpserver import HTTPServer
+from services import Service
+
+from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.cli.output import plain
+from haystack_integrations.crag.cli.views import run_view
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.redaction import redacted
+
+QUESTION = "Where do canary birds sing?"
+
+
+class Sent:
+    """Traces under a service name of their own."""
+
+    def __init__(self, jaeger: Service) -> None:
+        self.url, self.service = jaeger.urls["JAEGER_URL"], f"crag-{uuid4().hex}"
+        self.provider = TracerProvider(resource=Resource.create({SERVICE_NAME: self.service}))
+        exporter = OTLPSpanExporter(f"{jaeger.urls['JAEGER_OTLP_URL']}/v1/traces")
+        self.provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=100_000))
+
+    def read(self, count: int) -> list[dict[str, Any]]:
+        """Wait until Jaeger shows so many traces whose runs have ended."""
+        self.provider.force_flush()
+        address, query = f"{self.url}/api/traces", {"service": self.service, "limit": count + 100}
+        deadline = time.monotonic() + 30
+        while True:
+            traces: list[dict[str, Any]] = httpx.get(address, params=query, timeout=60).json()["data"]
+            if len(traces) >= count or time.monotonic() > deadline:
+                return traces
+            time.sleep(0.2)
+
+
+@pytest.fixture
+def sent(jaeger: Service) -> Iterator[Sent]:
+    """Haystack traced into Jaeger."""
+    from haystack.tracing.tracer import disable_tracing, enable_tracing
+
+    from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
+
+    traced = Sent(jaeger)
+    enable_tracing(redacted(OpenTelemetryTracer(traced.provider.get_tracer("crag"))))
+    yield traced
+    disable_tracing()
+    traced.provider.shutdown()
+
+
+@pytest.fixture
+def rag(in_memory_store: Any) -> Any:
+    """Two passes, some documents dropped."""
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    grader = grading_by(lambda text: 0.5 if "cage 1" in text else 0.1)
+    return load("agent_rag", store=in_memory_store, grader=grader, generator=scripted("In cages."))
+
+
+def test_many_requests_are_a_trace_each_without_orphans(sent: Sent, rag: Any) -> None:
+    """As Jaeger has them: one root, every parent there, a decision in each."""
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        list(pool.map(lambda number: rag.run(query=f"{QUESTION} {number}"), range(100)))
+    traces = sent.read(100)
+    assert len(traces) == 100
+    for trace in traces:
+        ids = {span["spanID"] for span in trace["spans"]}
+        parents = [one["spanID"] for span in trace["spans"] for one in span["references"]]
+        assert set(parents) <= ids
+        assert len(trace["spans"]) - len(parents) == 1
+        assert "crag.route" in {span["operationName"] for span in trace["spans"]}
+        assert not any(span.get("warnings") for span in trace["spans"])
+    assert "canary" not in json.dumps(traces).lower()
+
+
+def test_crag_trace_prints_the_trail_that_a_run_prints(sent: Sent, rag: Any, content: None) -> None:
+    """Character by character, where content is traced."""
+    crag_record = rag.run(query=QUESTION)["crag"]
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == plain(run_view(crag_record))
+
+
+def test_without_content_only_the_queries_are_missing(sent: Sent, rag: Any) -> None:
+    """Everything else of the trail is numbers and names."""
+    crag_record = rag.run(query=QUESTION)["crag"]
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url)
+    assert "canary" not in result.stdout.lower()
+    for query in crag_record["queries"]:
+        assert query
+    expected = plain(run_view(crag_record))
+    for decision in crag_record["trail"]:
+        expected = expected.replace(f"search    {decision['query']}", "search    (the query is content, not traced)", 1)
+    assert result.stdout == expected
+
+
+def test_the_json_has_every_run_of_a_trace(sent: Sent, rag: Any) -> None:
+    """Two questions within one request of an app are two runs of one trace."""
+    with sent.provider.get_tracer("app").start_as_current_span("request"):
+        records = [rag.run(query=f"{QUESTION} {number}")["crag"] for number in range(2)]
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url, "--json")
+    told = json.loads(result.stdout)
+    assert told["trace_id"] == trace["traceID"]
+    assert len(told["runs"]) == 2
+    for run, record in zip(told["runs"], records, strict=True):
+        assert {key: run[key] for key in ("verdict", "score", "llm_calls", "tokens", "milliseconds")} == {
+            key: record[key] for key in ("verdict", "score", "llm_calls", "tokens", "milliseconds")
+        }
+        for mine, its in zip(run["trail"], record["trail"], strict=True):
+            assert mine["discarded"] == [
+                {key: entry[key] for key in ("id", "score", "reason")} for entry in its["discarded"]
+            ]
+
+
+def test_what_failed_is_named(sent: Sent, in_memory_store: Any) -> None:
+    """A grading that failed, by the class of the error; the run went on."""
+
+    def broken(_: Any) -> str:
+        msg = "x"
+        raise ConnectionError(msg)
+
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    load("agent_rag", store=in_memory_store, grader=scripted(broken), generator=scripted("x")).run(query=QUESTION)
+    (trace,) = sent.read(1)
+    printed = crag("trace", trace["traceID"], "--jaeger", sent.url).stdout
+    assert "ungraded" in printed
+    assert "Failed    crag.grade.call: ConnectionError" in printed
+
+
+def test_a_trace_without_a_decision_says_where_the_run_ended(sent: Sent, rag: Any) -> None:
+    """Here at the door."""
+    with pytest.raises(Exception, match="empty"):
+        rag.run(query=" ")
+    (trace,) = sent.read(1)
+    message = refused(crag("trace", trace["traceID"], "--jaeger", sent.url), ExitCode.USAGE)
+    assert "QuestionError" in message
+    assert "guard" in message
+
+
+@pytest.mark.parametrize("page", ["<html>", '{"error": "no handler"}'], ids=["a page", "another API"])
+def test_something_else_in_its_place_is_told_apart(httpserver: HTTPServer, page: str) -> None:
+    """A page in HTML, an error of another server."""
+    httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_data(page)
+    assert "is not Jaeger" in refused(
+        crag("trace", uuid4().hex, "--jaeger", httpserver.url_for("")), ExitCode.UNREACHABLE
+    )
+
+
+@pytest.mark.parametrize("bad", ["nonsense", "12ab", "g" * 32, ""])
+def test_what_is_no_trace_id_is_refused_before_anybody_is_asked(bad: str) -> None:
+    """With what one looks like."""
+    assert "32 hexadecimal digits" in refused(crag("trace", bad, "--jaeger", "http://127.0.0.1:1"), ExitCode.USAGE)
+
+
+def test_an_unknown_trace_is_said_to_be_unknown(jaeger: Service) -> None:
+    """Jaeger answers 404."""
+    message = refused(crag("trace", uuid4().hex, "--jaeger", jaeger.url), ExitCode.USAGE)
+    assert "knows no trace" in message
+
+
+def test_a_jaeger_that_is_not_there_is_unreachable_and_no_password_is_shown() -> None:
+    """With the way out."""
+    result = crag("trace", uuid4().hex, "--jaeger", "http://user:secret@127.0.0.1:1")
+    message = refused(result, ExitCode.UNREACHABLE)
+    assert "--jaeger" in message
+    assert "secret" not in message
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    """Before anybody is asked."""
+    assert "16686" in refused(crag("trace", uuid4().hex, "--jaeger", "jaeger"), ExitCode.USAGE)

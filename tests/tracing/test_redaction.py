@@ -1,0 +1,200 @@
+"""What a trace never holds by default, whoever makes the spans; and what the switch lets through."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, component
+from haystack.tracing.tracer import Span, Tracer, enable_tracing, tracer
+from opentelemetry import trace
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+from reading import everything, in_new_process, named
+
+from haystack_integrations.crag.redaction import RedactingTracer, redacted
+from haystack_integrations.crag.tracing import enable_tracing as enable_ours
+
+SECRET = "canary-7f3a"
+
+
+@component
+class AnyRetriever:
+    """Retrieves through a client that traces itself, as Elasticsearch's does, and fails when it is told to."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+        """Find one document."""
+        with trace.get_tracer("client").start_as_current_span("search"):
+            if query.startswith("fail"):
+                msg = f"cannot parse {query}"
+                raise ValueError(msg)
+        return {"documents": [Document(content=SECRET, score=0.5)]}
+
+
+@pytest.fixture
+def pipeline() -> Pipeline:
+    """One retriever."""
+    made = Pipeline()
+    made.add_component("anything", AnyRetriever())
+    return made
+
+
+def ask(pipeline: Pipeline, query: str) -> None:
+    """Run; what it raises keeps its text and its cause."""
+    try:
+        pipeline.run({"anything": {"query": query, "top_k": 4}})
+    except Exception as error:
+        assert SECRET in str(error)
+        assert SECRET in str(error.__cause__)
+        assert isinstance(error.__cause__, ValueError)
+        raise
+
+
+def test_a_question_is_no_attribute(spans: InMemorySpanExporter, pipeline: Pipeline) -> None:
+    """Haystack sets `haystack.pipeline.input_data` whatever its content switch says; here it is gone."""
+    ask(pipeline, SECRET)
+    assert SECRET not in everything(spans.get_finished_spans())
+    (run,) = named(spans, "haystack.pipeline.run")
+    assert run["haystack.pipeline.execution_mode"] == "sync"
+    (retrieval,) = named(spans, "haystack.component.run")
+    assert (retrieval["gen_ai.request.top_k"], retrieval["crag.documents.out"]) == (4, 1)
+
+
+def test_an_exception_is_its_class_on_every_span_it_goes_through(
+    spans: InMemorySpanExporter, pipeline: Pipeline
+) -> None:
+    """The client's span below ours, ours, and the app's above; the caller gets it as it was raised."""
+    with pytest.raises(Exception, match=SECRET), trace.get_tracer("app").start_as_current_span("request"):
+        ask(pipeline, f"fail {SECRET}")
+    finished = spans.get_finished_spans()
+    assert SECRET not in everything(finished)
+    said = {span.name: (span.status.status_code, span.status.description) for span in finished}
+    assert said == {
+        "search": (StatusCode.ERROR, "ValueError: text withheld"),
+        "haystack.component.run": (StatusCode.ERROR, "PipelineRuntimeError: text withheld"),
+        "haystack.pipeline.run": (StatusCode.ERROR, "PipelineRuntimeError: text withheld"),
+        "request": (StatusCode.ERROR, "PipelineRuntimeError: text withheld"),
+    }
+    kinds = {span.name: (span.events[0].attributes or {})["exception.type"] for span in finished}
+    assert kinds["search"] == "ValueError"
+    assert kinds["request"] == "haystack.core.errors.PipelineRuntimeError"
+    assert named(spans, "haystack.component.run")[0]["error.type"] == "ValueError"
+
+
+def test_an_apps_own_errors_keep_their_text(spans: InMemorySpanExporter) -> None:
+    """Turning tracing on takes nothing from what is not ours."""
+    with pytest.raises(ValueError, match="mine"), trace.get_tracer("app").start_as_current_span("own"):
+        raise ValueError("mine")
+    assert "mine" in everything(spans.get_finished_spans())
+
+
+@pytest.mark.usefixtures("content")
+def test_the_switch_shows_all_of_it(spans: InMemorySpanExporter, pipeline: Pipeline) -> None:
+    """Inputs, outputs, texts of exceptions."""
+    ask(pipeline, SECRET)
+    with pytest.raises(Exception, match=SECRET):
+        ask(pipeline, f"fail {SECRET}")
+    finished = spans.get_finished_spans()
+    assert SECRET in named(spans, "haystack.pipeline.run")[0]["haystack.pipeline.input_data"]
+    assert all(SECRET in str(span.status.description) for span in finished if not span.status.is_ok)
+
+
+class Notebook(Tracer):
+    """A tracer of another kind, which writes down what it is given, as Hayhooks' buffer does."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.above: list[Span | None] = []
+
+    @contextmanager
+    def trace(
+        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
+    ) -> Iterator[Span]:
+        """Write down name, tags and errors."""
+        self.lines.append(f"{operation_name} {tags}")
+        self.above.append(parent_span)
+        try:
+            yield Page(self)
+        except Exception as error:
+            self.lines.append(f"{type(error).__name__}: {error}")
+            raise
+
+    def current_span(self) -> Span | None:
+        """Tell of no span."""
+        return None
+
+
+class Page(Span):
+    """A span of the notebook."""
+
+    def __init__(self, book: Notebook) -> None:
+        self.book = book
+
+    def set_tag(self, key: str, value: Any) -> None:
+        """Write it down."""
+        self.book.lines.append(f"{key}={value}")
+
+
+@pytest.fixture
+def notebook() -> Iterator[Notebook]:
+    """Haystack traced by another tracer, redacted."""
+    book, before = Notebook(), tracer.actual_tracer
+    enable_tracing(redacted(book))
+    yield book
+    enable_tracing(before)
+
+
+def test_any_tracer_can_be_wrapped(notebook: Notebook, pipeline: Pipeline) -> None:
+    """It sees names, numbers and classes of errors, and spans of its own as parents."""
+    with pytest.raises(Exception, match=SECRET):
+        ask(pipeline, f"fail {SECRET}")
+    text = "\n".join(notebook.lines)
+    assert SECRET not in text
+    assert "PipelineRuntimeError: text withheld" in text
+    assert "error.type=ValueError" in text
+    assert all(above is None or isinstance(above, Page) for above in notebook.above)
+
+
+def test_tags_that_others_set_later_are_looked_at_too(notebook: Notebook) -> None:
+    """Hayhooks writes an error's message and stack on its own spans, through Haystack's tracer."""
+    with tracer.trace("hayhooks.pipeline.run", tags={"hayhooks.transport": "rest"}) as span:
+        span.set_tag("hayhooks.error.message", SECRET)
+        span.set_tag("hayhooks.error.stack", SECRET)
+        span.set_tag("hayhooks.error.type", "ValueError")
+        span.set_content_tag("anything", SECRET)
+    text = "\n".join(notebook.lines)
+    assert SECRET not in text
+    assert "hayhooks.error.type=ValueError" in text
+
+
+def test_a_tracer_that_is_there_already_is_wrapped_once(notebook: Notebook) -> None:
+    """Hayhooks sets its own up first; a second call changes nothing."""
+    enable_tracing(notebook)
+    enable_ours()
+    wrapped = tracer.actual_tracer
+    assert isinstance(wrapped, RedactingTracer)
+    assert wrapped.traced is notebook
+    enable_ours()
+    assert tracer.actual_tracer is wrapped
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [("", "none is configured"), ("haystack_integrations.tracing", "crag-haystack[trace]")],
+    ids=["no provider", "no package"],
+)
+def test_what_is_missing_is_said_with_the_way_out(missing: str, said: str) -> None:
+    """Tracing into nothing would look like tracing."""
+    code = f"""
+import sys
+if {missing!r}:
+    sys.modules[{missing!r} + ".opentelemetry"] = None
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.tracing import enable_tracing
+try:
+    enable_tracing()
+except ConfigurationError as error:
+    print(error)
+"""
+    assert said in in_new_process(code)

@@ -1,0 +1,158 @@
+"""Every span and attribute of docs/observability.md, of real runs; nothing of them is text of a user."""
+
+from typing import Any
+
+import pytest
+from haystack import Document
+from makers import fill, grading_by, scripted
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from reading import named
+from web_server import web_server
+
+from haystack_integrations.crag.caching import MemoryGradeCache
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.telemetry import traced_id
+
+QUESTION = "Where do canary birds sing?"
+
+
+@pytest.fixture
+def store(in_memory_store: Any) -> Any:
+    """Five documents."""
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    return in_memory_store
+
+
+def test_the_retrievers_of_a_run_say_what_they_gave(spans: InMemorySpanExporter, store: Any) -> None:
+    """On their own spans, whose time is theirs, in the words of the conventions."""
+    load("corrective_rag", store=store, generator=scripted("x"), grader=grading_by(lambda _: 0.9)).run(query=QUESTION)
+    runs = [run for run in named(spans, "haystack.component.run") if run.get("gen_ai.operation.name") == "retrieval"]
+    assert {run["haystack.component.name"] for run in runs} == {"bm25", "dense"}
+    for run in runs:
+        assert run["openinference.span.kind"] == "RETRIEVER"
+        assert run["crag.documents.out"] == 5
+        assert "gen_ai.retrieval.query.text" not in run
+    (join,) = named(spans, "crag.join")
+    assert (join["crag.documents.in.bm25"], join["crag.documents.in.dense"], join["crag.documents.out"]) == (5, 5, 5)
+
+
+def test_what_is_content_is_there_with_haystacks_switch(spans: InMemorySpanExporter, store: Any, content: None) -> None:
+    """Query and documents of retrievers, the search query of each decision."""
+    load("corrective_rag", store=store, generator=scripted("x"), grader=grading_by(lambda _: 0.9)).run(query=QUESTION)
+    run = next(r for r in named(spans, "haystack.component.run") if r["haystack.component.name"] == "bm25")
+    assert run["gen_ai.retrieval.query.text"] == QUESTION
+    assert len(run["gen_ai.retrieval.documents"]) == 5
+    assert set(run["gen_ai.retrieval.documents"][0]) == {"id", "score"}
+    assert named(spans, "crag.route")[0]["crag.query"] == QUESTION
+    assert QUESTION in str(named(spans, "haystack.pipeline.run")[0]["haystack.pipeline.input_data"])
+
+
+def test_each_pass_and_the_whole_run_can_be_read(spans: InMemorySpanExporter, store: Any) -> None:
+    """Rule, scores, what was dropped and why, corrections and costs; the last span sums up."""
+    rag = load("agent_rag", store=store, grader=grading_by(lambda _: 0.1), generator=scripted("In cages."))
+    crag = rag.run(query=QUESTION)["crag"]
+    routes = named(spans, "crag.route")
+    for route, decision in zip(routes, crag["trail"], strict=True):
+        assert route["openinference.span.kind"] == "CHAIN"
+        assert route["crag.decision"] == decision["verdict"]
+        assert route["crag.decision.rule"] == decision["rule"]
+        assert route["crag.decision.judged_by"] == decision["judged_by"]
+        assert route.get("crag.decision.limit") == decision["limit"]
+        assert route["crag.action"] == decision["action"]
+        assert (route["crag.iteration"], route["crag.iteration.max"]) == (decision["iteration"], 3)
+        assert route["crag.retrieval.strategy"] == decision["strategy"]
+        assert route["crag.discarded.scores"] == [entry["score"] for entry in decision["discarded"]]
+        assert route["crag.discarded.reasons"] == [entry["reason"] for entry in decision["discarded"]]
+        assert route["crag.llm_calls"] == decision["coverage"]["llm_calls"]
+        assert route["crag.tokens"] == decision["coverage"]["tokens"]
+        assert route["crag.degraded"] == bool(decision["coverage"]["reasons"])
+        assert route["crag.milliseconds"] >= 0
+    assert [route["crag.correction.strategy"] for route in routes] == ["expand", "none"]
+    (record,) = named(spans, "crag.record")
+    assert record["crag.decision"] == crag["verdict"]
+    assert (record["crag.iterations"], record["crag.llm_calls"]) == (crag["iterations"], crag["llm_calls"])
+    assert (record["crag.tokens.in"], record["crag.tokens.out"]) == (crag["tokens"]["in"], crag["tokens"]["out"])
+    assert record.get("crag.degraded.reasons", []) == crag["coverage"]["reasons"]
+    (expand,) = named(spans, "crag.expand")
+    assert (expand["openinference.span.kind"], expand["crag.queries.count"]) == ("CHAIN", 2)
+
+
+def test_a_grading_says_who_was_asked_and_what_came_back(spans: InMemorySpanExporter) -> None:
+    """Scores in document order, the prompt by its hash, each call's reply and cost."""
+    grader = BatchRelevanceGrader(grading_by(lambda text: 0.9 if "one" in text else 0.1), cache=MemoryGradeCache())
+    documents = [Document(content="one"), Document(content="two"), Document(content="")]
+    for _ in range(2):
+        grader.run(query=QUESTION, documents=documents)
+    first, second = named(spans, "crag.grade")
+    assert first["openinference.span.kind"] == "EVALUATOR"
+    assert (first["gen_ai.evaluation.name"], first["crag.grader.status"]) == ("relevance", "ok")
+    assert first["crag.scores"] == [0.9, 0.1, 0.0]
+    assert first["crag.document.ids"] == [document.id for document in documents]
+    assert (first["crag.score.max"], first["crag.score.mean"]) == (0.9, 0.3333)
+    assert len(first["crag.grader.prompt.sha256"]) == 12
+    assert first["gen_ai.response.finish_reasons"] == ["stop"]
+    assert (first["crag.documents.graded"], first["crag.documents.cached"]) == (3, 0)
+    assert (second["crag.documents.graded"], second["crag.documents.cached"]) == (1, 2)
+    (call,) = named(spans, "crag.grade.call")
+    assert (call["openinference.span.kind"], call["gen_ai.operation.name"]) == ("LLM", "chat")
+    assert (call["gen_ai.usage.input_tokens"], call["gen_ai.usage.output_tokens"]) == (100, 10)
+    assert call["gen_ai.response.finish_reasons"] == ["stop"]
+    assert call["crag.documents.in"] == 2
+
+
+def test_a_grading_that_failed_says_why(spans: InMemorySpanExporter) -> None:
+    """By kind; there is no score of what was not judged."""
+
+    def broken(_: Any) -> str:
+        msg = "secret text"
+        raise ConnectionError(msg)
+
+    BatchRelevanceGrader(scripted(broken)).run(query=QUESTION, documents=[Document(content="one")])
+    (grade,) = named(spans, "crag.grade")
+    assert (grade["crag.grader.status"], grade["error.type"]) == ("failed", "ConnectionError")
+    assert not {"crag.scores", "crag.score.max", "crag.score.mean"} & set(grade)
+    assert named(spans, "crag.grade.call")[0]["error.type"] == "ConnectionError"
+
+
+def test_an_id_that_a_user_chose_is_shown_as_a_hash(spans: InMemorySpanExporter, content: None) -> None:
+    """A path says something; Haystack's own ids are hashes already. With content traced, ids are as they are."""
+    HeuristicGrader().run(query=QUESTION, documents=[Document(id="a/b.pdf", content="x")])
+    assert named(spans, "crag.grade")[0]["crag.document.ids"] == ["a/b.pdf"]
+
+
+def test_hashed_ids_are_the_same_everywhere() -> None:
+    """So that spans of one trace, and log lines, can be laid side by side."""
+    assert traced_id("a/b.pdf") == traced_id("a/b.pdf") != traced_id("a/c.pdf")
+    assert "pdf" not in traced_id("a/b.pdf")
+
+
+def test_web_and_sanitiser_say_what_came_and_what_was_taken_out(spans: InMemorySpanExporter) -> None:
+    """Provider, status, drops by reason, breaker; invisible characters by number."""
+    hidden = "Penguins\u200b\u2060 are birds."
+    results = [{"title": "P", "url": f"https://example.org/{n}", "content": f"{hidden} {n}"} for n in range(2)]
+    results.append({"title": "no link", "content": "x"})
+    with web_server() as server:
+        server.always(body={"results": results})
+        WebFallback(SearXNGWebSearch(url=server.url.removesuffix("/search"))).run(query=QUESTION)
+    (web,) = named(spans, "crag.web")
+    assert (web["openinference.span.kind"], web["gen_ai.operation.name"]) == ("RETRIEVER", "retrieval")
+    assert (web["crag.web.provider"], web["crag.web.status"]) == ("SearXNGWebSearch", "ok")
+    assert (web["crag.web.results.kept"], web["crag.documents.out"]) == (2, 2)
+    assert web["crag.breaker.state"] == ["SearXNGWebSearch:closed"]
+    assert len(web["crag.web.query.sha256"]) == 12
+    (guard,) = named(spans, "crag.guard")
+    assert (guard["openinference.span.kind"], guard["crag.guard.removed_chars"]) == ("GUARDRAIL", 4)
+    assert guard["crag.guard.flags"] == ["invisible_characters"]
+
+
+def test_a_refinement_counts_strips(spans: InMemorySpanExporter, store: Any) -> None:
+    """In and kept."""
+    rag = load("paper_rag", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("x"))
+    rag.run(query=QUESTION)
+    refine = named(spans, "crag.refine")[0]
+    assert refine["openinference.span.kind"] == "CHAIN"
+    assert refine["crag.strips.in"] >= refine["crag.strips.kept"] >= 1
