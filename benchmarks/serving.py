@@ -31,7 +31,7 @@ from haystack_integrations.crag.store_profiles import elasticsearch_client, open
 
 PARTS = ("throughput", "knee", "steady", "faults", "tracing")
 CRAG, PLAIN, RANKED = "/corrective_rag/run", "/plain/run", "/ranked/run"
-_STEPS = (0.5, 0.7, 0.85, 1.0)  # of the throughput
+_FIRST_STEP, _NEXT_STEP, _STEPS = 0.6, 1.25, 8  # of the throughput, of the step before, at most so many
 _BURST = 6.0  # seconds of one measurement of throughput
 _TURNS = 3
 _HEAD = ("load", "rate", "sent", "lost", "mixed", "500", "other", "no ans", "p50", "p95", "p99", "own50", "own99")
@@ -91,9 +91,9 @@ class Bench:
 
     def knee(self) -> None:
         """Raise the rate until replies are refused, lost, late, or fewer than requests."""
-        base = 0.0
-        for share in () if self.options.rate else _STEPS:
-            load = self._show(attack(self.crag, CRAG, self.model, share * self.most, self.options.step, "crag"))
+        base, steps = 0.0, range(0 if self.options.rate else _STEPS)
+        for rate in (_FIRST_STEP * self.most * _NEXT_STEP**step for step in steps):
+            load = self._show(attack(self.crag, CRAG, self.model, rate, self.options.step, "crag"))
             base = base or _quantile(load.latencies, 50)
             if not _is_held(load, base):
                 break

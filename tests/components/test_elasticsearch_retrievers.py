@@ -19,7 +19,6 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 )
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.cli import outcome
-from haystack_integrations.crag.cli.ask import elasticsearch_store
 from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
     ReportingEmbeddingRetriever,
@@ -27,6 +26,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import elasticsearch_store
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.store_profiles import open_store, prepare, store_spec
 

@@ -9,7 +9,7 @@ import pytest
 from evaluation.datasets import CORRECT, ISLANDS, SPLIT, listed, question, write_dataset, write_lines
 from scripted_model import NAME, ScriptedModel, judging
 
-from haystack_integrations.crag.cli.model import ChatModel
+from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels, summed, verdict_of

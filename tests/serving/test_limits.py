@@ -114,6 +114,12 @@ def test_more_than_the_places_there_are_is_told_to_come_again(
     assert refused[0].json() == {"error": "too_many_requests", "trace_id": None}
 
 
+def test_a_client_that_has_its_answer_finds_the_only_place_free(serve: Any) -> None:
+    with serve(concurrent=1).client() as client:
+        assert {client.post(RUN, json={"question": QUESTION}).status_code for _ in range(30)} == {200}
+        assert {client.post(RUN, content=b"x" * 70_000).status_code for _ in range(30)} == {413}
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_run_of_a_client_that_has_gone_ends(answering: Any, model: ScriptedModel, stream: bool) -> None:
     """While the grader is asked; no task stays, and the model is not asked for an answer."""

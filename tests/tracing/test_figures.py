@@ -11,7 +11,7 @@ from scripted_model import NAME, ScriptedModel, judging
 from web_server import web_server
 
 from haystack_integrations.crag.caching import GradeCache, MemoryGradeCache, RedisGradeCache
-from haystack_integrations.crag.cli.model import chat_model
+from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch

@@ -34,6 +34,16 @@ _CONTENT: Final = frozenset(
 )
 """Tags with text of a user, or of an exception, that somebody sets without asking the content switch."""
 
+_STATIC: Final = frozenset(
+    {
+        "haystack.component.input_spec",
+        "haystack.component.output_spec",
+        "haystack.component.input_types",
+        "haystack.component.fully_qualified_type",
+    }
+)
+"""What stands in the YAML and is the same in every run; writing it down is half of what tracing costs."""
+
 _MOST_CAUSES: Final = 10
 _MARK: Final = "crag_withheld"
 
@@ -200,7 +210,6 @@ def went_through_ours(error: BaseException) -> bool:
     return getattr(error, _MARK, False) is True
 
 
-def _allowed(tags: dict[str, Any] | None) -> dict[str, Any] | None:
-    if tags is None or tracer.is_content_tracing_enabled:
-        return tags
-    return {name: value for name, value in tags.items() if name not in _CONTENT}
+def _allowed(tags: dict[str, Any] | None) -> dict[str, Any]:
+    left_out = _STATIC if tracer.is_content_tracing_enabled else _STATIC | _CONTENT
+    return {name: value for name, value in (tags or {}).items() if name not in left_out}

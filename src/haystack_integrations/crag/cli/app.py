@@ -143,8 +143,8 @@ def ask(
     json: Json = False,
 ) -> None:
     """Answer a question from files, or from an index made by `crag index`."""
+    from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.cli import ask as asking
-    from haystack_integrations.crag.cli.model import chat_model
     from haystack_integrations.crag.cli.views import outcome_view
 
     model = chat_model(llm_base_url, llm_model, llm_api_key)
@@ -182,9 +182,9 @@ def index(
 ) -> None:
     """Bring an index up to date with files and folders; a second run writes nothing."""
     from haystack_integrations.crag import corpus_statistics
-    from haystack_integrations.crag.cli.ask import elasticsearch_store
     from haystack_integrations.crag.cli.views import report_table
     from haystack_integrations.crag.pipelines.indexing import index as run_index
+    from haystack_integrations.crag.pipelines.opening import elasticsearch_store
 
     opened = elasticsearch_store(store, url, index)
     if statistics is not None:
@@ -210,10 +210,10 @@ def doctor(
     json: Json = False,
 ) -> None:
     """Say what is reachable, what is missing, and how to fix it."""
-    from haystack_integrations.crag.cli.ask import ELASTICSEARCH, elasticsearch_store
+    from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.cli.doctor import checks
-    from haystack_integrations.crag.cli.model import chat_model
     from haystack_integrations.crag.cli.views import checks_view
+    from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, elasticsearch_store
 
     opened = elasticsearch_store(store or ELASTICSEARCH, url, index) if store or url else None
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key)))

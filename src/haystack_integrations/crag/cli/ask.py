@@ -4,27 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
-from uuid import uuid4
 
-from haystack_integrations.crag.cli.model import (
-    KEY_SETTING,
-    MODEL_SETTING,
-    OPENAI_KEY,
-    URL_SETTING,
-    ChatModel,
-    is_address,
-)
+from haystack_integrations.crag.chat_model import KEY_SETTING, MODEL_SETTING, URL_SETTING, ChatModel, has_key
 from haystack_integrations.crag.cli.outcome import Outcome, run
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
-from haystack_integrations.crag.settings import configured
 
 if TYPE_CHECKING:
     from haystack import SuperComponent
 
 WITH_MODEL: Final = "corrective_rag"
 WITHOUT_MODEL: Final = "corrective_retrieval"
-ELASTICSEARCH: Final = "elasticsearch"
 
 _GRADING_SECONDS: Final = 20.0
 _ANSWER_SECONDS: Final = 60.0
@@ -63,10 +52,12 @@ def answer(
     :returns: What came out.
     :raises CragError: For whatever cannot work; nothing is changed in any store.
     """
+    from haystack_integrations.crag.pipelines.opening import elasticsearch_store, memory_store
+
     kind, url, index = place
     if bool(request.docs) == bool(kind):
         got = "both files and a store" if kind else "nothing to answer from"
-        msg = f"got {got}, wanted one of them; pass --docs PATH, or --store {ELASTICSEARCH} --url URL --index NAME"
+        msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
         raise ConfigurationError(msg)
     options = {key: value for key, value in request.options.items() if value is not None}
     check_request(request.pipeline, request.question, model, options)
@@ -76,39 +67,6 @@ def answer(
     pipeline = load_pipeline(request.pipeline, store, model)
     failures = read_documents(request.docs, store, tell) if request.docs else []
     return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
-
-
-def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
-    """
-    Open the store of a server; it is not contacted yet.
-
-    :param store: `elasticsearch`.
-    :param url: `http://HOST:PORT`; of a cluster all of them, with commas between.
-    :param index: Name of the index.
-    :returns: The store.
-    :raises ConfigurationError: For another kind of store, or a missing or unusable address.
-    """
-    from haystack_integrations.crag.store_profiles import display_url, open_store
-
-    if store != ELASTICSEARCH:
-        msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
-        raise ConfigurationError(msg)
-    nodes = [node.strip() for node in url.split(",")] if url else []
-    if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
-        msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
-        raise ConfigurationError(msg)
-    return open_store(store, url, index)
-
-
-def memory_store() -> Any:
-    """
-    Open an in-memory store that nobody else shares: Haystack keeps one for each index name and process.
-
-    :returns: The store.
-    """
-    from haystack_integrations.crag.store_profiles import open_store
-
-    return open_store("in_memory", index=f"crag-{uuid4().hex}")
 
 
 def require_index(store: Any) -> None:
@@ -129,7 +87,7 @@ def require_index(store: Any) -> None:
         state = "is empty" if exists else "does not exist"
         msg = (
             f"the index {index!r} at {url} {state}, so there is nothing to answer from; "
-            f"fill it with `crag index PATH --store {ELASTICSEARCH} --url {url} --index {index}`"
+            f"fill it with `crag index PATH --store elasticsearch --url {url} --index {index}`"
         )
         raise StoreError(msg)
 
@@ -162,17 +120,12 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     guards = [part for part in spec["components"].values() if str(part.get("type")).endswith(".QuestionGuard")]
     guard: Any = QuestionGuard(**((guards[0].get("init_parameters") or {}) if guards else {}))
     guard.run(query=question)
-    if model is None and name in names() and "generator" in spec["components"] and not _has_key():
+    if model is None and name in names() and "generator" in spec["components"] and not has_key():
         msg = (
             f"the pipeline {name!r} asks a chat model, but none is configured; set {URL_SETTING} and {MODEL_SETTING} "
             f"(and {KEY_SETTING} where it needs one), or take --pipeline {WITHOUT_MODEL}"
         )
         raise ConfigurationError(msg)
-
-
-def _has_key() -> bool:
-    """Tell whether the model that stands in the YAML could be asked."""
-    return any(configured(name) for name in (KEY_SETTING, OPENAI_KEY))
 
 
 def load_pipeline(name: str, store: Any, model: ChatModel | None) -> "SuperComponent":

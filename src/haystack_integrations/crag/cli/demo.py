@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.rule import Rule
 from rich.text import Text
 
-from haystack_integrations.crag.cli.ask import WITHOUT_MODEL, load_pipeline, memory_store
+from haystack_integrations.crag.cli.ask import WITHOUT_MODEL, load_pipeline
 from haystack_integrations.crag.cli.outcome import Outcome, run
 from haystack_integrations.crag.cli.views import outcome_view
 from haystack_integrations.crag.errors import SourceError
@@ -62,6 +62,7 @@ def run_demo() -> Demo:
         msg = "this Python comes without its reference (pydoc_data.topics); ask your own: crag ask QUESTION --docs PATH"
         raise SourceError(msg) from None
     from haystack_integrations.crag.pipelines.indexing import index
+    from haystack_integrations.crag.pipelines.opening import memory_store
 
     store = memory_store()
     with TemporaryDirectory(prefix="crag-demo-") as folder:

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, Literal
 
+from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
 from haystack_integrations.crag.cli.errors import explain
-from haystack_integrations.crag.cli.model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
 from haystack_integrations.crag.settings import configured
 
 Status = Literal["ok", "warning", "error", "info"]
@@ -113,9 +113,10 @@ def _static_model() -> Check:
 def _embedded() -> Check:
     from haystack import Document
 
-    from haystack_integrations.crag.cli.ask import WITHOUT_MODEL, memory_store
+    from haystack_integrations.crag.cli.ask import WITHOUT_MODEL
     from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
     from haystack_integrations.crag.pipelines.loader import load
+    from haystack_integrations.crag.pipelines.opening import memory_store
 
     store = memory_store()
     text = "A finally clause always runs, whether an exception occurred or not."

@@ -106,7 +106,7 @@ def evaluate(
 
 def _setup(pipeline: str, grader: Grader | None, calibration: Path | None, lists: Lists, top_k: int | None) -> "Setup":
     """Say what is evaluated; a chat model is looked for only where one is asked."""
-    from haystack_integrations.crag.cli.model import chat_model
+    from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.evaluation.parts import waits_for_a_model
     from haystack_integrations.crag.evaluation.setup import Setup
 

@@ -48,7 +48,7 @@ def fetch(address: str, trace_id: str) -> list[Span]:
     """
     import httpx
 
-    from haystack_integrations.crag.cli.model import is_address
+    from haystack_integrations.crag.chat_model import is_address
     from haystack_integrations.crag.store_profiles import display_url
 
     identity = trace_id.strip().lower().removeprefix("0x")

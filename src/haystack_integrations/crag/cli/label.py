@@ -15,7 +15,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from haystack_integrations.crag.cli.model import ChatModel
+    from haystack_integrations.crag.chat_model import ChatModel
     from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
 
 Output = Annotated[str, typer.Option(metavar="NAME", help="The split that is written, beside the other one.")]
@@ -59,7 +59,7 @@ def label(
 
 
 def _model() -> "ChatModel":
-    from haystack_integrations.crag.cli.model import chat_model
+    from haystack_integrations.crag.chat_model import chat_model
 
     if (model := chat_model()) is None:
         msg = (

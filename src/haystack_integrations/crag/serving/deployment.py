@@ -13,22 +13,21 @@ from hayhooks.server.utils.module_loader import create_pipeline_wrapper_instance
 from haystack import logging
 from haystack.utils import Secret
 
-from haystack_integrations.crag.cli.ask import elasticsearch_store, memory_store
-from haystack_integrations.crag.cli.model import (
+from haystack_integrations.crag.chat_model import (
     KEY_SETTING,
     MODEL_SETTING,
-    OPENAI_KEY,
     URL_SETTING,
     ChatModel,
     chat_model,
+    has_key,
 )
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
+from haystack_integrations.crag.pipelines.opening import elasticsearch_store, memory_store
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.wrapper import CragWrapper
-from haystack_integrations.crag.settings import configured
 
 if TYPE_CHECKING:
     from haystack import SuperComponent
@@ -96,7 +95,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first request.
     """
     model = chat_model()
-    chosen = _chosen(settings, has_model=model is not None or _has_key())
+    chosen = _chosen(settings, has_model=model is not None or has_key())
     store = _store(settings) if store is None else store
     chat = None if model is None else _Chat(model, settings.answer_seconds)
     cache = _cache(settings)
@@ -109,7 +108,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
-    if not (model or _has_key()) and not settings.pipelines:
+    if not (model or has_key()) and not settings.pipelines:
         logger.warning("No chat model is configured: only {names} are served.", names=", ".join(chosen))
     registry = ImmutablePipelineRegistry(_registration(name, wrapper) for name, wrapper in wrappers.items())
     return Deployment(store, wrappers, registry)
@@ -182,11 +181,6 @@ def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
         )
         raise ConfigurationError(msg)
     return [name for name in able if name in settings.pipelines or not settings.pipelines]
-
-
-def _has_key() -> bool:
-    """Tell whether the model that stands in the YAML could be asked."""
-    return any(configured(name) for name in (KEY_SETTING, OPENAI_KEY))
 
 
 def _store(settings: ServeSettings) -> Any:

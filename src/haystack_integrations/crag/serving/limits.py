@@ -54,16 +54,17 @@ class Limits:
         if lane.running >= lane.most:
             await problem(429, headers=_RETRY)(scope, receive, send)
             return
-        lane.running += 1
+        place = _Place(lane)
         try:
             body = await _body(scope, receive, lane)
             if isinstance(body, int):
+                place.leave()
                 # The connection stays: a client that still sends would find it broken, and not read why.
                 await problem(body)(scope, receive, send)
             elif body is not None:
-                await _Exchange(self.app, scope, body).run(receive, send)
+                await _Exchange(self.app, scope, body, place).run(receive, send)
         finally:
-            lane.running -= 1
+            place.leave()
 
 
 async def _body(scope: Scope, receive: Receive, lane: Lane) -> bytes | int | None:
@@ -88,19 +89,35 @@ async def _body(scope: Scope, receive: Receive, lane: Lane) -> bytes | int | Non
         return 408
 
 
+class _Place:
+    """One of the places of a lane, left once."""
+
+    def __init__(self, lane: Lane) -> None:
+        lane.running += 1
+        self._lane: Lane | None = lane
+
+    def leave(self) -> None:
+        if self._lane is not None:
+            self._lane.running -= 1
+            self._lane = None
+
+
 class _Exchange:
     """One request whose body is there: the run and the watch for the client's leaving."""
 
-    def __init__(self, app: ASGIApp, scope: Scope, body: bytes) -> None:
-        self._app, self._scope, self._body = app, scope, body
+    def __init__(self, app: ASGIApp, scope: Scope, body: bytes, place: _Place) -> None:
+        self._app, self._scope, self._body, self._place = app, scope, body, place
         self._given, self._answered, self._gone = False, False, asyncio.Event()
 
     async def run(self, receive: Receive, send: Send) -> None:
         """Run until there is an answer, or nobody to read it."""
 
         async def watched(message: Message) -> None:
+            answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+            if answered:  # before it is sent: a client that has its answer finds a place for its next request
+                self._place.leave()
             await send(message)
-            self._answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+            self._answered = answered
 
         async def answer() -> None:
             await self._app(self._scope, self._replay, watched)

@@ -75,6 +75,15 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     return ChatModel(model, base_url, key)
 
 
+def has_key() -> bool:
+    """
+    Tell whether the model that stands in the shipped YAML could be asked.
+
+    :returns: True when one of the keys that it reads is set.
+    """
+    return any(configured(name) for name in (KEY_SETTING, OPENAI_KEY))
+
+
 def is_address(url: str) -> bool:
     """
     Tell whether a text is the address of a server.
