@@ -1,7 +1,7 @@
 """
 `crag serve` under load, beside a bare hybrid RAG that a stock Hayhooks app serves on the same store and model.
 
-    python benchmarks/serving.py [--url http://127.0.0.1:9200] [--seconds 30] [--faults 0.1]
+    python benchmarks/serving.py [--url http://127.0.0.1:9200] [--seconds 20] [--faults 0.1]
     python benchmarks/serving.py --parts steady faults --rate 30 --seconds 300
 
 Everything runs on loopback, each server in its own process; the load is vegeta's (needs Go), at a constant rate. Parts:
@@ -32,7 +32,7 @@ from haystack_integrations.crag.store_profiles import elasticsearch_client, open
 PARTS = ("throughput", "knee", "steady", "faults", "tracing")
 CRAG, PLAIN, RANKED = "/corrective_rag/run", "/plain/run", "/ranked/run"
 _FIRST_STEP, _NEXT_STEP, _STEPS = 0.6, 1.25, 8  # of the throughput, of the step before, at most so many
-_BURST = 6.0  # seconds of one measurement of throughput
+_BURST = 5.0  # seconds of one measurement of throughput
 _TURNS = 3
 _HEAD = ("load", "rate", "sent", "lost", "mixed", "500", "other", "no ans", "p50", "p95", "p99", "own50", "own99")
 _FORM = "{:<26}" + "{:>7}" * 7 + "{:>8}" * 5 + "{:>9}{:>15}"
@@ -215,7 +215,7 @@ def _options() -> Any:
     parser.add_argument("--url", help="of an Elasticsearch; without one, each server has the documents in memory")
     parser.add_argument("--documents", type=int, default=500)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds of a model call")
-    parser.add_argument("--seconds", type=float, default=30, help="of a long load")
+    parser.add_argument("--seconds", type=float, default=20, help="of a long load")
     parser.add_argument("--step", type=float, default=10, help="seconds of a short load")
     parser.add_argument("--rate", type=float, help="of long loads; without it, half the knee")
     parser.add_argument("--faults", type=float, default=0.1, help="share of model calls that fail")
