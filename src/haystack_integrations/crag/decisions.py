@@ -117,24 +117,14 @@ def judge(
     grades = [(document, grade_of(document, question)) for document in documents]
     counts = _counts([grade for _, grade in grades])
     judged = counts["graded"] + counts["cached"] + counts["approved"]
-    kept: list[Document] = []
-    discarded: list[dict[str, Any]] = []
-    scores: list[float] = []
-    low = False
-    for document, grade in grades:
-        if grade is None:
-            discarded.append(_dropped(document, None, "not_graded"))
-        elif grade.status != "failed" and grade.score < thresholds.filter and judged >= counts["failed"]:
-            discarded.append(_dropped(document, grade.score, "below_filter"))
-            low = True
-        else:
-            kept.append(document)
-            scores += [] if grade.status == "failed" else [grade.score]
+    # Where most grades failed, none of the others is enough to drop a document by.
+    kept, discarded = _filtered(grades, thresholds.filter if judged >= counts["failed"] else 0.0)
     if judged == 0 or judged < counts["failed"]:
         everything = kept or list(documents)
         return Judgement("ungraded", None, "grader_failed", everything, discarded if kept else [], counts)
-    if over == "all":
-        scores = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
+    usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
+    scores = usable if over == "all" else [score for score in usable if score >= thresholds.filter]
+    low = any(score < thresholds.filter for score in usable)
     score = _aggregate(aggregate, scores, set_score)
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
@@ -145,6 +135,22 @@ def judge(
     if counts["approved"] == len(documents):
         rule = _approving_rule(documents, question)
     return Judgement(verdict, score, rule, kept, discarded, counts)
+
+
+def _filtered(
+    grades: Sequence[tuple[Document, Grade | None]], least: float
+) -> tuple[list[Document], list[dict[str, Any]]]:
+    """Keep what reaches the filter, and what could not be judged; say why the rest is dropped."""
+    kept: list[Document] = []
+    discarded: list[dict[str, Any]] = []
+    for document, grade in grades:
+        if grade is None:
+            discarded.append(_dropped(document, None, "not_graded"))
+        elif grade.status != "failed" and grade.score < least:
+            discarded.append(_dropped(document, grade.score, "below_filter"))
+        else:
+            kept.append(document)
+    return kept, discarded
 
 
 def _never_empty(

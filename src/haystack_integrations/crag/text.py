@@ -86,7 +86,7 @@ def words(text: str) -> list[str]:
     :param text: Any text, any language.
     :returns: The words in order of appearance.
     """
-    # Compatibility forms first: a mathematical or full-width capital has no lower case until it is a plain letter.
+    # Compatibility forms first: a full-width capital has no lower case until it is a plain letter.
     return surface_words((text if text.isascii() else normalize("NFKC", text)).lower())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from cachetools import LRUCache
@@ -149,9 +149,23 @@ def _sentences(content: str) -> list[str]:
 
 
 def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: Vectors) -> Reading:
-    """Go through the words of a text once."""
-    stem_of = stems()
     title_terms = frozenset(terms(title))
+    found = _walked(parts, title_terms)
+    lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
+    return Reading(
+        title=title,
+        name=tuple(terms(_BRACKETS.sub("", title))),
+        title_terms=title_terms,
+        vector=_unit(lengths @ vectors),
+        title_vector=title_vector,
+        sentence_vectors=vectors,
+        **found,
+    )
+
+
+def _walked(parts: Sequence[str], title_terms: frozenset[str]) -> dict[str, Any]:
+    """Go through the words of a text once; gives what a reading says of them."""
+    stem_of = stems()
     places: dict[str, list[int]] = {}
     capitals: Counter[str] = Counter()
     smalls: Counter[str] = Counter()
@@ -183,24 +197,9 @@ def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: V
             numbers += [position] if word.isdigit() else []
             years += [position] if is_year else []
             position += 1
-    lengths = np.diff([*starts, position]).astype(np.float32)
-    return Reading(
-        title=title,
-        name=tuple(terms(_BRACKETS.sub("", title))),
-        title_terms=title_terms,
-        places=places,
-        starts=starts,
-        length=position,
-        capitals=capitals,
-        smalls=smalls,
-        names=names,
-        numbers=numbers,
-        years=years,
-        vector=_unit(lengths @ vectors),
-        title_vector=title_vector,
-        sentence_vectors=vectors,
-        ngrams=frozenset(said.union(f"{one} {two}" for one, two in pairwise(masked[:_NGRAM_WORDS]))),
-    )
+    found = {"places": places, "starts": starts, "length": position, "capitals": capitals, "smalls": smalls}
+    grams = frozenset(said.union(f"{one} {two}" for one, two in pairwise(masked[:_NGRAM_WORDS])))
+    return {**found, "names": names, "numbers": numbers, "years": years, "ngrams": grams}
 
 
 def _masked(stem: str, word: str, title_terms: frozenset[str], *, is_year: bool) -> str:
