@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 from weakref import WeakSet
 
-from haystack.tracing.tracer import Span, Tracer, tracer
+from haystack.tracing.tracer import NullSpan, Span, Tracer, tracer
 
-from haystack_integrations.crag.retrieval_tags import input_tags, is_retriever, output_tags
+from haystack_integrations.crag.retrieval_tags import COMPONENT, content_of, input_tags, is_retriever, output_tags
 from haystack_integrations.crag.telemetry import set_tags
 
 WITHHELD: Final = "text withheld"
@@ -42,7 +42,10 @@ _STATIC: Final = frozenset(
         "haystack.component.fully_qualified_type",
     }
 )
-"""What stands in the YAML and is the same in every run; writing it down is half of what tracing costs."""
+"""What stands in the YAML and is the same in every run: more text than all the rest of a trace."""
+
+_PLUMBING: Final = "BranchJoiner"
+"""Passes a value on, five times a run; its spans would be a quarter of a trace, and tell nothing without content."""
 
 _MOST_CAUSES: Final = 10
 _MARK: Final = "crag_withheld"
@@ -84,6 +87,9 @@ class RedactingTracer(Tracer):
         :param parent_span: The span above it, for tracers that want to be told.
         :returns: The span.
         """
+        if (tags or {}).get(COMPONENT) == _PLUMBING and not tracer.is_content_tracing_enabled:
+            yield NullSpan()
+            return
         above = parent_span.span if isinstance(parent_span, RedactingSpan) else parent_span
         retrieves, failure = is_retriever(tags or {}), None
         with suppress(_Withheld), self.traced.trace(operation_name, tags=_allowed(tags), parent_span=above) as span:
@@ -143,10 +149,9 @@ class RedactingSpan(Span):
         if tracer.is_content_tracing_enabled:
             self.span.set_content_tag(key, value)
         if self._retrieves and isinstance(value, Mapping):
-            told, content = (output_tags if key.endswith(".output") else input_tags)(value)
-            set_tags(self.span, told)
-            for name, text in content.items():
-                self.set_content_tag(name, text)
+            set_tags(self.span, (output_tags if key.endswith(".output") else input_tags)(value))
+            if tracer.is_content_tracing_enabled:
+                set_tags(self.span, content_of(value))
 
     def raw_span(self) -> Any:
         """Give the span of the tracing library itself; what is set there is not redacted."""

@@ -7,10 +7,7 @@ from haystack import Document
 
 from haystack_integrations.crag.telemetry import shown
 
-_COMPONENT: Final = "haystack.component.type"
-
-Told = tuple[dict[str, Any], dict[str, Any]]
-"""Attributes that are always set, and those that are content."""
+COMPONENT: Final = "haystack.component.type"
 
 
 def is_retriever(tags: Mapping[str, Any]) -> bool:
@@ -20,31 +17,41 @@ def is_retriever(tags: Mapping[str, Any]) -> bool:
     :param tags: The first tags of the span.
     :returns: The answer.
     """
-    return str(tags.get(_COMPONENT, "")).endswith("Retriever")
+    return str(tags.get(COMPONENT, "")).endswith("Retriever")
 
 
-def input_tags(inputs: Mapping[str, Any]) -> Told:
+def input_tags(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Say what a retriever was asked.
+    Say what a retriever was asked for.
 
     :param inputs: Its inputs.
-    :returns: How many documents are wanted, where the run says so; the query is content.
+    :returns: What kind of run it is, and how many documents are wanted, where the run says so.
     """
-    top_k, query = inputs.get("top_k"), inputs.get("query")
+    top_k = inputs.get("top_k")
     numbers = {"gen_ai.request.top_k": top_k if isinstance(top_k, int) else None}
-    said = {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval", **numbers}
-    return said, {"gen_ai.retrieval.query.text": query} if isinstance(query, str) else {}
+    return {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval", **numbers}
 
 
-def output_tags(outputs: Mapping[str, Any]) -> Told:
+def output_tags(outputs: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Say what a retriever found.
+    Say how much a retriever found.
 
     :param outputs: Its outputs.
-    :returns: How many documents; which they are is content.
+    :returns: How many documents.
     """
     documents = outputs.get("documents")
-    if not isinstance(documents, Sequence):
-        return {}, {}
-    listed = [document for document in documents if isinstance(document, Document)]
-    return {"crag.documents.out": len(documents)}, {"gen_ai.retrieval.documents": shown(listed)}
+    return {"crag.documents.out": len(documents)} if isinstance(documents, Sequence) else {}
+
+
+def content_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give what of a retriever's inputs or outputs is content, for those who trace it.
+
+    :param values: Its inputs, or its outputs.
+    :returns: The query, or the documents.
+    """
+    query, documents = values.get("query"), values.get("documents")
+    found = {"gen_ai.retrieval.query.text": query} if isinstance(query, str) else {}
+    if isinstance(documents, Sequence):
+        found["gen_ai.retrieval.documents"] = shown(one for one in documents if isinstance(one, Document))
+    return found

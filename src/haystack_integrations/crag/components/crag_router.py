@@ -6,6 +6,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.decisions import Aggregate, Over, check_aggregate
+from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
 from haystack_integrations.crag.state import CragState
@@ -14,14 +15,14 @@ from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, WEB_ACTIONS, Act
 
 
 @component
+@light
 class CragRouter:
     """
     Decides what happens with a graded retrieval, and writes the decision down.
 
-    Documents below `filter_threshold` are dropped, the rest is aggregated and compared with `upper` and `lower`. A
-    correct retrieval is answered from; an ambiguous or incorrect one is corrected, again and again, until it is
-    correct, a limit is reached, or a correction brings nothing new. Then the run ends with the best evidence of any
-    pass, or says that the documents do not answer: never with an exception, never empty without a reason.
+    Documents below `filter_threshold` are dropped, the rest is aggregated and compared with `upper` and `lower`. An
+    ambiguous or incorrect one is corrected until it is correct, a limit is reached, or nothing new comes. Then the run
+    ends with the best evidence of any pass, or says that nothing answers: never with an exception, never empty.
 
     ```python
     from haystack import Document
@@ -68,8 +69,7 @@ class CragRouter:
         :param lower: Aggregate in [0, 1] from which it is ambiguous. None takes the preset's.
         :param strict: `upper`, `lower` or both: thresholds that must be exceeded, not only reached.
         :param filter_threshold: A document whose score in [0, 1] is below it is dropped.
-        :param aggregate: `mean`, `rank_weighted` (weights 1/(rank+1)), `max`, `min` (the worst document decides) or
-            `set` (the grader's own verdict on the set; where it gives none, its score of the set).
+        :param aggregate: `mean`, `rank_weighted` (1/(rank+1)), `max`, `min`, `set` (the grader's verdict or score).
         :param aggregate_over: The `kept` documents, or `all` that were judged.
         :param variance_rule: Between the thresholds, let the spread of the scores decide; see `decisions.judge`.
         :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays. Likewise `on_incorrect`.

@@ -8,12 +8,14 @@ from haystack import Document, component
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, unite
+from haystack_integrations.crag.light import light
 from haystack_integrations.crag.retrieval_report import together
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
 
 
 @component
+@light
 class EvidenceJoiner:
     """
     Fuses the lists of several retrievers into one, and keeps what each of them said.

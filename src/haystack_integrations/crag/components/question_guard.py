@@ -6,6 +6,7 @@ from haystack import component
 
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import check_mode
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
@@ -13,6 +14,7 @@ from haystack_integrations.crag.vocabulary import WebStatus
 
 
 @component
+@light
 class QuestionGuard:
     """
     Starts a run: refuses a question that no retriever should see, and makes the state that travels with the run.

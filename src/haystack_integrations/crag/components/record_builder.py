@@ -6,6 +6,7 @@ from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.light import light
 from haystack_integrations.crag.record_tags import record_tags
 from haystack_integrations.crag.records import run_record
 from haystack_integrations.crag.state import CragState
@@ -14,6 +15,7 @@ from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 
 @component
+@light
 class RecordBuilder:
     """
     Writes the `crag` record: verdict, score, corrections, cost and the trail of all decisions, as plain JSON.

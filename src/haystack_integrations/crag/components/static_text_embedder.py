@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from haystack import component
 
+from haystack_integrations.crag.light import light
 from haystack_integrations.crag.static_model import load_encoder
 
 
 @component
+@light
 class StaticTextEmbedder:
     """
     Embeds a text with static token embeddings: no network, no key, no GPU, well under a millisecond.

@@ -24,7 +24,7 @@ from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.limits import Lane, Limits
 from haystack_integrations.crag.serving.settings import ServeSettings
-from haystack_integrations.crag.serving.spans import trace_requests, trace_runs
+from haystack_integrations.crag.serving.spans import send_rest, trace_requests, trace_runs
 from haystack_integrations.crag.serving.tools import PATH as MCP
 from haystack_integrations.crag.serving.tools import Tools
 from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
@@ -54,8 +54,11 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with deployment.running(), tools.manager.run():
-            yield
+        try:
+            async with deployment.running(), tools.manager.run():
+                yield
+        finally:
+            await send_rest()
 
     app = FastAPI(
         title="crag",

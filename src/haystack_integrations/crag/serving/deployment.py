@@ -1,5 +1,6 @@
 """What a server serves: one store, one cache of grades, and the pipelines that can run with the model there is."""
 
+import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -75,8 +76,12 @@ class Deployment:
                 await reachable(self.store)  # the first contact of a client is two requests: not in someone's question
             except Exception as error:  # whatever a store raises; /health/ready goes on asking
                 logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
+            # What is loaded now stays: to look through all of it for garbage held up requests by a fifth of a second.
+            gc.collect()
+            gc.freeze()
             yield
         finally:
+            gc.unfreeze()
             for wrapper in self.wrappers.values():
                 await wrapper.loaded.close_async()
                 wrapper.loaded.close()
