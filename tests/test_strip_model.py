@@ -173,7 +173,5 @@ def test_a_signal_that_is_not_measured_here_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_refused() -> None:
     """At warm-up, or at the first run."""
-    with pytest.raises(
-        ConfigurationError, match=r"`crag calibrate` wrote, but 'nowhere\.json' cannot"
-    ):
+    with pytest.raises(ConfigurationError, match=r"`crag calibrate` wrote, but 'nowhere\.json' cannot"):
         load_strip_model("nowhere.json")

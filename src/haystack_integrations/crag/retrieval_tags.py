@@ -51,7 +51,7 @@ def content_of(values: Mapping[str, Any]) -> dict[str, Any]:
     :returns: The query, or the documents.
     """
     query, documents = values.get("query"), values.get("documents")
-    found = {"gen_ai.retrieval.query.text": query} if isinstance(query, str) else {}
+    found: dict[str, Any] = {"gen_ai.retrieval.query.text": query} if isinstance(query, str) else {}
     if isinstance(documents, Sequence):
         found["gen_ai.retrieval.documents"] = shown(one for one in documents if isinstance(one, Document))
     return found
