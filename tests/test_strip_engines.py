@@ -421,6 +421,7 @@ def test_the_span_tells_what_judged_and_what_it_cost(exporter: InMemorySpanExpor
     refine(StripRefiner(scorer="llm", chat_generator=scripted("no")), PAGE)
     span = next(span for span in exporter.get_finished_spans() if span.name == "crag.refine")
     assert dict(span.attributes or {}) == {
+        "openinference.span.kind": "CHAIN",
         "crag.strips.in": 3,
         "crag.strips.kept": 1,
         "crag.strips.scorer": "llm",

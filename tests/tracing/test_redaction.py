@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
+from haystack.components.joiners import BranchJoiner
 from haystack.tracing.tracer import Span, Tracer, enable_tracing, tracer
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -98,6 +99,33 @@ def test_the_switch_shows_all_of_it(spans: InMemorySpanExporter, pipeline: Pipel
     finished = spans.get_finished_spans()
     assert SECRET in named(spans, "haystack.pipeline.run")[0]["haystack.pipeline.input_data"]
     assert all(SECRET in str(span.status.description) for span in finished if not span.status.is_ok)
+
+
+def joined() -> Pipeline:
+    """A retriever behind a joiner, as our pipelines have them."""
+    made = Pipeline()
+    made.add_component("joiner", BranchJoiner(str))
+    made.add_component("anything", AnyRetriever())
+    made.connect("joiner.value", "anything.query")
+    return made
+
+
+def test_what_the_yaml_says_is_not_said_in_every_trace(spans: InMemorySpanExporter) -> None:
+    """No types of sockets, no runs of what only passes a value on."""
+    joined().run({"joiner": {"value": SECRET}})
+    (retrieval,) = named(spans, "haystack.component.run")
+    assert {key for key in retrieval if key.startswith("haystack.")} == {
+        "haystack.component.name",
+        "haystack.component.type",
+        "haystack.component.visits",
+    }
+
+
+@pytest.mark.usefixtures("content")
+def test_what_passes_a_value_on_is_shown_with_content(spans: InMemorySpanExporter) -> None:
+    """Then it tells something: the value."""
+    joined().run({"joiner": {"value": SECRET}})
+    assert {run["haystack.component.name"] for run in named(spans, "haystack.component.run")} == {"joiner", "anything"}
 
 
 class Notebook(Tracer):

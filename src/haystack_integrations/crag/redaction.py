@@ -45,7 +45,7 @@ _STATIC: Final = frozenset(
 """What stands in the YAML and is the same in every run: more text than all the rest of a trace."""
 
 _PLUMBING: Final = "BranchJoiner"
-"""Passes a value on, five times a run; its spans would be a quarter of a trace, and tell nothing without content."""
+"""Passes a value on; its spans would be a fifth of a trace, and tell nothing without content."""
 
 _MOST_CAUSES: Final = 10
 _MARK: Final = "crag_withheld"
