@@ -107,7 +107,7 @@ def test_a_run_that_was_cut_off_is_taken_up(folder: Path, tmp_path: Path) -> Non
 
 def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None:
     """One sentence and the usual exit code, no traceback of any process; the same command ends the evaluation."""
-    folder = write_dataset(tmp_path / "many questions", times=40)
+    folder = write_dataset(tmp_path / "many questions", times=150)
     file, journal = tmp_path / "result.json", tmp_path / "result.json.records.jsonl"
     command = ["eval", str(folder), "--split", SPLIT, "--grader", "evidence", "--json", str(file)]
     started: Any = {"text": True, "stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
@@ -124,7 +124,7 @@ def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None
     finished = journal.read_text().splitlines(keepends=True)
     assert crag(*command).exit_code == 0
     assert journal.read_text().startswith("".join(finished))
-    assert json.loads(file.read_text())["n"] == 40 * len(ISLANDS)
+    assert json.loads(file.read_text())["n"] == 150 * len(ISLANDS)
 
 
 def test_a_corrupt_line_is_named(folder: Path) -> None:
