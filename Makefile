@@ -44,7 +44,7 @@ lint: $(VENV)/.dev ## ruff
 
 types: $(VENV)/.dev ## mypy --strict
 	$(BIN)/mypy -p haystack_integrations.crag
-	$(BIN)/mypy scripts tests/conftest.py tests/makers.py tests/service_fixtures.py
+	$(BIN)/mypy scripts tests/conftest.py tests/makers.py tests/service_fixtures.py tests/deployment.py tests/metrics_page.py tests/lying_server.py
 
 fmt: $(VENV)/.dev ## format
 	$(BIN)/ruff check --fix .

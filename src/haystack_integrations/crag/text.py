@@ -86,8 +86,8 @@ def words(text: str) -> list[str]:
     :param text: Any text, any language.
     :returns: The words in order of appearance.
     """
-    # Compatibility forms first: a full-width capital has no lower case until it is a plain letter.
-    return surface_words((text if text.isascii() else normalize("NFKC", text)).lower())
+    plain = text if text.isascii() else normalize("NFKC", text)  # a full-width capital has no lower case until then
+    return surface_words(plain.lower())
 
 
 def _parts(word: str) -> list[str]:
@@ -110,8 +110,7 @@ class _Stems(dict[str, str]):
         # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
         if len(self) >= _REMEMBERED_WORDS:
             self.clear()
-        # A lone surrogate, as a broken file leaves it, is nothing that the stemmer can be given.
-        clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()
+        clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
         self[word] = stem = "" if word in STOP_WORDS or not clean else self.stem(clean)
         return stem
 
