@@ -74,6 +74,41 @@ def exporter() -> Iterator[Any]:
     provider.shutdown()
 
 
+@pytest.fixture(scope="session")
+def provider() -> Any:
+    """The process's tracer provider: OpenTelemetry takes one for good, so another test may have set it."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        trace.set_tracer_provider(TracerProvider())
+    return trace.get_tracer_provider()
+
+
+@pytest.fixture(scope="session")
+def memory(provider: Any) -> Any:
+    """Where the spans of the process go."""
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return exporter
+
+
+@pytest.fixture
+def spans(memory: Any) -> Iterator[Any]:
+    """Tracing as `enable_tracing()` sets it up: the spans of a test."""
+    from haystack.tracing.tracer import disable_tracing
+
+    from haystack_integrations.crag.tracing import enable_tracing
+
+    enable_tracing()
+    memory.clear()
+    yield memory
+    disable_tracing()
+
+
 @pytest.fixture
 def in_memory_store() -> Iterator[Any]:
     """An empty in-memory store of its own; the class shares data by index name within the process."""

@@ -1,40 +1,14 @@
 """A served question is one trace, named in its answer; no span holds what was asked, found, said or sent as a key."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pytest
-from haystack.tracing.tracer import disable_tracing
-from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION
 from serving.failing import CANARY, BrokenStore, asked
-
-from haystack_integrations.crag.tracing import enable_tracing
-
-
-@pytest.fixture(scope="module")
-def memory() -> InMemorySpanExporter:
-    """Where the spans of this process go; OpenTelemetry takes one provider for good, so others may have set it."""
-    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        trace.set_tracer_provider(TracerProvider())
-    exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
-    assert isinstance(provider, TracerProvider)
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    return exporter
-
-
-@pytest.fixture
-def spans(memory: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
-    """The spans of a test, traced as the documentation says."""
-    enable_tracing()
-    memory.clear()
-    yield memory
-    disable_tracing()
 
 
 def ended(spans: InMemorySpanExporter) -> Sequence[ReadableSpan]:
