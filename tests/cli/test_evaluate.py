@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,8 @@ def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None
     file, journal = tmp_path / "result.json", tmp_path / "result.json.records.jsonl"
     command = ["eval", str(folder), "--split", SPLIT, "--grader", "evidence", "--json", str(file)]
     started: Any = {"text": True, "stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
+    # A background job of a shell ignores the keyboard, and what it starts inherits that.
+    started["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen([*SCRIPT, *command, "--workers", "2"], **started) as process:
         end = time.monotonic() + 120
         while (not journal.exists() or journal.read_bytes().count(b"\n") < 5) and time.monotonic() < end:
