@@ -137,6 +137,47 @@ def test_a_part_of_the_index_is_used_and_named(
     assert all("allow_partial_search_results=true" in search["path"] for search in wire.searches)
 
 
+def left(reason: str) -> dict[str, Any]:
+    """A shard's failure as Elasticsearch 8 gives it; both were seen while a node of three was killed."""
+    return {"shard": 1, "index": "i", "node": None, "reason": {"type": reason, "reason": "[node-1] disconnected"}}
+
+
+@BOTH
+@pytest.mark.parametrize("second", ["whole", "partial", "503", "hang"])
+def test_a_server_that_leaves_during_a_search_is_asked_past_once(
+    store: Any, wire: Wire, second: str, asynchronous: bool
+) -> None:
+    """A copy of its shard answers the next search; where none does, what was found first is kept."""
+
+    def leave(reply: dict[str, Any]) -> None:
+        failed_shard(reply)
+        reply["_shards"]["failures"] = [left("node_disconnected_exception")]
+        wire.change = None if second == "whole" else leave
+        wire.fault = second if second in ("503", "hang") else ""
+
+    for retriever, inputs in both(store, timeout_s=1):
+        wire.searches.clear()
+        wire.change, wire.fault = leave, ""
+        found = asked(retriever, asynchronous=asynchronous, **inputs)
+        assert len(wire.searches) == (3 if second == "503" else 2)  # the client repeats a 503 by itself
+        assert found["report"]["status"] == ("ok" if second == "whole" else "incomplete")
+        assert found["documents"]
+
+
+@BOTH
+def test_a_shard_without_any_copy_is_not_asked_for_again(store: Any, wire: Wire, asynchronous: bool) -> None:
+    """It would cost every question a second search, and bring the same."""
+
+    def nowhere(reply: dict[str, Any]) -> None:
+        failed_shard(reply)
+        reply["_shards"]["failures"] = [left("no_shard_available_action_exception")]
+
+    wire.change = nowhere
+    for retriever, inputs in both(store):
+        assert asked(retriever, asynchronous=asynchronous, **inputs)["report"]["status"] == "incomplete"
+    assert len(wire.searches) == 2
+
+
 @BOTH
 def test_a_total_without_end_is_one_request(store: Any, wire: Wire, asynchronous: bool) -> None:
     """Haystack's store asks on until it has as many as the server claims."""

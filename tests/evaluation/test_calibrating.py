@@ -1,6 +1,7 @@
 """A calibration as a whole: what it refuses, what it promises, and that its file says the same as what was fitted."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,12 @@ def test_the_file_is_small_plain_json(file: Path) -> None:
 def test_a_file_is_written_whole_or_not_at_all(file: Path, tmp_path: Path) -> None:
     """What was there stays when the new one cannot take its place."""
     before = file.read_bytes()
-    (tmp_path / f"{file.name}.part").mkdir()
+    in_the_way = tmp_path / f".{file.name}.{os.getpid()}.partial"
+    in_the_way.mkdir()
     with pytest.raises(ConfigurationError, match="cannot write"):
         write(calibrated_towns(), file)
     assert file.read_bytes() == before
-    (tmp_path / f"{file.name}.part").rmdir()
+    in_the_way.rmdir()
     write(calibrated_towns(), file)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 

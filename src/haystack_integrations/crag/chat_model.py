@@ -15,6 +15,10 @@ URL_SETTING: Final = "CRAG_LLM_BASE_URL"
 KEY_SETTING: Final = "CRAG_LLM_API_KEY"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
 
+GRADING_SECONDS: Final = 20.0
+ANSWER_SECONDS: Final = 60.0
+"""How long a reply is waited for, unless another time is asked for."""
+
 
 @dataclass(frozen=True)
 class ChatModel:

@@ -1,6 +1,7 @@
 """One search on Elasticsearch that says how much of the index it reached: all of it, a part, or none."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +10,6 @@ from haystack import Document, logging
 from haystack.tracing.tracer import tracer
 
 from haystack_integrations.crag.deadlines import call_within
-from haystack_integrations.crag.retrieval_report import ReportStatus
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags
 
@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 _TROUBLES: Final = frozenset({429, 500, 502, 503, 504})
 # The server gives what it has found by then, so that a slow shard costs a part of the answer and not all of it.
 _SERVER_SHARE: Final = 0.8
+# No server has a copy of this shard: to ask again brings the same. Any other failure of a shard is of one server, such
+# as one that went away between finding the documents and fetching them, and the next search asks another copy.
+_NO_COPY: Final = "no_shard_available_action_exception"
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,12 @@ class Found:
     :param documents: In rank order.
     :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why; and
         `shards`, `{"total", "failed"}`, when the server answered.
+    :param passing: Whether a copy of what is missing may answer the next search.
     """
 
     documents: list[Document]
     report: dict[str, Any]
+    passing: bool = False
 
     def result(self) -> dict[str, Any]:
         """Give it as a retriever's outputs."""
@@ -106,7 +111,7 @@ def _filter(filters: dict[str, Any] | None) -> dict[str, Any]:
 
 def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
     """
-    Search.
+    Search, and once more when a server went away meanwhile: the copies of its shards answer then.
 
     :param store: The store whose index is searched, through its own client.
     :param body: The request.
@@ -114,11 +119,18 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     :returns: What was found; trouble on the way is in the report, not raised.
     :raises elasticsearch.ApiError: For a request that the server refuses, such as one to an index that is not there.
     """
-    try:
-        request = _request(store, body, limit)
-        found = _read(store, call_within(limit.seconds, lambda: store.client.search(**request)))
-    except Exception as error:
-        found = _failed(error, limit)
+
+    def once(limit: Limit) -> Found:
+        try:
+            request = _request(store, body, limit)
+            return _read(store, call_within(limit.seconds, lambda: store.client.search(**request)))
+        except Exception as error:
+            return _failed(error, limit)
+
+    began = time.monotonic()
+    found = once(limit)
+    if found.passing:
+        found = _whole(found, once(_rest(limit, began)))
     return _told(found)
 
 
@@ -133,15 +145,30 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     :raises elasticsearch.ApiError: As `search`.
     """
 
-    async def ask() -> Any:
+    async def ask(limit: Limit) -> Any:
         await store._ensure_initialized_async()
         return await store.async_client.search(**_request(store, body, limit))
 
-    try:
-        found = _read(store, await asyncio.wait_for(ask(), limit.seconds))
-    except Exception as error:
-        found = _failed(error, limit)
+    async def once(limit: Limit) -> Found:
+        try:
+            return _read(store, await asyncio.wait_for(ask(limit), limit.seconds))
+        except Exception as error:
+            return _failed(error, limit)
+
+    began = time.monotonic()
+    found = await once(limit)
+    if found.passing:
+        found = _whole(found, await once(_rest(limit, began)))
     return _told(found)
+
+
+def _rest(limit: Limit, began: float) -> Limit:
+    return Limit(limit.seconds - (time.monotonic() - began), limit.name)
+
+
+def _whole(first: Found, second: Found) -> Found:
+    """Take the second search when it reached everything; a part of an index that was found is not given up for less."""
+    return second if second.report["status"] == "ok" else first
 
 
 def _request(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> dict[str, Any]:
@@ -159,7 +186,8 @@ def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
     if kind is None:
         return Found(documents, {"status": "ok", "shards": shards})
     logger.warning("search reached a part of the index: {kind}, {failed} of {total} shards failed", kind=kind, **shards)
-    return _found(documents, "incomplete", kind, shards=shards)
+    passing = any(failure["reason"]["type"] != _NO_COPY for failure in answer["_shards"].get("failures", ()))
+    return Found(documents, {"status": "incomplete", "kind": kind, "shards": shards}, passing)
 
 
 def _failed(error: Exception, limit: Limit) -> Found:
@@ -167,11 +195,7 @@ def _failed(error: Exception, limit: Limit) -> Found:
     if kind is None:
         raise error
     logger.warning("search failed: {kind}", kind=kind)
-    return _found([], "failed", kind)
-
-
-def _found(documents: list[Document], status: ReportStatus, kind: str, **more: Any) -> Found:
-    return Found(documents, {"status": status, "kind": kind, **more})
+    return Found([], {"status": "failed", "kind": kind})
 
 
 def _kind(error: Exception, limit: Limit) -> str | None:

@@ -14,6 +14,8 @@ CragError
 Messages carry names, numbers and settings; never a document's, a question's or a reply's text.
 """
 
+from collections.abc import Iterator
+
 
 class CragError(Exception):
     """Base of all errors of this package: catch it to catch them all."""
@@ -60,3 +62,18 @@ class WebSearchError(CragError, RuntimeError):
         """
         super().__init__(message)
         self.kind, self.retry_after_s = kind, retry_after_s
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """
+    Give an exception and what it was raised from: Haystack wraps what a component raises.
+
+    :param error: Any exception.
+    :returns: The links of the chain, outermost first, each once.
+    """
+    link: BaseException | None = error
+    seen: set[int] = set()
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__

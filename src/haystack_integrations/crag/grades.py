@@ -107,6 +107,17 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
     )
 
 
+def set_score_of(grades: Iterable[Grade | None]) -> dict[str, float]:
+    """
+    Score a set by its best document: one that answers is enough. What was not judged says nothing.
+
+    :param grades: The grades of its documents.
+    :returns: `set_score`, as a grader's report has it; empty where no document was judged.
+    """
+    judged = [grade.score for grade in grades if grade is not None and grade.status != "failed"]
+    return {"set_score": max(judged)} if judged else {}
+
+
 def source_name(document: Document) -> str | None:
     """
     Name the file, record or page that a document was taken from.

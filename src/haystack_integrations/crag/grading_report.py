@@ -8,7 +8,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.errors import GradingError
-from haystack_integrations.crag.grades import Grade, grade_of, with_grade
+from haystack_integrations.crag.grades import Grade, grade_of, set_score_of, with_grade
 from haystack_integrations.crag.grading import Grading
 from haystack_integrations.crag.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, FAILED_SCORE, GRADING_DETAILS, GraderStatus
@@ -36,10 +36,8 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     ]
     all_grades = [grade_of(document, grading.question) for document in graded]
     scores = [grade.score if grade else FAILED_SCORE for grade in all_grades]
-    # The set's score is its best document's, as the heuristic grader says it: one that answers is enough. Behind a
-    # cascade the router reads a score of the set from either grader, and must not find the one of an earlier pass.
-    judged = [grade.score for grade in all_grades if grade and grade.status != "failed"]
-    of_set = {"set_score": max(judged)} if judged else {}
+    # Behind a cascade the router reads a score of the set from either grader, and must not find an earlier pass's.
+    of_set = set_score_of(all_grades)
     met: dict[str, Any] = {"reasks": tally.reasks, "bisections": tally.bisections, "canaries": tally.canaries}
     met |= {"repaired": tally.repaired, "positional": tally.positional, "unknown_ids": tally.unknown_keys}
     met |= {"cache_hits": tally.cache_hits, "cache_error": tally.cache_error}

@@ -5,6 +5,7 @@ They do not pass Haystack's tracer, and write an exception down with its text, w
 app's own spans, and their errors, stay as they are. Import this only where the OpenTelemetry SDK is there.
 """
 
+from itertools import islice
 from typing import Any
 from weakref import WeakSet
 
@@ -14,7 +15,8 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span, SpanProcessor
 from opentelemetry.trace import Status, StatusCode
 
-from haystack_integrations.crag.redaction import WITHHELD, causes, ours, stand_in, went_through_ours
+from haystack_integrations.crag.errors import causes
+from haystack_integrations.crag.redaction import MOST_CAUSES, WITHHELD, ours, stand_in, went_through_ours
 
 _guarded: "WeakSet[Any]" = WeakSet()
 
@@ -59,7 +61,8 @@ class _Words:
 
     def record_exception(self, exception: BaseException, *arguments: Any, **options: Any) -> None:
         """Write an exception down, or only its class."""
-        self._withhold = self._withhold or any(went_through_ours(link) for link in causes(exception))
+        chain = islice(causes(exception), MOST_CAUSES)
+        self._withhold = self._withhold or any(map(went_through_ours, chain))
         self._record(stand_in(exception) if self._withheld() else exception, *arguments, **options)
 
     def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:

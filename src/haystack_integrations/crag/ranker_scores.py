@@ -11,7 +11,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, question_id, with_grade
+from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import GraderStatus
@@ -121,7 +121,7 @@ class Ranking:
                 reasons=", ".join(reasons),
             )
         graded = [with_grade(d, g) if g is not None else d for d, g in zip(self.documents, given, strict=True)]
-        report = {**({"set_score": max(judged)} if judged else {}), "reasons": reasons}
+        report = {**set_score_of(given), "reasons": reasons}
         return {
             "documents": graded,
             "scores": [g.score for g in given if g is not None],

@@ -8,11 +8,13 @@ leaves; of an exception its class does. With the switch on, everything passes.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, Final
 from weakref import WeakSet
 
 from haystack.tracing.tracer import NullSpan, Span, Tracer, tracer
 
+from haystack_integrations.crag.errors import causes
 from haystack_integrations.crag.retrieval_tags import COMPONENT, content_of, input_tags, is_retriever, output_tags
 from haystack_integrations.crag.telemetry import set_tags
 
@@ -47,7 +49,7 @@ _STATIC: Final = frozenset(
 _PLUMBING: Final = "BranchJoiner"
 """Passes a value on; its spans would be a fifth of a trace, and tell nothing without content."""
 
-_MOST_CAUSES: Final = 10
+MOST_CAUSES: Final = 10
 _MARK: Final = "crag_withheld"
 
 ours: "WeakSet[Any]" = WeakSet()
@@ -186,23 +188,8 @@ def error_type(error: BaseException) -> str:
     :param error: Any exception.
     :returns: The name of its class.
     """
-    *_, first = causes(error)
+    *_, first = islice(causes(error), MOST_CAUSES)
     return type(first).__qualname__
-
-
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """
-    Give an exception and what it was raised from, outermost first.
-
-    :param error: Any exception.
-    :returns: At most ten links of the chain.
-    """
-    link: BaseException | None = error
-    for _ in range(_MOST_CAUSES):
-        if link is None:
-            return
-        yield link
-        link = link.__cause__
 
 
 def went_through_ours(error: BaseException) -> bool:

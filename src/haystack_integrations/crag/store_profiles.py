@@ -80,9 +80,19 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
         if not url:
             msg = f"the store {name!r} needs the address of its server, but got none; pass --url http://HOST:PORT"
             raise ConfigurationError(msg)
-        nodes = [node.strip() for node in url.split(",")]
+        nodes = nodes_of(url)
         parameters.update(hosts=nodes if len(nodes) > 1 else url, custom_mapping=profile.index["mappings"])
     return {"type": profile.store, "init_parameters": parameters}
+
+
+def nodes_of(url: str) -> list[str]:
+    """
+    List the servers of an address.
+
+    :param url: One address; of a cluster all of them, with commas between.
+    :returns: The addresses.
+    """
+    return [node.strip() for node in url.split(",")]
 
 
 def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:

@@ -1,6 +1,5 @@
 """What the strips of a run share with a question, word by word: read once, as tables that all signals come from."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import kind_of
+from haystack_integrations.crag.judging.reading import BRACKETS
 from haystack_integrations.crag.text import stems, surface_words
 
 Values = NDArray[np.float64]
@@ -17,7 +17,6 @@ Table = NDArray[np.bool_]
 Stem = Callable[[str], str]
 
 _YEAR_DIGITS: Final = 4
-_BRACKETS: Final = re.compile(r"\s*\([^()]*\)\s*$")
 _MONTHS: Final = frozenset(
     "january february march april may june july august september october november december".split()
 )
@@ -85,7 +84,7 @@ def read_strips(query: str, texts: Sequence[str], documents: Sequence[int], titl
     above = np.zeros((len(titles), len(places)), dtype=bool)
     for number, head in enumerate(heads):
         above[number, [places[term] for term in head & places.keys()]] = True
-    names = [f" {' '.join(_terms(_BRACKETS.sub('', title), stem))} " for title in titles]
+    names = [f" {' '.join(_terms(BRACKETS.sub('', title), stem))} " for title in titles]
     return Worded(
         kind=kind_of(query),
         pairs=len(reader.pairs),

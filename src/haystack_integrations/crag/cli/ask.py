@@ -5,7 +5,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack_integrations.crag.chat_model import KEY_SETTING, MODEL_SETTING, URL_SETTING, ChatModel, has_key
+from haystack_integrations.crag.chat_model import (
+    ANSWER_SECONDS,
+    GRADING_SECONDS,
+    KEY_SETTING,
+    MODEL_SETTING,
+    URL_SETTING,
+    ChatModel,
+    has_key,
+)
 from haystack_integrations.crag.cli.outcome import Outcome, run
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
 
@@ -14,9 +22,6 @@ if TYPE_CHECKING:
 
 WITH_MODEL: Final = "corrective_rag"
 WITHOUT_MODEL: Final = "corrective_retrieval"
-
-_GRADING_SECONDS: Final = 20.0
-_ANSWER_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
@@ -104,15 +109,11 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     :raises QuestionError: When the question is empty or too long.
     """
     from haystack_integrations.crag.components.question_guard import QuestionGuard
+    from haystack_integrations.crag.pipelines.checks import check_questions
     from haystack_integrations.crag.pipelines.loader import names, read
 
     spec = read(name)
-    if "query" not in spec["inputs"] or not {"documents", "crag"} <= set(spec["outputs"]):
-        msg = (
-            f"got the pipeline {name!r}, wanted one with the input `query` and the outputs `documents` and `crag`; "
-            f"choose for example {WITHOUT_MODEL}"
-        )
-        raise ConfigurationError(msg)
+    check_questions(name, spec)
     unknown = sorted(set(options) - set(spec["inputs"]) - set(spec.get("optional_inputs", ())))
     if unknown:
         msg = f"the pipeline {name!r} takes no {' and no '.join(unknown)}; leave it out, or choose another pipeline"
@@ -139,16 +140,14 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None) -> "SuperCompo
     :raises ConfigurationError: When it cannot be loaded.
     """
     from haystack_integrations.crag.components.answer_generator import AnswerGenerator
-    from haystack_integrations.crag.pipelines.loader import load, read
+    from haystack_integrations.crag.pipelines.loader import load
+    from haystack_integrations.crag.pipelines.opening import model_parts
 
     if model is None:
         return load(name, store=store)
     # At a terminal an answer that failed is an error to be explained, not a sentence in its place.
-    answering = AnswerGenerator(model.generator(_ANSWER_SECONDS), timeout_s=2 * _ANSWER_SECONDS, on_failure="raise")
-    chat: dict[str, Any] = {"generator": answering}
-    if "chat_generator" in (read(name)["components"].get("grader", {}).get("init_parameters") or {}):
-        chat["grader"] = model.generator(_GRADING_SECONDS)
-    return load(name, store=store, **chat)
+    answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, on_failure="raise")
+    return load(name, store=store, **model_parts(name, answering, model.generator(GRADING_SECONDS)))
 
 
 def read_documents(

@@ -1,11 +1,10 @@
 """Exit codes of `crag`, and one sentence for every error that a person at a terminal can meet."""
 
-from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final
 from urllib.parse import urlsplit
 
-from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError
+from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError, causes
 
 
 class ExitCode(IntEnum):
@@ -61,7 +60,7 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     :param error: Any exception.
     :returns: The message, and the exit code.
     """
-    chain = list(_chain(error))
+    chain = list(causes(error))
     for cause in reversed(chain):
         if isinstance(cause, CragError):
             codes = (code for kind, code in _CODES.items() if isinstance(cause, kind))
@@ -82,16 +81,6 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     where = f" in the component {getattr(failed, 'component_name', None)!r}" if failed is not None else ""
     text = (str(cause).strip().splitlines() or ["no message"])[0]
     return f"unexpected {type(cause).__name__}{where}: {text}; `crag --debug …` shows where", ExitCode.FAILED
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Give an exception and what caused it, outermost first."""
-    link: BaseException | None = error
-    seen: set[int] = set()
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        yield link
-        link = link.__cause__
 
 
 def _store_message(error: BaseException) -> str:

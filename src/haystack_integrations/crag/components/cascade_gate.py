@@ -7,7 +7,7 @@ from typing import Any, Final
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id
+from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id, set_score_of
 from haystack_integrations.crag.grading import NAME as MODEL
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.state import CragState
@@ -109,7 +109,7 @@ class CascadeGate:
             set_tags(span, {"openinference.span.kind": "CHAIN", "crag.documents.in": len(documents)})
             set_tags(span, {f"crag.cascade.{name}": value for name, value in cascade.items()})
         if unsure or by_model:
-            said = {**_without(said, {"verdict", "set_score"}), **({} if unsure else _best(grades))}
+            said = {**_without(said, {"verdict", "set_score"}), **({} if unsure else set_score_of(grades))}
         said["cascade"] = cascade
         if not unsure:
             return {"decided": documents, "report": said}
@@ -131,9 +131,3 @@ def _without(values: Mapping[str, Any], names: set[str] | frozenset[str]) -> dic
 def _ungraded(document: Document) -> Document:
     """Take the grade off a copy: given along, it would spare the model the question."""
     return replace(document, meta={**document.meta, META_KEY: _without(crag_meta(document), _OF_A_GRADE)})
-
-
-def _best(grades: list[Grade | None]) -> dict[str, float]:
-    """Score the set by its best document, as the model's own report does."""
-    scores = [grade.score for grade in grades if grade is not None and grade.status != "failed"]
-    return {"set_score": max(scores)} if scores else {}

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, Po
 
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics, TermCounter
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.whole_file import write_whole
 
 FORMAT: Final = "crag-corpus-statistics"
 VERSION: Final = 1
@@ -80,15 +81,11 @@ def write_statistics(counter: TermCounter, path: str | Path) -> int:
     data = orjson.dumps(body)
     # The same corpus makes the same bytes: no time of day in them.
     data = gzip.compress(data, mtime=0) if target.name.endswith(".gz") else data
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(data)
-        partial.replace(target)
+        write_whole(target, data)
     except OSError as error:
         msg = f"statistics cannot be written to {str(path)!r} ({type(error).__name__}); check disk and rights"
         raise ConfigurationError(msg) from error
-    finally:
-        partial.unlink(missing_ok=True)
     return len(often)
 
 

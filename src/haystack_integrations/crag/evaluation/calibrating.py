@@ -28,6 +28,7 @@ from haystack_integrations.crag.evaluation.training import (
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.whole_file import write_whole
 
 Record = dict[str, Any]
 Progress = Callable[[int, int | None, str], None]
@@ -225,10 +226,8 @@ def write(calibrated: Calibrated, file: Path) -> None:
     :param file: Where to.
     :raises ConfigurationError: When it cannot be written.
     """
-    part = file.with_name(f"{file.name}.part")
     try:
-        part.write_bytes(orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
-        part.replace(file)
+        write_whole(file, orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
     except OSError as error:
         msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
         raise ConfigurationError(msg) from None

@@ -8,6 +8,9 @@ from typing import Final
 from haystack_integrations.crag.vocabulary import Judged
 
 Label = Judged
+TOP_K: Final = 5
+"""A verdict is about the first documents of a list, unless another number is asked for; so are strips."""
+
 STATUSES: Final = ("gap", "covered", "partial", "no_gold")
 
 

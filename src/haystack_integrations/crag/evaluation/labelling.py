@@ -17,6 +17,7 @@ from haystack_integrations.crag.evaluation.journal import Journal, journal_of
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.setup import ChatSource, Setup
 from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.whole_file import write_whole
 
 Record = dict[str, Any]
 Progress = Callable[[int, int | None, str], None]
@@ -183,9 +184,7 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
         for record in made
     ]
     for name, lines in ((QUERIES, questions), (LISTS, lists)):
-        part = place / f"{name}.part"
-        part.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
-        part.replace(place / name)
+        write_whole(place / name, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
 
 
 def _rows(dataset: Dataset) -> dict[str, Record]:

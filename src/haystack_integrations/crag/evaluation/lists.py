@@ -7,14 +7,11 @@ from typing import Any, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.parts import Parts, judging_parts, warm_up
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import Sentences, holds, normal, sought
 from haystack_integrations.crag.grades import grade_of
-
-TOP_K: Final = 5
-"""How many documents of a list the verdict is about, unless another number is asked for."""
 
 LISTED: Final = 10
 """How many documents of a list the filter is measured on."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any, Final
-from uuid import uuid4
 
 from haystack import Document
 
+from haystack_integrations.crag.chat_model import ANSWER_SECONDS
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
@@ -14,10 +14,10 @@ from haystack_integrations.crag.evaluation.lists import LISTED
 from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
+from haystack_integrations.crag.pipelines.checks import check_questions
 from haystack_integrations.crag.pipelines.loader import load, read
-from haystack_integrations.crag.store_profiles import open_store
+from haystack_integrations.crag.pipelines.opening import memory_store
 
-_ANSWER_SECONDS: Final = 60.0
 _BATCH: Final = 1024
 
 
@@ -28,29 +28,12 @@ def check(setup: Setup) -> None:
     :param setup: What is evaluated.
     :raises ConfigurationError: When it is no pipeline for questions, or asks a chat model and none is configured.
     """
-    spec = require_questions(setup.pipeline)
+    spec = read(setup.pipeline)
+    check_questions(setup.pipeline, spec)
     if setup.top_k is not None and "top_k" not in {**spec["inputs"], **spec.get("optional_inputs", {})}:
         msg = f"the pipeline {setup.pipeline!r} takes no top_k; leave out --top-k, or choose another pipeline"
         raise ConfigurationError(msg)
     require_model(setup, asking_parts(setup, spec["components"]))
-
-
-def require_questions(pipeline: str) -> dict[str, Any]:
-    """
-    Refuse what is no pipeline for questions.
-
-    :param pipeline: A shipped pipeline, or the path of a YAML file.
-    :returns: Its YAML.
-    :raises ConfigurationError: When it is none.
-    """
-    spec = read(pipeline)
-    if "query" not in spec["inputs"] or not {"documents", "crag"} <= set(spec["outputs"]):
-        msg = (
-            f"got the pipeline {pipeline!r}, wanted one with the input `query` and the outputs `documents` and `crag`; "
-            "choose for example corrective_retrieval"
-        )
-        raise ConfigurationError(msg)
-    return spec
 
 
 class LiveLists:
@@ -66,11 +49,11 @@ class LiveLists:
         """
         check(setup)
         self._dataset = dataset
-        store = open_store("in_memory", index=f"crag-eval-{uuid4().hex}")
+        store = memory_store()
         fill(store, dataset, StaticDocumentEmbedder())
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
-            changes.setdefault("generator", setup.model.generator(_ANSWER_SECONDS))
+            changes.setdefault("generator", setup.model.generator(ANSWER_SECONDS))
         self._pipeline: Any = load(setup.pipeline, store=store, **changes)
         inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
         self._options: dict[str, Any] = {"web": False} if "web" in inputs else {}

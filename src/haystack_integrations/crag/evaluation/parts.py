@@ -7,20 +7,19 @@ from typing import Any, Final
 from haystack import Pipeline
 from haystack.core.errors import DeserializationError, PipelineError
 
+from haystack_integrations.crag.chat_model import GRADING_SECONDS, has_key
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.pipelines.checks import asks_a_model
 from haystack_integrations.crag.pipelines.loader import read
-from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.strip_model import has_strip_model
 
 _OF_THE_SET: Final = {"aggregate": "set"}
 _MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
-_SECONDS: Final = 20.0
 _ROLES: Final = ("prefilter", "scorer", "gate", "grader", "router")
-_KEYS: Final = ("CRAG_LLM_API_KEY", "OPENAI_API_KEY")
 _WAY_OUT: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY), or take --grader heuristic"
 
 
@@ -69,7 +68,7 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
             if setup.model is None:
                 msg = f"the grader llm asks a chat model, but none is configured; {_WAY_OUT}"
                 raise ConfigurationError(msg)
-            return {"grader": BatchRelevanceGrader(setup.model.generator(_SECONDS))}
+            return {"grader": BatchRelevanceGrader(setup.model.generator(GRADING_SECONDS))}
         case "heuristic":
             grader = HeuristicGrader(statistics=setup.statistics, document_store=store)
             return {"grader": grader, "router": _OF_THE_SET}
@@ -114,7 +113,7 @@ def judging_parts(setup: Setup) -> Parts:
     found: dict[str, Any] = {name: pipeline.get_component(name) for name in chosen}
     if setup.model is not None:
         for name in asking:
-            found[name].chat_generator = setup.model.generator(_SECONDS)
+            found[name].chat_generator = setup.model.generator(GRADING_SECONDS)
     refining = found.get(refiner)
     by_role = {name: found[name] for name in _ROLES if name in found}
     return Parts(**by_role, refiner=refining, strips=refining or StripRefiner(**_by_calibration(setup)))
@@ -174,7 +173,7 @@ def require_model(setup: Setup, asking: Sequence[str]) -> None:
     :param asking: The components that ask one.
     :raises ConfigurationError: With the settings, and the choices that need none.
     """
-    if asking and setup.model is None and not any(map(configured, _KEYS)):
+    if asking and setup.model is None and not has_key():
         msg = (
             f"the components {list(asking)} of {setup.pipeline!r} ask a chat model, but none is configured; {_WAY_OUT}"
         )
@@ -190,7 +189,7 @@ def asking_parts(setup: Setup, parts: Mapping[str, Any]) -> list[str]:
     :returns: Their names, without the grader where another takes its place.
     """
     own = setup.grader is None and (setup.calibration is None or setup.is_cascade)
-    asking = [name for name in parts if "chat_generator" in (parts[name].get("init_parameters") or {})]
+    asking = [name for name, part in parts.items() if asks_a_model(part)]
     return [name for name in asking if own or name != "grader"]
 
 

@@ -62,7 +62,7 @@ def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: flo
     """
     if len(set(labels.tolist())) < 2 or not len(table):  # noqa: PLR2004
         share = float(np.mean(labels)) if len(labels) else 0.0
-        bias = np.array([4.0 if share else -4.0])
+        bias = np.array([_SURE if share else -_SURE])
         zeros = np.zeros(len(names))
         return Head(names, zeros, zeros + 1, zeros[None, :], bias)
     scaler = StandardScaler().fit(table)

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from typing import Any, Final
-from uuid import uuid4
 
 from haystack.components.generators.chat import MockChatGenerator
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.live import fill, require_questions
+from haystack_integrations.crag.evaluation.live import fill
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.pipelines.loader import load
-from haystack_integrations.crag.store_profiles import open_store
+from haystack_integrations.crag.pipelines.checks import check_questions
+from haystack_integrations.crag.pipelines.loader import load, read
+from haystack_integrations.crag.pipelines.opening import memory_store
 
 DEPTH: Final = 10
 
@@ -32,8 +32,9 @@ class Retrieval:
 
         :raises ConfigurationError: When it is no pipeline for questions.
         """
-        self._dataset, self._depth, spec = dataset, depth, require_questions(pipeline)
-        store = open_store("in_memory", index=f"crag-lists-{uuid4().hex}")
+        self._dataset, self._depth, spec = dataset, depth, read(pipeline)
+        check_questions(pipeline, spec)
+        store = memory_store()
         fill(store, dataset, StaticDocumentEmbedder())
         # In mode `off` nothing is judged: grader and generator only have to be there, where the pipeline has them.
         parts = {"grader": HeuristicGrader(weights="evidence"), "generator": MockChatGenerator("-")}

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Protocol
 
-from haystack_integrations.crag.corpus_statistics import collect, write_statistics
+from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.journal import Journal
@@ -29,6 +29,7 @@ from haystack_integrations.crag.evaluation.parts import (
 )
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.evaluation.training import counted
 
 Record = dict[str, Any]
 Progress = Callable[[int, int | None, str], None]
@@ -128,11 +129,7 @@ def _counted(dataset: Dataset, setup: Setup) -> Iterator[Setup]:
         return
     with TemporaryDirectory(prefix="crag-eval-") as folder:
         file = Path(folder, "statistics.json")
-        texts = (
-            f"{passage.title}\n{passage.text}" if passage.title else passage.text
-            for passage in dataset.passages.values()
-        )
-        write_statistics(collect(texts), file)
+        write_statistics(counted(dataset), file)
         yield replace(setup, statistics=str(file))
 
 

@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.cases import TOP_K, Dataset
 from haystack_integrations.crag.evaluation.strips import Sentences, Span
 from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strip_signals import SIGNALS, measure
 from haystack_integrations.crag.strips import Strip, decompose
-
-_TOP_K: Final = 5
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class Kept:
         return self.hits, self.kept, self.found, self.labelled, self.words_kept, self.words_in
 
 
-def strip_lists(dataset: Dataset, groups: Sequence[int], top_k: int = _TOP_K) -> list[StripList]:
+def strip_lists(dataset: Dataset, groups: Sequence[int], top_k: int = TOP_K) -> list[StripList]:
     """
     Take the lists of a data set whose questions have labelled sentences.
 

@@ -7,15 +7,13 @@ from typing import Any, Final
 
 import orjson
 
-from haystack_integrations.crag.corpus_statistics import CorpusStatistics, collect
+from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermCounter, collect
 from haystack_integrations.crag.errors import CalibrationError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.groups import group_numbers, wording
 from haystack_integrations.crag.evaluation.labelled import LabelledList
+from haystack_integrations.crag.evaluation.reading import QUERIES
 from haystack_integrations.crag.vocabulary import JUDGED
-
-FIRST: Final = 5
-"""The verdict is fitted on the first five documents of a list; all of it teaches what single documents are."""
 
 FEWEST: Final = 40
 FEWEST_OF_A_KIND: Final = 8
@@ -32,8 +30,17 @@ def corpus_statistics(dataset: Dataset) -> CorpusStatistics:
     :param dataset: The data set.
     :returns: Its document frequencies, as an index of it would give them.
     """
-    passages = dataset.passages.values()
-    return collect(f"{passage.title}\n{passage.text}" for passage in passages).statistics("store")
+    return counted(dataset).statistics("store")
+
+
+def counted(dataset: Dataset) -> TermCounter:
+    """
+    Count the terms of a data set's corpus.
+
+    :param dataset: The data set.
+    :returns: The counter.
+    """
+    return collect(f"{passage.title}\n{passage.text}" for passage in dataset.passages.values())
 
 
 def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[LabelledList]:
@@ -42,15 +49,16 @@ def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[L
 
     :param dataset: The data set.
     :param ranked: The list of each question, by id.
-    :returns: For each question its first five documents with a verdict, and the whole list without one.
+    :returns: For each question its first five documents with a verdict; and the whole list without one, since all of it
+        teaches what single documents are.
     """
     groups, lists = group_numbers(dataset), []
     for case in dataset.cases:
         if (found := ranked.get(case.id)) is None or not found.retrieved:
             continue
-        verdict = dataset.truth(case, found, FIRST) if case.strict else None
-        lists.append(_labelled(dataset, case, found, FIRST, verdict, groups[case.id]))
-        if len(found.retrieved) > FIRST:
+        verdict = dataset.truth(case, found, TOP_K) if case.strict else None
+        lists.append(_labelled(dataset, case, found, TOP_K, verdict, groups[case.id]))
+        if len(found.retrieved) > TOP_K:
             lists.append(_labelled(dataset, case, found, len(found.retrieved), None, groups[case.id]))
     return lists
 
@@ -65,7 +73,7 @@ def gap_lists(dataset: Dataset) -> list[LabelledList]:
     groups, lists = group_numbers(dataset), []
     for case in dataset.cases:
         if case.gap is not None and case.gap.retrieved and case.gap.status is not None:
-            lists.append(_labelled(dataset, case, case.gap, FIRST, case.gap.status, groups[case.id]))
+            lists.append(_labelled(dataset, case, case.gap, TOP_K, case.gap.status, groups[case.id]))
     return lists
 
 
@@ -119,7 +127,7 @@ def check_leaks(dataset: Dataset) -> None:
     """
     own = {(wording(case.question), frozenset((*case.gold, *case.partial))): case.id for case in dataset.cases}
     for other in sorted(dataset.folder.iterdir()):
-        file = other / "queries.jsonl"
+        file = other / QUERIES
         if other.name == dataset.split or not file.is_file():
             continue
         shared = sorted(own[key] for key in _keys(file) if key in own)

@@ -21,7 +21,7 @@ Vectors = NDArray[np.float32]
 MOST_READINGS: Final = 2_000
 """Texts whose reading is kept in a process: about 20 kB each for 200 words, most of it sentence vectors."""
 
-_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
 
 # What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
@@ -154,7 +154,7 @@ def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: V
     lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
     return Reading(
         title=title,
-        name=tuple(terms(_BRACKETS.sub("", title))),
+        name=tuple(terms(BRACKETS.sub("", title))),
         title_terms=title_terms,
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,

@@ -1,10 +1,16 @@
 """What must hold for a pipeline before its first question."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
+
+CHAT_GENERATOR: Final = "chat_generator"
+"""The parameter by which a component holds a chat model."""
 
 
 def check_actions(pipeline: Pipeline) -> None:
@@ -28,3 +34,39 @@ def check_actions(pipeline: Pipeline) -> None:
                 f"correction to {name}.{missing[0]}, or choose another action"
             )
             raise ConfigurationError(msg)
+
+
+def asks_a_model(part: Mapping[str, Any]) -> bool:
+    """
+    Tell whether a component holds a chat generator of its own.
+
+    :param part: The component, as it stands in the YAML.
+    :returns: Whether it does.
+    """
+    return CHAT_GENERATOR in (part.get("init_parameters") or {})
+
+
+def answers_questions(spec: Mapping[str, Any]) -> bool:
+    """
+    Tell a pipeline for questions from others, such as `indexing`.
+
+    :param spec: A pipeline as `read` gives it.
+    :returns: Whether it takes a question, and gives evidence and a record.
+    """
+    return "query" in spec["inputs"] and {"documents", "crag"} <= set(spec["outputs"])
+
+
+def check_questions(name: str, spec: Mapping[str, Any]) -> None:
+    """
+    Refuse what is no pipeline for questions.
+
+    :param name: What the user calls it.
+    :param spec: The pipeline as `read` gives it.
+    :raises ConfigurationError: When it is none.
+    """
+    if not answers_questions(spec):
+        msg = (
+            f"got the pipeline {name!r}, wanted one with the input `query` and the outputs `documents` and `crag`; "
+            "choose for example corrective_retrieval"
+        )
+        raise ConfigurationError(msg)

@@ -13,10 +13,8 @@ from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import check_actions
+from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles, store_spec
-
-_CHAT_GENERATOR = "chat_generator"
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -181,9 +179,9 @@ def load(
         spec["components"][key]["init_parameters"] = {**spec["components"][key].get("init_parameters", {}), **settings}
     models = {key: parts[key] for key in ("grader", "generator") if _is_chat_model(parts.get(key))}
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
-    if "generator" in models and not _asks_a_model(spec, "generator"):
+    if "generator" in models and not asks_a_model(spec["components"].get("generator", {})):
         live |= {"generator": models["generator"]} if "generator" in spec["components"] else {}
-    elif hasattr(generator, _CHAT_GENERATOR):
+    elif hasattr(generator, CHAT_GENERATOR):
         models["generator"] = generator.chat_generator
     if store is not None:
         spec, placed = place_on(spec, store, given=set(live))
@@ -194,7 +192,8 @@ def load(
         msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
         raise ConfigurationError(msg) from error
     check_actions(pipeline)
-    for part in (part for part in pipeline.graph.nodes if part not in live and _asks_a_model(spec, part)):
+    declared = spec["components"]
+    for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = models.get(part, models.get("generator", asking.chat_generator))
     inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
@@ -241,9 +240,4 @@ def _is_chat_model(part: Any) -> bool:
     """Tell a chat generator from a component: it takes messages and no documents, and asks no other one."""
     sockets = getattr(part, "__haystack_input__", None)
     names_ = set(getattr(sockets, "_sockets_dict", {}))
-    return "messages" in names_ and "documents" not in names_ and not hasattr(part, _CHAT_GENERATOR)
-
-
-def _asks_a_model(spec: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a component of the YAML holds a chat generator of its own."""
-    return _CHAT_GENERATOR in (spec["components"].get(name, {}).get("init_parameters") or {})
+    return "messages" in names_ and "documents" not in names_ and not hasattr(part, CHAT_GENERATOR)

@@ -1,12 +1,15 @@
-"""Open a document store by what a user says of it: the command line and the server share these doors."""
+"""Open a store, and find the models of a pipeline, by what a user says: command line and server share these doors."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from haystack_integrations.crag.chat_model import is_address
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.store_profiles import display_url, open_store
+from haystack_integrations.crag.pipelines.checks import asks_a_model
+from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.store_profiles import display_url, nodes_of, open_store
 
 ELASTICSEARCH: Final = "elasticsearch"
 
@@ -24,7 +27,7 @@ def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
     if store != ELASTICSEARCH:
         msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
         raise ConfigurationError(msg)
-    nodes = [node.strip() for node in url.split(",")] if url else []
+    nodes = nodes_of(url) if url else []
     if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
         msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
         raise ConfigurationError(msg)
@@ -38,3 +41,16 @@ def memory_store() -> Any:
     :returns: The store.
     """
     return open_store("in_memory", index=f"crag-{uuid4().hex}")
+
+
+def model_parts(name: str, answering: AnswerGenerator, grading: Any) -> dict[str, Any]:
+    """
+    Choose what a pipeline is to be loaded with, so that it asks one's own model.
+
+    :param name: A shipped pipeline, or the path of a YAML file.
+    :param answering: What writes answers; its model also serves every other part that asks one.
+    :param grading: The chat generator of a grader that asks one.
+    :returns: Arguments of `load`.
+    """
+    grader = read(name)["components"].get("grader", {})
+    return {"generator": answering, **({"grader": grading} if asks_a_model(grader) else {})}

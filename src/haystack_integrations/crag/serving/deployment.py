@@ -1,12 +1,13 @@
 """What a server serves: one store, one cache of grades, and the pipelines that can run with the model there is."""
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from hayhooks.server.pipelines.models import create_pipeline_metadata
 from hayhooks.server.pipelines.registry import ImmutablePipelineRegistry, PipelineRegistration
@@ -15,18 +16,19 @@ from haystack import logging
 from haystack.utils import Secret
 
 from haystack_integrations.crag.chat_model import (
+    GRADING_SECONDS,
     KEY_SETTING,
     MODEL_SETTING,
     URL_SETTING,
-    ChatModel,
     chat_model,
     has_key,
 )
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.checks import answers_questions, asks_a_model
 from haystack_integrations.crag.pipelines.loader import load, names, read
-from haystack_integrations.crag.pipelines.opening import elasticsearch_store, memory_store
+from haystack_integrations.crag.pipelines.opening import elasticsearch_store, memory_store, model_parts
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.wrapper import CragWrapper
 
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.caching import RedisGradeCache
 
 logger = logging.getLogger(__name__)
-
-_GRADING_SECONDS: Final = 20.0
-_CHAT_GENERATOR: Final = "chat_generator"
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,8 @@ class Deployment:
         try:
             for wrapper in self.wrappers.values():
                 await wrapper.loaded.warm_up_async()
-            try:
-                await reachable(self.store)  # the first contact of a client is two requests: not in someone's question
-            except Exception as error:  # whatever a store raises; /health/ready goes on asking
-                logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
+            # The first contact of a client is two requests: not in someone's question. /health/ready goes on asking.
+            await reachable(self.store)
             # What is loaded now stays: to look through all of it for garbage held up requests by a fifth of a second.
             gc.collect()
             gc.freeze()
@@ -102,11 +99,12 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     model = chat_model()
     chosen = _chosen(settings, has_model=model is not None or has_key())
     store = _store(settings) if store is None else store
-    chat = None if model is None else _Chat(model, settings.answer_seconds)
+    seconds = settings.answer_seconds
+    models = None if model is None else (model.generator(seconds), model.generator(GRADING_SECONDS))
     cache = _cache(settings)
     wrappers = {}
     for name in chosen:
-        spec, loaded = read(name), _loaded(name, store, chat)
+        spec, loaded = read(name), _loaded(name, store, models, seconds)
         if cache is not None:
             for part in _graders(loaded):
                 part.cache = cache
@@ -126,49 +124,38 @@ def query_pipelines() -> dict[str, bool]:
     :returns: By name, whether one asks a chat model.
     """
     found = {name: read(name) for name in names()}
-    asked = {name: spec for name, spec in found.items() if "query" in spec["inputs"] and "crag" in spec["outputs"]}
     return {
-        name: any(_CHAT_GENERATOR in (part.get("init_parameters") or {}) for part in spec["components"].values())
-        for name, spec in asked.items()
+        name: any(map(asks_a_model, spec["components"].values()))
+        for name, spec in found.items()
+        if answers_questions(spec)
     }
 
 
-async def reachable(store: Any) -> None:
+async def reachable(store: Any, seconds: float | None = None) -> bool:
     """
     Ask a store for a sign of life.
 
     :param store: A document store.
-    :raises Exception: Whatever the store raises when it does not answer.
+    :param seconds: Longest wait for it; None waits as long as its client does.
+    :returns: Whether it answers; the log says how it does not.
     """
-    if hasattr(store, "count_documents_async"):
-        await store.count_documents_async()
-    else:
-        store.count_documents()
+    try:
+        if hasattr(store, "count_documents_async"):
+            await asyncio.wait_for(store.count_documents_async(), seconds)
+        else:
+            store.count_documents()
+    except Exception as error:  # whatever a store raises
+        logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
+        return False
+    return True
 
 
-class _Chat:
-    """The chat model of all pipelines: one client for answers, one for judging."""
-
-    def __init__(self, model: ChatModel, seconds: float) -> None:
-        self.answering, self.grading, self.seconds = (
-            model.generator(seconds),
-            model.generator(_GRADING_SECONDS),
-            seconds,
-        )
-
-    def parts(self, name: str) -> dict[str, Any]:
-        """Give what a pipeline is to be loaded with; the answer may take as long as all its retries."""
-        spec = read(name)["components"]
-        parts: dict[str, Any] = {}
-        if "generator" in spec:
-            parts["generator"] = AnswerGenerator(self.answering, timeout_s=self.seconds)
-        if _CHAT_GENERATOR in (spec.get("grader", {}).get("init_parameters") or {}):
-            parts["grader"] = self.grading
-        return parts
-
-
-def _loaded(name: str, store: Any, chat: _Chat | None) -> "SuperComponent":
-    return load(name, store=store, **({} if chat is None else chat.parts(name)))
+def _loaded(name: str, store: Any, models: "tuple[Any, Any] | None", seconds: float) -> "SuperComponent":
+    """Load a pipeline with one client for answers and one for judging; an answer may take all its retries."""
+    if models is None:
+        return load(name, store=store)
+    answering, grading = models
+    return load(name, store=store, **model_parts(name, AnswerGenerator(answering, timeout_s=seconds), grading))
 
 
 def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
-from haystack_integrations.crag.errors import ConfigurationError, GradingError, QuestionError, StoreError
+from haystack_integrations.crag.errors import ConfigurationError, GradingError, QuestionError, StoreError, causes
 
 logger = logging.getLogger(__name__)
 
@@ -163,13 +163,13 @@ def translated(options: Mapping[str, Any]) -> Iterator[None]:
         raise
     except Exception as error:  # the boundary of the server: whatever a pipeline raises
         status, code = _kind(error, options)
-        kinds = " < ".join(type(link).__name__ for link in _chain(error))
+        kinds = " < ".join(type(link).__name__ for link in causes(error))
         logger.warning("A run failed: {code} ({kinds})", code=code, kinds=kinds)
         raise ServeError(status, code) from None
 
 
 def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
-    chain = list(_chain(error))
+    chain = list(causes(error))
     for link in chain:
         for kind, status, code in _KINDS:
             if isinstance(link, kind):
@@ -184,15 +184,6 @@ def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
     if options.get("filters") and "Retriever" in part:
         return 422, "invalid_filters"
     return 500, "internal_error"
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Give an exception and what caused it, outermost first."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__
 
 
 def _word(status: int) -> str:

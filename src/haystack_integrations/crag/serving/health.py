@@ -5,14 +5,11 @@ import time
 from typing import Any, Final
 
 from fastapi import APIRouter
-from haystack import logging
 from starlette.responses import JSONResponse, Response
 
 from haystack_integrations.crag.serving.deployment import reachable
 from haystack_integrations.crag.serving.failures import problem
 from haystack_integrations.crag.serving.gate import HEALTH
-
-logger = logging.getLogger(__name__)
 
 _CACHED_SECONDS: Final = 2.0
 
@@ -35,17 +32,9 @@ class Readiness:
         """Tell whether the store has answered just now."""
         async with self._lock:
             if time.monotonic() >= self._asked + _CACHED_SECONDS:
-                self._answer = await self._ask()
+                self._answer = await reachable(self._store, self._seconds)
                 self._asked = time.monotonic()
         return self._answer
-
-    async def _ask(self) -> bool:
-        try:
-            await asyncio.wait_for(reachable(self._store), self._seconds)
-        except Exception as error:  # whatever a store raises
-            logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
-            return False
-        return True
 
 
 def health_router(readiness: Readiness) -> APIRouter:

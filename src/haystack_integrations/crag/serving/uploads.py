@@ -94,7 +94,7 @@ def _is_plain(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return (
-        0 < length <= _LONGEST_NAME and not name.startswith(".") and name.isprintable() and not set(name) & set("/\\:")
+        0 < length <= _LONGEST_NAME and not name.startswith(".") and name.isprintable() and not set(name) & _PATH_SIGNS
     )
 
 
