@@ -506,21 +506,20 @@ def test_a_hundred_documents_take_about_as_long_as_one_call(asynchronous: bool, 
 
 @pytest.mark.parametrize("limit", ["llm_calls", "tokens"])
 @BOTH
-def test_windows_at_the_same_time_never_overdraw_the_budget(asynchronous: bool, limit: str) -> None:
+def test_windows_at_the_same_time_never_overdraw_the_budget(
+    asynchronous: bool, limit: str, scripted_model: ScriptedModel
+) -> None:
     """A call is taken from the budget before it is made, with the tokens it needs; what is left out is named."""
-
-    def reply(messages: list[Any]) -> str:
-        time.sleep(0.02)
-        return json.dumps(dict.fromkeys(asked(messages), 0.9))
-
+    scripted_model.delay = 0.2  # all of them are asked before one has answered
     documents = [Document(content=f"passage number {number} " + "word " * 150) for number in range(40)]
     budget = Budget(llm_calls=3) if limit == "llm_calls" else Budget(tokens=4000)
     state = CragState.start(QUESTION, budget=budget)
-    grader = BatchRelevanceGrader(scripted(reply), concurrency=8, max_prompt_tokens=1200)
+    grader = BatchRelevanceGrader(client(scripted_model), concurrency=8, max_prompt_tokens=1200)
     if asynchronous:
         result = asyncio.run(grader.run_async(query=QUESTION, documents=documents, state=state))
     else:
         result = grader.run(query=QUESTION, documents=documents, state=state)
+    assert scripted_model.calls == 3
     assert result["report"]["llm_calls"] == 3
     assert result["status"] == "partial"
     assert result["report"]["limit"] == limit
