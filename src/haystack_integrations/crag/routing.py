@@ -142,13 +142,16 @@ def _doubted(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
 
 
 def _log(decision: Mapping[str, Any]) -> None:
-    """Log each dropped document and the decision: ids, numbers and names, no text."""
-    for entry in decision["discarded"]:
+    """Log the dropped documents in one line, and the decision: ids, numbers and names, no text."""
+    if decision["discarded"]:
+        dropped = (
+            f"id={traced_id(entry['id'])}, score={entry['score']}, reason={entry['reason']}"
+            for entry in decision["discarded"]
+        )
         logger.info(
-            "evidence dropped: id={id}, score={score}, reason={reason}, iteration={iteration}",
+            "evidence dropped: {dropped}, iteration={iteration}",
+            dropped="; ".join(dropped),
             iteration=decision["iteration"],
-            id=traced_id(entry["id"]),
-            **{key: entry[key] for key in ("score", "reason")},
         )
     logger.info(
         "decision: verdict={verdict}, score={score}, rule={rule}, action={action}, iteration={iteration}",
