@@ -1,63 +1,22 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
-import os
-import re
 import signal
-import subprocess
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from cli_runner import QUESTION, SCRIPT, crag, environment, refused, two_documents
+from cli_runner import QUESTION, crag, refused, two_documents
 from scripted_model import NAME, ScriptedModel, judging
 from serving.conftest import BEARER, KEY
+from serving.process import command
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
-
-_LISTENING = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
-
-
-class Process:
-    """A running command: its address, and what it wrote."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", file: Path) -> None:
-        self.process, self.file = process, file
-
-    @property
-    def log(self) -> str:
-        return self.file.read_text()
-
-    def url(self) -> str:
-        end = time.monotonic() + 60
-        while (found := _LISTENING.search(self.log)) is None:
-            assert self.process.poll() is None, self.log
-            assert time.monotonic() < end, self.log
-            time.sleep(0.05)
-        return f"http://127.0.0.1:{found[1]}"
-
-
-@contextmanager
-def command(folder: Path, *options: str, **settings: str) -> Iterator[Process]:
-    """Start `crag serve` on a free port; end it whatever happens."""
-    file = folder / "serve.log"
-    with file.open("wb") as log:
-        started = [*SCRIPT, "serve", "--port", "0", *options]
-        # A session of its own: workers end with it, also when a test fails.
-        process = subprocess.Popen(started, stderr=log, stdout=log, env=environment(**settings), start_new_session=True)
-    try:
-        yield Process(process, file)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
 
 
 @pytest.fixture
@@ -106,6 +65,17 @@ def test_without_a_chat_model_it_says_what_is_served(caplog: pytest.LogCaptureFi
     assert list(deployment.wrappers) == ["corrective_retrieval", "heuristic_rag"]
     assert deployment.store.count_documents() == 2
     assert "only corrective_retrieval, heuristic_rag are served" in caplog.text
+
+
+def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
+    """Sources are named from the folder that files and folders share."""
+    for place in ("north/birds/penguins.md", "south/camels.md", "tea.md"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(f"# {place}\n\nSomething about it.\n")
+    places = [tmp_path / "north", tmp_path / "south" / "camels.md", tmp_path / "tea.md"]
+    for given, told in ((places, {"north/birds/penguins.md", "south/camels.md", "tea.md"}), (places[2:], {"tea.md"})):
+        deployment = deploy(read_settings(docs=",".join(map(str, given)), pipelines="corrective_retrieval"))
+        assert {document.meta["source"] for document in deployment.store.filter_documents()} == told
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -182,9 +183,15 @@ def _store(settings: ServeSettings) -> Any:
         return elasticsearch_store("elasticsearch", settings.url, settings.index)
     store = memory_store()
     if settings.docs:
-        report = index(settings.docs, store)
+        report = index(settings.docs, store, base=_common_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
     return store
+
+
+def _common_folder(places: Iterable[str]) -> str:
+    """Find the folder that sources are named from: what a client is told is no path of this machine."""
+    full = [os.path.abspath(place) for place in places]
+    return os.path.commonpath([place if os.path.isdir(place) else os.path.dirname(place) for place in full])
 
 
 def _cache(settings: ServeSettings) -> "RedisGradeCache | None":
