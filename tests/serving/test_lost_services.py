@@ -28,8 +28,8 @@ def ask(client: httpx.Client, question: str) -> dict[str, Any]:
 
 
 def traces(jaeger: Service, service: str) -> int:
-    """How many traces a service has in Jaeger."""
-    query = {"service": service, "limit": 100}
+    """How many questions of a service Jaeger has; the documents read at the start are a trace, too."""
+    query = {"service": service, "operation": "POST /corrective_rag/run", "limit": 100}
     return len(httpx.get(f"{jaeger.urls['JAEGER_URL']}/api/traces", params=query, timeout=30).json()["data"])
 
 
@@ -53,22 +53,23 @@ def test_jaeger_and_redis_may_go_while_questions_are_asked(
         with command(tmp_path, *options, **settings) as running:
             with httpx.Client(base_url=running.url(), headers=BEARER, timeout=60) as client:
                 question = f"{QUESTION} ({service})"  # not in the cache from another run
-                errors = [ask(client, question)["crag"]["trail"][0]["grading"]["cache_error"] for _ in range(2)]
-                assert errors == [None, None]
-                assert scripted_model.gradings == 1
-                end = time.monotonic() + 30
-                while traces(jaeger, service) < 2:
+                asked, end = 0, time.monotonic() + 60
+                # A busy machine may miss a grade within the 50 ms that the cache has.
+                while (asked := asked + 1) and ask(client, question)["evidence"][0]["status"] != "cached":
+                    assert time.monotonic() < end, running.log
+                while traces(jaeger, service) < asked:
                     assert time.monotonic() < end, running.log
                     time.sleep(0.2)
+                graded = scripted_model.gradings
                 to_jaeger.cut()
                 to_redis.cut()
                 errors = [ask(client, question)["crag"]["trail"][0]["grading"]["cache_error"] for _ in range(5)]
                 assert None not in errors
-                assert scripted_model.gradings == 6
+                assert scripted_model.gradings == graded + 5
                 assert client.get("/health/ready").status_code == 200
             running.process.send_signal(signal.SIGTERM)
             assert running.process.wait(30) in (0, -signal.SIGTERM)
-        assert traces(jaeger, service) == 2
+        assert traces(jaeger, service) == asked
         assert QUESTION not in running.log
 
 
