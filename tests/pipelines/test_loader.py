@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, SuperComponent
+from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
@@ -172,3 +172,16 @@ def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
     with pytest.raises(ConfigurationError, match=r"may choose \['web'\], but nothing is connected"):
         load("corrective_retrieval", store=store, router={"on_incorrect": ["re_retrieve", "web"]})
+
+
+def test_a_part_without_the_inputs_of_the_one_it_replaces_is_refused() -> None:
+    """The message names what is missing, and what is wanted."""
+
+    @component
+    class Simple:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str) -> dict[str, Any]:
+            return {"documents": [Document(content=query)]}
+
+    with pytest.raises(ConfigurationError, match=r"bm25\.filters"):
+        load("corrective_retrieval", bm25=Simple())

@@ -70,3 +70,15 @@ def check_questions(name: str, spec: Mapping[str, Any]) -> None:
             "choose for example corrective_retrieval"
         )
         raise ConfigurationError(msg)
+
+
+def is_chat_model(part: Any) -> bool:
+    """
+    Tell a chat generator from other components: it takes messages and no documents, and asks no other one.
+
+    :param part: A component.
+    :returns: Whether it is one.
+    """
+    sockets = getattr(part, "__haystack_input__", None)
+    names = set(getattr(sockets, "_sockets_dict", {}))
+    return "messages" in names and "documents" not in names and not hasattr(part, CHAT_GENERATOR)

@@ -11,9 +11,10 @@ import yaml
 from haystack import Pipeline, SuperComponent, component
 from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.serialization import import_class_by_name
+from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions
+from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles, store_spec
 
 
@@ -177,7 +178,7 @@ def load(
         raise ConfigurationError(msg)
     for key, settings in changes.items():
         spec["components"][key]["init_parameters"] = {**spec["components"][key].get("init_parameters", {}), **settings}
-    models = {key: parts[key] for key in ("grader", "generator") if _is_chat_model(parts.get(key))}
+    models = {key: parts[key] for key in ("grader", "generator") if is_chat_model(parts.get(key))}
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
     if "generator" in models and not asks_a_model(spec["components"].get("generator", {})):
         live |= {"generator": models["generator"]} if "generator" in spec["components"] else {}
@@ -196,9 +197,21 @@ def load(
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = models.get(part, models.get("generator", asking.chat_generator))
+    return _wrapped(name, pipeline, spec)
+
+
+def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> SuperComponent:
+    """Give a pipeline the inputs and outputs that its YAML names."""
     inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
     inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
-    loaded = SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
+    try:
+        loaded = SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
+    except (InvalidMappingTypeError, InvalidMappingValueError) as error:
+        msg = (
+            f"the pipeline {str(name)!r} cannot be loaded: {error}; a part of your own takes the inputs of the one in "
+            f"whose place it stands: {inputs}"
+        )
+        raise ConfigurationError(msg) from error
     sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined]
     for name_ in spec.get("optional_inputs", {}):
         # Haystack's placeholder for «not given» has no JSON schema, so ComponentTool fails on it; None means the same.
@@ -234,10 +247,3 @@ def place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[st
             raise ConfigurationError(msg)
         placed[name] = import_class_by_name(part["type"])(**{**parameters, "document_store": store})
     return spec, placed
-
-
-def _is_chat_model(part: Any) -> bool:
-    """Tell a chat generator from a component: it takes messages and no documents, and asks no other one."""
-    sockets = getattr(part, "__haystack_input__", None)
-    names_ = set(getattr(sockets, "_sockets_dict", {}))
-    return "messages" in names_ and "documents" not in names_ and not hasattr(part, CHAT_GENERATOR)

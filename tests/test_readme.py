@@ -1,0 +1,167 @@
+"""README's first screen is short and true, its links lead somewhere, and the commands of all pages can be typed."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import typer
+
+from haystack_integrations.crag.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+SCREEN = README.splitlines()[:45]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+HOW_TO = [ROOT / "docs" / f"{name}.md" for name in ("choose", "trace", "operate", "limits")]
+FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+_BEFORE = re.compile(r"^(&&?|\||do)$|;$|^[A-Z_]+=")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def fences(page: str, language: str) -> list[str]:
+    """The blocks of a page in one language."""
+    return [code for kind, code in FENCE.findall(page) if kind == language]
+
+
+def commands() -> list[tuple[str, list[str]]]:
+    """Every `crag` command of every page, with the name of the page."""
+    found = []
+    for page in PAGES:
+        for code in fences(page.read_text("utf-8"), "bash"):
+            for line in code.replace("\\\n", " ").splitlines():
+                words = shlex.split(line, comments=True)
+                before = ["&", *words]  # a command begins a line, or follows one of these or a setting
+                starts = [n for n, word in enumerate(words) if word == "crag" and _BEFORE.search(before[n])]
+                for start in starts:
+                    rest = words[start:]
+                    end = next((number for number, word in enumerate(rest) if word in ("&", "&&", "|", "done;")), None)
+                    found.append((page.name, rest[1:end]))
+    return found
+
+
+def parsed(words: list[str]) -> Any:
+    """Find the command and read its options, as `crag` does, without running it."""
+    command, rest = typer.main.get_command(app), list(words)
+    while hasattr(command, "commands"):
+        command = command.commands[rest.pop(0)]
+    with command.make_context("crag", rest) as context:
+        return context.params
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def holds(part: Any, whole: Any) -> bool:
+    """What is in one value is in the other, too; of a list, its first entries."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(key in whole and holds(part[key], whole[key]) for key in part)
+    if isinstance(part, list):
+        return len(part) <= len(whole) and all(map(holds, part, whole))
+    return bool(part == whole)
+
+
+def test_the_first_screen_says_all_in_its_order() -> None:
+    """What, why, picture, Python, two commands, one request, one table of effect; then the rest."""
+    screen = "\n".join(SCREEN)
+    wanted = [
+        "# crag-haystack",
+        "**Corrective RAG for Haystack 3:",
+        "Plain RAG",
+        "<!-- flow",
+        "```python",
+        "pip install",
+    ]
+    wanted += ["make demo", "make test", "curl", "| n = 100 a set", "`corrective_rag`, right grades", "no model, uncal"]
+    places = [screen.index(part) for part in wanted]
+    assert places == sorted(places)
+    assert "## " not in screen
+    assert screen.count("curl") == 1
+    assert next(line for line in README.splitlines()[45:] if line)
+
+
+def test_the_example_has_five_lines_and_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside its imports; what it prints stands below it as comments."""
+    (code,) = fences("\n".join(SCREEN), "python")
+    lines = [line for line in code.splitlines() if line]
+    assert len([line for line in lines if not line.startswith(("from ", "import ", "#"))]) == 5
+    exec(compile(code, "README", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out.splitlines() == [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+
+
+def test_the_request_is_answered_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the command above it, a server of its own over this folder's docs."""
+    serving = pytest.importorskip("serving.test_command", reason='needs pip install -e ".[serve]"')
+    for name in ("CRAG_LLM_BASE_URL", "CRAG_LLM_MODEL", "CRAG_SERVE_API_KEYS", "CRAG_STORE", "ELASTICSEARCH_URL"):
+        monkeypatch.delenv(name, raising=False)
+    code = next(code for code in fences("\n".join(SCREEN), "bash") if "curl" in code).replace("\\\n", " ")
+    serve = next(shlex.split(line, comments=True) for line in code.splitlines() if line.startswith("crag serve"))
+    assert serve == ["crag", "serve", "--docs", "docs/", "&"]
+    curl = next(shlex.split(line) for line in code.splitlines() if line.startswith("curl"))
+    shown = next(line for line in code.splitlines() if line.startswith("# {")).removeprefix("# ")
+    address, header, body = curl[2], curl[curl.index("-H") + 1], curl[curl.index("-d") + 1]
+    assert address.startswith("http://127.0.0.1:1416/")
+    with serving.command(tmp_path, "--docs", str(ROOT / "docs"), "--pipelines", "corrective_retrieval") as running:
+        place = running.url() + address.removeprefix("http://127.0.0.1:1416")
+        said = httpx.post(place, content=body, headers=dict([header.split(": ")]), timeout=60)
+    assert said.status_code == 200
+    assert holds(json.loads(shown.replace(", ...", "")), said.json())
+
+
+def test_the_figures_of_the_table_stand_in_the_full_one() -> None:
+    """No figure on the first screen that the page on measurements does not have."""
+    full = (ROOT / "docs" / "choose.md").read_text("utf-8")
+    (row,) = [line for line in full.splitlines() if line.startswith("| Does correction help?")]
+    table = [line for line in SCREEN if line.startswith("|")]
+    figures = [figure for line in table[2:] for figure in re.findall(r"\.\d\d → \.\d\d|\d+ → \d+|\d+ of \d+", line)]
+    assert len(figures) == 12
+    assert [figure for figure in figures if figure not in row] == []
+    assert "n = 100 a set" in row
+    assert "22 November 2026" in full
+    assert (ROOT / "benchmarks" / "correction.py").is_file()
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *HOW_TO], ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """To a file of this folder, and to a heading that is there."""
+    for link in LINK.findall(page.read_text("utf-8")):
+        if link.startswith("http"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in headings(target), link
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    """No page is forgotten."""
+    linked = {(ROOT / link.partition("#")[0]).resolve() for link in LINK.findall(README) if not link.startswith("http")}
+    drafts = {"integration-page.md"}  # for another repository
+    assert [page.name for page in PAGES[1:] if page not in linked and page.name not in drafts] == []
+
+
+@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.name)
+def test_a_how_to_page_is_short(page: Path) -> None:
+    """At most 80 lines."""
+    assert len(page.read_text("utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize(("page", "words"), [pytest.param(*one, id=f"{one[0]}: {one[1][:2]}") for one in commands()])
+def test_every_crag_command_of_the_pages_can_be_typed(page: str, words: list[str]) -> None:
+    """The command exists, and takes these options."""
+    del page
+    assert isinstance(parsed(words), dict)
+
+
+def test_a_command_that_does_not_exist_is_noticed() -> None:
+    """The test above can fail: a wrong option and a wrong command."""
+    with pytest.raises(KeyError):
+        parsed(["aks", "Why?"])
+    with pytest.raises(Exception, match="No such option"):
+        parsed(["ask", "Why?", "--dcos", "handbook/"])
