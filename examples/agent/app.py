@@ -1,6 +1,5 @@
 """An agent that searches the handbook with a judgement: `python app.py "When is a refund paid?"`."""
 
-
 import sys
 from pathlib import Path
 from typing import Any

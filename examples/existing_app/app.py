@@ -1,6 +1,5 @@
 """Answers questions to the handbook: `python app.py "How long is the warranty on a kettle?"`."""
 
-
 import logging
 import sys
 from pathlib import Path
