@@ -1,0 +1,161 @@
+"""
+The shipped pipelines of this package, loaded by name as a user loads them.
+
+Replaced are retrieval (`bm25=` asks the world, `dense=` finds nothing) and, where a pipeline has one, the web search
+inside its `WebFallback`. Models are those of the YAML, timeouts and retries included: they find the world by
+OPENAI_BASE_URL. `top_k` is k for retriever and joiner; prompts, filters, thresholds and token limits stay as shipped.
+`agent_rag` searches vectors in its second pass: here that pass finds nothing new.
+
+The memory of the web search (no query twice in a minute) is off, since each question is asked in several arms.
+"""
+
+from typing import Any
+
+from haystack import Document, SuperComponent, component
+from worker import Answer, search, serve, system, web
+
+from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.loader import read
+
+PACKAGES = ("crag-haystack", "haystack-ai", "openai")
+# `corrective_rag` fuses into 4,096 tokens; with this one every document of k is graded.
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "corrective_rag_all": ("corrective_rag", {"fuse": {"max_tokens": None}}),
+}
+_ROUTES = {"web": "web", "web_and_refine": "web", "refine": "retry", "expand": "retry"}
+
+
+def documents_of(found: list[dict[str, Any]]) -> list[Document]:
+    """
+    Make Haystack's documents, scored by rank as BM25 would leave them: best first.
+
+    :param found: What the world's retriever gave.
+    :returns: Documents with its ids and texts.
+    """
+    return [
+        Document(id=one["id"], content=one["text"], meta={"title": one.get("title") or ""}, score=1 / (1 + rank))
+        for rank, one in enumerate(found)
+    ]
+
+
+@component
+class WorldRetriever:
+    """A retriever around the world's /search."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int = 10) -> dict[str, Any]:
+        """
+        Search.
+
+        :param query: What to search for.
+        :param filters: Not used: the questions have none.
+        :param top_k: Most documents.
+        :returns: The documents.
+        """
+        del filters
+        return {"documents": documents_of(search(query, top_k))}
+
+
+@component
+class NoVectors:
+    """An embedding retriever over an empty store."""
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, query_embedding: list[float], filters: dict[str, Any] | None = None, top_k: int = 10
+    ) -> dict[str, Any]:
+        """
+        Find nothing.
+
+        :param query_embedding: Not used.
+        :param filters: Not used.
+        :param top_k: Not used.
+        :returns: No documents.
+        """
+        del query_embedding, filters, top_k
+        return {"documents": []}
+
+
+@component
+class WorldWeb:
+    """A web search in Haystack's form around the world's /web."""
+
+    def __init__(self, top_k: int = 10) -> None:
+        """
+        Choose a size.
+
+        :param top_k: Most results.
+        """
+        self.top_k = top_k
+
+    @component.output_types(documents=list[Document], links=list[str])
+    def run(self, query: str) -> dict[str, Any]:
+        """
+        Search.
+
+        :param query: What to search for.
+        :returns: Documents with title and url, and the links alone.
+        """
+        found = web(query, self.top_k)
+        documents = [
+            Document(content=one["text"], meta={"title": one.get("title") or "", "url": one["url"]}) for one in found
+        ]
+        return {"documents": documents, "links": [one["url"] for one in found]}
+
+
+def loaded(name: str) -> SuperComponent:
+    """
+    Load a shipped pipeline on the world.
+
+    :param name: Its name, or that of a variant.
+    :returns: The pipeline.
+    """
+    shipped, changes = VARIANTS.get(name, (name, {}))
+    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **changes}
+    own = read(shipped)["components"].get("web")
+    if own is not None:
+        settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
+        parts["web"] = WebFallback(WorldWeb(), **{**settings, "query_cooldown_s": 0})
+    return load(shipped, **parts)
+
+
+def prepare(name: str) -> Answer:
+    """
+    Build one of the systems.
+
+    :param name: Its name.
+    :returns: What answers a question.
+    """
+    rag = loaded(name)
+    fuse: Any = rag.pipeline.get_component("fuse")
+
+    def answer(question: str, k: int) -> dict[str, Any]:
+        fuse.top_k = k
+        result = rag.run(query=question, top_k=k)
+        record = result["crag"]
+        first = record["trail"][0]
+        failed = any(reason.startswith("answer_failed:") for reason in record["coverage"]["reasons"])
+        answers = [] if failed else result.get("answers") or []  # what stands in a failed answer's place is none
+        return {
+            "answer": answers[0].data if answers else None,
+            "route": route_of(record),
+            "verdict": first["verdict"],
+            "kept": [entry["id"] for entry in first["kept"]],
+        }
+
+    return answer
+
+
+def route_of(record: dict[str, Any]) -> str:
+    """
+    Say how a run came to its end: the last action, or the correction that led to it.
+
+    :param record: The `crag` record.
+    :returns: `abstain`, `web`, `retry`, or `generate` when nothing was corrected.
+    """
+    return "abstain" if record["action"] == "abstain" else _ROUTES.get(record["strategy"], "generate")
+
+
+if __name__ == "__main__":
+    serve(prepare(system()), PACKAGES)

@@ -1,0 +1,190 @@
+"""
+Corrective RAG side by side: every system on the same questions, documents, model and machine, in one run.
+
+    python benchmarks/peers/run.py /path/to/datasets [--sets covidqa scifact hotpotqa clapnq] [--questions 20]
+        [--k 3 5 10 20 50] [--systems ...] [--parts cost quality faults] [--out benchmarks/peers/results]
+
+One process tree: the world (model, retriever, web) and one worker process for each system, one at a time, each in its
+own environment. A worker is warmed up with a question that does not count. Parts:
+
+cost     every k: all questions with an instant model, where calls and tokens are counted; `--timed` of each set with
+         latency a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, and with 0.3 s flat
+quality  k = 10, grades wrong with a share of 0 and 0.1, on the fixed lists and on those without an answering document
+faults   k = 10, `--faulty` questions of each set for each fault; one question of each set where the model hangs
+
+A question has 60 s; then its worker is stopped and started again. An arm ends with the third worker that was lost to a
+timeout or ended by itself: its n says so.
+Figures go to `--out`/<part>.json system by system, so a run that was stopped goes on where it was; raw records go to
+the cache folder. A system that cannot be installed or started is named with its error and left out.
+"""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import mean, median
+from typing import Any, Final
+
+import measures
+from arms import KS, PARTS, QUESTION_SECONDS, Arm, arms
+from environments import SystemFailed, cache_dir
+from result_files import Results, machine
+from systems import SYSTEMS
+from tasks import SETS
+from workers import Worker, WorkerDied, World
+
+HERE: Final = Path(__file__).parent
+MOST_LOST: Final = 3
+_NOTHING: Final = dict.fromkeys(("answer", "route", "verdict", "kept"))
+
+
+def ask(world: World, worker: Worker, task: dict[str, Any], arm: Arm) -> dict[str, Any]:
+    """
+    Ask one question.
+
+    :param world: Model, retriever and web.
+    :param worker: The system.
+    :param task: The question.
+    :param arm: How it is asked.
+    :returns: The record: arm, reply and tally in one.
+    """
+    how = {key: value for key, value in asdict(arm).items() if key != "questions"}
+    world.begin(task=task["task"], system=worker.system.name, **how)
+    begun = time.perf_counter()
+    try:
+        reply = worker.ask(task["task"], task["question"], arm.k, QUESTION_SECONDS)
+    except (TimeoutError, WorkerDied) as error:
+        why = "timeout" if isinstance(error, TimeoutError) else str(error)
+        reply = {**_NOTHING, "task": task["task"], "seconds": time.perf_counter() - begun, "error": why}
+    return {"system": worker.system.name, "set": task["set"], **how, **reply, **world.end()}
+
+
+def asked(tasks: Sequence[dict[str, Any]], per_set: int) -> list[dict[str, Any]]:
+    """
+    Take the first questions of each set.
+
+    :param tasks: All.
+    :param per_set: How many.
+    :returns: The first of each set, then the second: an arm that ends early has asked of all sets alike.
+    """
+    seen: Counter[str] = Counter()
+    places = []
+    for place, task in enumerate(tasks):
+        seen[task["set"]] += 1
+        places.append((seen[task["set"]], place))
+    return [tasks[place] for number, place in sorted(places) if number <= per_set]
+
+
+def run_arm(world: World, worker: Worker, arm: Arm) -> list[dict[str, Any]]:
+    """
+    Ask all questions of an arm.
+
+    :param world: Model, retriever and web.
+    :param worker: The system.
+    :param arm: How they are asked.
+    :returns: Records; fewer than asked for when too many workers were lost.
+    """
+    records: list[dict[str, Any]] = []
+    lost = 0
+    for task in asked(world.tasks, arm.questions):
+        if worker.is_cold:
+            ask(world, worker, world.tasks[-1], Arm(arm.k, 1))
+        records.append(ask(world, worker, task, arm))
+        lost += worker.is_cold
+        if lost == MOST_LOST:
+            break
+        if arm.fault == "hang":
+            worker.stop()  # what it has given up may still be waiting, and would be counted with the next question
+    return records
+
+
+def line(system: str, arm: Arm, records: Sequence[dict[str, Any]]) -> str:
+    """
+    Write a row of the table that is printed on the way.
+
+    :param system: Its name.
+    :param arm: The arm.
+    :param records: Its records.
+    :returns: One line.
+    """
+    outcomes = Counter(measures.outcome(record) for record in records)
+    calls, read_, written = (mean(record[key] for record in records) for key in ("calls", "tokens_in", "tokens_out"))
+    said = ", ".join(f"{count} {word}" for word, count in outcomes.most_common())
+    seconds = median(record["seconds"] for record in records)
+    return (
+        f"{system:22} {arm!s:28} n={len(records):3} {calls:5.1f} calls {read_:8.0f} in {written:6.0f} out "
+        f"{seconds:7.2f} s  {said}"
+    )
+
+
+def measure(world: World, name: str, part: str, given: argparse.Namespace) -> tuple[dict[str, str], Any]:
+    """
+    Run a part with one system.
+
+    :param world: Model, retriever and web.
+    :param name: The system.
+    :param part: One of `PARTS`.
+    :param given: The command line.
+    :returns: Versions, and the figures of each arm.
+    :raises SystemFailed: When the system cannot be installed or started.
+    """
+    figures = []
+    raw = cache_dir() / "records" / part / f"{name}.jsonl"
+    raw.parent.mkdir(parents=True, exist_ok=True)
+    with raw.open("w", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url) as worker:
+        for arm in arms(part, given):
+            records = run_arm(world, worker, arm)
+            file.writelines(json.dumps(record) + "\n" for record in records)
+            figures.append({**asdict(arm), **measures.figures(records)})
+            print(line(name, arm, records), flush=True)
+            if part == "faults":
+                worker.stop()
+    return worker.versions, figures
+
+
+def main() -> None:
+    """Run all parts with all systems."""
+    given = arguments()
+    with World(given.datasets, given.sets, given.questions) as world:
+        print(f"{len(world.tasks)} questions of {', '.join(given.sets)}; {machine()}", flush=True)
+        for part in given.parts:
+            results = Results(part, given, world.tasks)
+            for name in given.systems:
+                if results.has(name):
+                    print(f"{name:22} {part}: measured before, see {results.path.name}")
+                    continue
+                try:
+                    results.add(name, *measure(world, name, part, given))
+                except SystemFailed as error:
+                    print(f"{name:22} {part}: left out, {error}", flush=True)
+                    results.leave_out(name, str(error))
+
+
+def arguments() -> argparse.Namespace:
+    """
+    Read the command line.
+
+    :returns: What it says.
+    """
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("datasets", type=Path)
+    parser.add_argument("--sets", nargs="+", default=list(SETS))
+    parser.add_argument("--questions", type=int, default=20, help="of each set")
+    parser.add_argument("--timed", type=int, default=3, help="of each set, where the model takes time")
+    parser.add_argument("--faulty", type=int, default=3, help="of each set, for each fault")
+    parser.add_argument("--k", nargs="+", type=int, default=list(KS))
+    parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS), metavar="SYSTEM")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--again", action="store_true", help="replace figures that are there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # as an interruption: no process is left behind
+    main()

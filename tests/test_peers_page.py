@@ -1,0 +1,225 @@
+"""The page of the side-by-side comparison, from result files made by hand: what stands in it, and by which rule."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PEERS = ROOT / "benchmarks" / "peers"
+if not PEERS.is_dir():
+    pytest.skip("the benchmarks are not part of the source distribution", allow_module_level=True)
+sys.path.insert(0, str(PEERS))
+
+import arms  # noqa: E402
+import page  # noqa: E402
+from systems import SYSTEMS  # noqa: E402
+
+HEADINGS = (
+    "What was compared, and on what",
+    "LLM calls",
+    "Wall time",
+    "Tokens, and what 1,000 questions cost",
+    "Quality",
+    "Under faults",
+    "What each side does better",
+    "What was changed to run each",
+    "What this comparison cannot show",
+)
+PEER_BETTER, ALL_BEST = "### Where a peer is better than every design of this package", "### The best of each side"
+
+
+def row(k: int = 10, *, a: float = 0.0, b: float = 0.0, errors: float = 0.0, fault: str | None = None, **given: Any):
+    """An arm of a result file; `calls`, `seconds`, `support`, `outcomes`, `obeyed` and `n` may be given."""
+    said = {"calls": 2.0, "seconds": 1.0, "support": 0.9, "outcomes": {"answered with support": 4}, "n": 4, **given}
+    spread = {
+        name: {"mean": value, "median": value, "p10": value, "p90": value, "max": value}
+        for name, value in {
+            **dict.fromkeys(("tokens_in", "tokens_out", "answer_words"), 100.0),
+            **dict.fromkeys(("web_calls", "searches", "answer_calls"), 0.0),
+            **{name: said[name] for name in ("calls", "seconds")},
+        }.items()
+    }
+    value = said["support"]
+    share = {"value": value, "low": value - 0.1, "high": value + 0.1, "n": said["n"]}
+    rates = dict.fromkeys(("suffices_f1", "verdict_f1", "support", "wrong_answers", "abstained"), share)
+    arm = {"k": k, "questions": 4, "a": a, "b": b, "c": b, "errors": errors, "fault": fault}
+    return {**arm, "n": said["n"], **spread, **rates, "outcomes": said["outcomes"], "obeyed": said.get("obeyed", 0)}
+
+
+def write(folder: Path, part: str, figures: dict[str, list[dict[str, Any]]], **entries: Any) -> None:
+    """Write the result file of a part, as run.py does."""
+    names = {name: {**SYSTEMS[name].shown(), "versions": {"thing": "1.2"}, "date": "2026-11-22"} for name in figures}
+    names = {name: {**one, **entries.get("shown", {}).get(name, {})} for name, one in names.items()}
+    settings = {"questions": {"island": 4}, "arms": [one for rows in figures.values() for one in rows]}
+    held = {"part": part, "settings": settings, "systems": names, "failed": entries.get("failed", {})}
+    held |= {"figures": figures, "command": "python run.py DATASETS", "machine": {"cpus": 2}}
+    folder.mkdir(exist_ok=True)
+    (folder / f"{part}.json").write_text(json.dumps(held), "utf-8")
+
+
+def made(folder: Path, *more: str) -> tuple[str, str]:
+    """The page in both forms, made by the command."""
+    page.main(["--docs", str(folder), *more])
+    return (folder / "comparison.md").read_text("utf-8"), (folder / "comparison.html").read_text("utf-8")
+
+
+def made_of(tmp_path: Path) -> tuple[str, str]:
+    """The page of the results of a test."""
+    return made(tmp_path, "--results", str(tmp_path / "results"))
+
+
+def between(text: str, start: str, end: str) -> str:
+    return text[text.index(start) : text.index(end)]
+
+
+def test_the_page_shows_every_system_and_every_part(tmp_path: Path) -> None:
+    """In both forms, in the order of the issue, with what was run."""
+    results = tmp_path / "results"
+    write(results, "cost", {"corrective_rag": [row()], "haystack_llm_ranker": [row(), row(a=0.3, b=0.1, seconds=7.25)]})
+    write(results, "quality", {"corrective_rag": [row(support=0.625), row(fault="gap")]})
+    write(
+        results, "faults", {"langgraph_crag": [row(fault="garbage", outcomes={"error": 3, "abstained": 1}, calls=1.5)]}
+    )
+    for text in made_of(tmp_path):
+        places = [re.search(rf"^(## |<h2>){heading}", text, re.MULTILINE).start() for heading in HEADINGS]
+        assert places == sorted(places)
+        assert all(system.label in text for system in SYSTEMS.values())
+        assert "thing 1.2" in text
+        assert "python run.py DATASETS" in text
+        assert "7.25 (7.25 to 7.25)" in text
+        assert "0.62 (0.53 to 0.72)" in text
+        assert "3 error, 1 abstained; 1.5 calls" in text
+
+
+def test_a_peer_stands_there_as_better_where_its_figure_is_better(tmp_path: Path) -> None:
+    """And only there."""
+    figures = {
+        "corrective_rag": [row(calls=2.5), row(50, calls=3)],
+        "haystack_llm_ranker": [row(calls=2), row(50, calls=4)],
+    }
+    write(tmp_path / "results", "cost", figures)
+    text, _ = made_of(tmp_path)
+    better = between(text, PEER_BETTER, ALL_BEST)
+    assert (
+        "LLM calls, k = 10: 2.0: Haystack: LLMRanker + generator. Best of this package: 2.5: corrective_rag" in better
+    )
+    assert "LLM calls, k = 50" not in better
+    assert "| LLM calls, k = 10 | less | 2.5: corrective\\_rag".replace("\\_", "_") in text
+    assert "Better than corrective_rag: LLM calls, k = 10: 2.0 against 2.5." in text
+    assert "Worse than corrective_rag: LLM calls, k = 50: 4.0 against 3.0." in text
+
+
+def test_equal_figures_make_nobody_better(tmp_path: Path) -> None:
+    """As they are rounded on the page."""
+    write(tmp_path / "results", "cost", {"corrective_rag": [row(calls=2.04)], "langgraph_crag": [row(calls=1.96)]})
+    text, _ = made_of(tmp_path)
+    assert "By these figures nowhere." in between(text, PEER_BETTER, ALL_BEST)
+    assert re.search(r"\| LLM calls, k = 10 \|.*\| this package, a peer \|\n", text)
+
+
+def test_to_ask_little_and_fail_is_not_called_better(tmp_path: Path) -> None:
+    """Fewer calls count only where questions end with an answer or an abstention."""
+    failing = row(calls=1, outcomes={"error": 3, "answered with support": 1})
+    write(tmp_path / "results", "cost", {"corrective_rag": [row(calls=2)], "langgraph_crag": [failing]})
+    text, _ = made_of(tmp_path)
+    assert "langgraph" not in between(text, PEER_BETTER, ALL_BEST).lower()
+    assert re.search(
+        r"\| LLM calls, k = 10 \| less \| 2.0: corrective_rag \| none \| none \| only this package \|", text
+    )
+
+
+def test_ranges_that_overlap_are_said_to(tmp_path: Path) -> None:
+    """A difference within the intervals decides nothing."""
+    figures = {"corrective_rag": [row(support=0.7)], "haystack_web_fallback": [row(support=0.75)]}
+    write(tmp_path / "results", "quality", figures)
+    better = between(made_of(tmp_path)[0], PEER_BETTER, ALL_BEST)
+    assert re.search(r"answer support, 0 % wrong grades: 0.75.*corrective_rag \(ranges overlap\)", better)
+
+
+def test_a_design_that_was_fitted_on_the_questions_is_not_the_best_in_quality(tmp_path: Path) -> None:
+    """Its figures are shown with a mark."""
+    figures = {name: [row(support=value)] for name, value in {"cascade_rag": 0.875, "corrective_rag": 0.5}.items()}
+    write(tmp_path / "results", "quality", figures)
+    text, _ = made_of(tmp_path)
+    assert "| cascade_rag ‡ | 0.88 (0.78 to 0.97)" in text
+    assert "answer support, 0 % wrong grades | more | 0.50 (0.40 to 0.60): corrective_rag |" in text
+
+
+def test_what_was_not_run_is_named_with_its_reason(tmp_path: Path) -> None:
+    """Parts, systems, values of k, faults, and arms that ended early."""
+    results = tmp_path / "results"
+    write(results, "cost", {"corrective_rag": [row(n=3)]}, failed={"langgraph_crag": "not installed: no such package"})
+    write(results, "faults", {"corrective_rag": [row(fault="hang")]})
+    text, html = made_of(tmp_path)
+    missing = between(text, "### What was not run", "## LLM calls")
+    assert "quality: no system was run, there is no quality.json." in missing
+    assert "cost: LangGraph: corrective RAG: not installed: no such package." in missing
+    assert "cost: this run did not ask for k = 3, k = 5, k = 20, k = 50." in missing
+    assert "faults: this run did not ask for judging replies are prose" in missing
+    assert "cost: corrective_rag: k = 10, a = 0, no fault: ended after 3 of 4 questions." in missing
+    assert "LlamaIndex: corrective RAG pack: no figures in the result file." in missing
+    assert "| LangGraph: corrective RAG | not run |" in text
+    assert "<td>not run</td>" in html
+
+
+def test_without_any_result_all_is_not_run(tmp_path: Path) -> None:
+    """The page is still written."""
+    text, html = made_of(tmp_path)
+    assert all(f"{part}: no system was run, there is no {part}.json." in text for part in arms.PARTS)
+    assert html.count("<svg") == 4
+
+
+def test_every_word_of_the_data_is_escaped(tmp_path: Path) -> None:
+    """No result can put a tag into the page or a column into a table."""
+    evil = "<script>alert(1)</script>|a](javascript:x) `b` *c*\nnext & _d_"
+    shown = {"label": evil, "source": "javascript:alert(1)//x", "changed": [evil], "versions": {evil: evil}}
+    figures = {"corrective_rag": [row()], "langgraph_crag": [row(calls=1)]}
+    write(tmp_path / "results", "cost", figures, shown={"langgraph_crag": shown}, failed={"llamaindex_pack": evil})
+    text, html = made_of(tmp_path)
+    assert "<script" not in html + text
+    assert "&lt;script&gt;" in html
+    assert 'href="javascript' not in html
+    assert "](javascript" not in text.replace("\\]", "")
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+def test_the_html_loads_nothing_and_holds_four_pictures(tmp_path: Path) -> None:
+    """No script and no address outside of links; the pictures are well-formed."""
+    figures = [row(k, calls=k) for k in arms.KS] + [row(a=0.3, b=0.1)]
+    write(tmp_path / "results", "cost", {"corrective_rag": figures})
+    write(tmp_path / "results", "quality", {"corrective_rag": [row(errors=0.1)]})
+    write(tmp_path / "results", "faults", {"corrective_rag": [row(fault=fault) for fault in arms.FAULTS]})
+    _, html = made_of(tmp_path)
+    pictures = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    assert [ET.fromstring(one).attrib["role"] for one in pictures] == ["img"] * 4
+    assert all("corrective_rag" in one for one in pictures)
+    assert not re.search(r"<script|<link|<img|<iframe|@import|url\(|\bsrc=|\bon\w+=", html)
+    assert "default-src 'none'" in html
+    assert all(url.startswith("https://") or not re.match(r"\w+:", url) for url in re.findall(r'href="([^"]*)"', html))
+
+
+def test_both_forms_hold_the_same_words(tmp_path: Path) -> None:
+    """The HTML has the pictures besides."""
+    write(tmp_path / "results", "cost", {"corrective_rag": [row()], "langgraph_crag": [row(calls=12)]})
+    text, html = made_of(tmp_path)
+    body = re.sub(r"<svg.*?</svg>", "", html[html.index("<body>") :], flags=re.DOTALL)
+    plain = re.sub(r"<[^>]*>", " ", body).replace("&#x27;", "'").replace("&quot;", '"')
+    marked = re.sub(r"\]\([^)]*\)|^```sh|^```|^#+ |^- |^\|[-|]+$|\\(?=[\[\]|*`~_\\])|\[", "", text, flags=re.MULTILINE)
+    assert re.findall(r"\w+", plain) == re.findall(r"\w+", marked)
+
+
+def test_the_page_in_docs_is_made_from_the_committed_results(tmp_path: Path) -> None:
+    """Whoever changes results, prices or words makes the page again: python benchmarks/peers/page.py."""
+    if not any((PEERS / "results").glob("*.json")):
+        pytest.skip("no results are committed yet")
+    text, html = made(tmp_path)
+    assert (ROOT / "docs" / "comparison.md").read_text("utf-8") == text
+    assert (ROOT / "docs" / "comparison.html").read_text("utf-8") == html
+    for target in re.findall(r"\]\((\.\./[^)]*|[\w-]+\.\w+)\)", text):
+        assert (ROOT / "docs" / target).exists()
