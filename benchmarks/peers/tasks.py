@@ -28,7 +28,7 @@ from typing import Any
 from corpus import RANKED, Corpus
 
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, label
-from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.reading import CORPUS, QUERIES, read_dataset
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
 
 SETS = ("covidqa", "scifact", "hotpotqa", "clapnq")
@@ -134,7 +134,7 @@ def read(
     return tasks, corpora
 
 
-_FILES = {"corpus": "corpus.jsonl", "queries": f"{SPLIT}/queries.jsonl"}
+_FILES = {"corpus": CORPUS, "queries": f"{SPLIT}/{QUERIES}"}
 
 
 def _hash(name: str) -> str:
