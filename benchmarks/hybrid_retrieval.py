@@ -26,7 +26,8 @@ from haystack_integrations.components.retrievers.elasticsearch import Elasticsea
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
-from haystack_integrations.crag.pipelines.loader import place_on, read
+from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.placing import place_on
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
@@ -72,10 +73,8 @@ def ours(store: Any) -> Pipeline:
     spec, parts = place_on(read("corrective_rag"), store, given=set())
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])
-    pipeline.add_component("embedder", StaticTextEmbedder())
     pipeline.add_component("dense", parts["dense"])
     pipeline.add_component("fuse", EvidenceJoiner(**spec["components"]["fuse"]["init_parameters"]))
-    pipeline.connect("embedder.embedding", "dense.query_embedding")
     pipeline.connect("bm25.documents", "fuse.bm25")
     pipeline.connect("dense.documents", "fuse.dense")
     return pipeline
@@ -97,7 +96,7 @@ def measure(url: str, paths: list[Path], count: int, asked: list[str], rounds: i
 
         def our_way(number: int) -> None:
             text = asked[number % len(asked)]
-            assert pipeline.run({"bm25": {"query": text}, "embedder": {"text": text}})["fuse"]["documents"]
+            assert pipeline.run({"bm25": {"query": text}, "dense": {"query": text}})["fuse"]["documents"]
 
         def stock_way(number: int) -> None:
             assert hybrid.run(query=asked[number % len(asked)])["documents"]

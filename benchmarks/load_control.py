@@ -21,7 +21,8 @@ from haystack.utils import Secret
 
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.pipelines.indexing import index
-from haystack_integrations.crag.pipelines.loader import place_on, read
+from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.placing import place_on
 from haystack_integrations.crag.store_profiles import open_store
 
 PLAIN, RANKED = "plain", "ranked"
@@ -68,7 +69,7 @@ def bare(store: Any, *, ranked: bool) -> Pipeline:
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])
     pipeline.add_component("embedder", StaticTextEmbedder())
-    pipeline.add_component("dense", parts["dense"])
+    pipeline.add_component("dense", parts["dense"].retriever)
     pipeline.add_component("join", DocumentJoiner(join_mode="reciprocal_rank_fusion", top_k=10))
     template = [ChatMessage.from_user(_TEMPLATE)]
     pipeline.add_component("prompt", ChatPromptBuilder(template, required_variables=["question", "documents"]))

@@ -45,7 +45,7 @@ def reply_to(prompt: str, number: int) -> str:
     """Grade, rank or answer: whatever the prompt asks for, about one case."""
     wanted = topic(number)
     if graded := _GRADED.findall(prompt):
-        entries = [{"id": key, "score": 0.9 if wanted in text else 0.1} for _, key, text in graded]
+        entries = [f"{key} {0.9 if wanted in text else 0.1}" for _, key, text in graded]
         return orjson.dumps({"evaluations": entries}).decode()
     if prompt.lstrip().startswith("You are ranking"):  # Haystack's LLMRanker
         documents = prompt.partition("\nDocuments:")[2]

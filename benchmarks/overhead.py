@@ -19,7 +19,8 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.loader import place_on, read
+from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.placing import place_on
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 
 WORDS = "river stone garden market winter letter engine copper island bridge candle forest silver window port".split()
@@ -32,7 +33,7 @@ def bare(store: Any) -> Pipeline:
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])
     pipeline.add_component("embedder", StaticTextEmbedder())
-    pipeline.add_component("dense", parts["dense"])
+    pipeline.add_component("dense", parts["dense"].retriever)
     pipeline.add_component("join", DocumentJoiner(join_mode="reciprocal_rank_fusion", top_k=10))
     pipeline.add_component(
         "prompt", ChatPromptBuilder([ChatMessage.from_user(template)], required_variables=["question", "documents"])

@@ -26,10 +26,10 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 from pytest_httpserver import HTTPServer
 
-from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.fusion import fuse
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.loader import place_on, read
+from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.placing import place_on
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store
 
 logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -70,14 +70,13 @@ class Labelled:
 def hits(sets: list[Labelled], store: Any) -> None:
     """hit@1 and hit@10 of each retriever and of their fusion."""
     spec, parts = place_on(read("corrective_rag"), store, given=set())
-    settings, embedder = spec["components"]["fuse"]["init_parameters"], StaticTextEmbedder()
+    settings = spec["components"]["fuse"]["init_parameters"]
     print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
     for labelled in sets:
         found: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "fused": []}
         for question in labelled.questions:
             bm25 = parts["bm25"].run(query=question["question"])["documents"]
-            vector = embedder.run(text=question["question"])["embedding"]
-            dense = parts["dense"].run(query_embedding=vector)["documents"]
+            dense = parts["dense"].run(query=question["question"])["documents"]
             fused = fuse({"bm25": bm25, "dense": dense}, settings["weights"], "rrf", settings["rrf_k"])[:10]
             for name, documents in (("bm25", bm25), ("dense", dense), ("fused", [hit.document for hit in fused])):
                 found[name].append([document.id for document in documents])

@@ -33,7 +33,7 @@ def judging(score: Callable[[str], float], answer: str = "The answer is in [1]."
 
     def reply(messages: Messages) -> tuple[str, str]:
         documents = documents_in(messages)
-        entries = [{"id": key, "score": score(text)} for key, text in documents.items()]
+        entries = [f"{key} {score(text)}" for key, text in documents.items()]
         return (json.dumps({"evaluations": entries}) if documents else answer), "stop"
 
     return reply

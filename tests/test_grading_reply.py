@@ -16,6 +16,7 @@ KEYS = ["a1b2c3", "d4e5f6", "0a9b8c"]
 SCORES = {"a1b2c3": 0.9, "d4e5f6": 0.2, "0a9b8c": 0.5}
 EVALUATIONS = [{"id": key, "score": score, "reason": f"because {key}"} for key, score in SCORES.items()]
 KEYED = json.dumps({"evaluations": EVALUATIONS})
+PAIRS = [f"{key} {score}" for key, score in SCORES.items()]
 
 
 def scores(text: str | None, finish_reason: str | None = "stop", **options: Any) -> dict[str, float]:
@@ -30,6 +31,9 @@ def scores(text: str | None, finish_reason: str | None = "stop", **options: Any)
         KEYED,
         json.dumps(EVALUATIONS),
         json.dumps(SCORES),
+        json.dumps({"evaluations": PAIRS}),
+        json.dumps([pair.replace(" ", ": ") for pair in reversed(PAIRS)]),
+        json.dumps({"evaluations": PAIRS}).removesuffix("}"),
         json.dumps(list(reversed(EVALUATIONS))),
         f"```json\n{KEYED}\n```",
         f"Sure! Here you are:\n{KEYED}\nAnything else?",
@@ -111,6 +115,34 @@ def test_every_prefix_of_a_cut_reply_keeps_closed_entries_and_invents_none() -> 
             found = scores(text[:end], "length")
             closed = re.findall(r'\{[^{}]*"id": "(\w+)"[^{}]*\}', text[:end])
             assert found == {key: SCORES[key] for key in closed}
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
+def test_every_prefix_of_a_reply_of_pairs_keeps_closed_entries_and_invents_none(finish: str) -> None:
+    """P2 for the short form, also where the finish reason lies: without its closing quote a score is none."""
+    for text in (json.dumps({"evaluations": PAIRS}), f"```json\n{json.dumps(PAIRS, indent=1)}\n```"):
+        for end in range(len(text)):
+            closed = re.findall(r'"(\w{6}) [0-9.]+"', text[:end])
+            assert scores(text[:end], finish) == {key: SCORES[key] for key in closed}
+
+
+@pytest.mark.parametrize(
+    "entry", ["a1b2c3", "a1b2c3 high", " a1b2c3 0.9", "a1b2c3 0.9 ", "A1B2C3 0.9", "a1b2c3 0,9", "a1b2c3 -0.1", "1 0.9"]
+)
+def test_a_text_that_is_no_key_and_score_credits_nobody(entry: str) -> None:
+    """Neither guessed nor counted by its place; the entries beside it hold."""
+    reply = read_reply(json.dumps([entry, PAIRS[1], PAIRS[2]]), KEYS, finish_reason="stop")
+    assert set(reply.entries) == {"d4e5f6", "0a9b8c"}
+    assert reply.problem == "invalid"
+    assert not reply.positional
+
+
+def test_a_key_and_score_that_is_quoted_in_an_entry_is_none() -> None:
+    """A reason may say anything; only where a reply has no objects are its texts entries."""
+    entries = [{"id": "a1b2c3", "score": 0.9, "reason": "d4e5f6 1.0"}, {"id": "d4e5f6", "score": 0.2}]
+    text = json.dumps({"evaluations": entries})
+    for finish, end in (("stop", len(text)), ("length", text.index("}, {") + 1), ("stop", text.index("}, {") + 1)):
+        assert scores(text[:end], finish).get("d4e5f6") in (None, 0.2)
 
 
 def test_braces_in_a_reason_are_text() -> None:

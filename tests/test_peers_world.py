@@ -154,7 +154,7 @@ def graded(client: Client, names: list[str]) -> dict[str, float]:
     prompt = GradingPrompt(DEFAULT_RUBRIC, DEFAULT_TEMPLATE, scale=1, reasons=False)
     messages = prompt.messages(QUESTION, [*items, bird], None)
     entries = json.loads(client.ask(*(message.text or "" for message in messages)))["evaluations"]
-    scores = {entry["id"]: entry["score"] for entry in entries}
+    scores = {key: float(score) for key, score in map(str.split, entries)}
     assert scores.pop(bird.key) == 0.1
     return {name: scores[item.key] for name, item in zip(names, items, strict=True)}
 
@@ -486,7 +486,7 @@ class NoVectors:
     """A dense retriever that finds nothing."""
 
     @component.output_types(documents=list[Document])
-    def run(self, query_embedding: list[float], filters: dict[str, Any] | None = None, top_k: int = 10) -> Any:
+    def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int = 10) -> Any:
         return {"documents": []}
 
 

@@ -124,6 +124,8 @@ class Habit:
             pairs.insert(place % (len(pairs) + 1), (name, value / 100))
         if self.form == "mapping":
             text = json.dumps({key: score(value) for key, value in pairs})
+        elif self.form == "pairs":
+            text = json.dumps({"evaluations": [f"{key} {score(value)}" for key, value in pairs]})
         else:
             entries = [{"id": key, "score": score(value)} for key, value in pairs]
             text = json.dumps({self.form: entries} if self.form != "list" else entries)
@@ -140,7 +142,7 @@ class Habit:
         }[self.around]
 
 
-LISTED = ("list", "evaluations", "scores", "documents", "results", "mapping")
+LISTED = ("list", "evaluations", "scores", "documents", "results", "mapping", "pairs")
 truths = st.lists(st.integers(0, 100).filter(lambda score: score != 50), min_size=1, max_size=7, unique=True)
 habits = st.builds(
     Habit,
@@ -197,9 +199,9 @@ def cut_lists(draw: st.DrawFn) -> tuple[list[int], list[str], tuple[str, str, st
     return scores, [draw(reasons) for _ in scores], written, draw(st.integers(0, 1000))
 
 
-@given(example=cut_lists(), late=st.booleans(), ascii_only=st.booleans())
+@given(example=cut_lists(), form=st.sampled_from(("early", "late", "pairs")), ascii_only=st.booleans())
 def test_a_cut_reply_gives_the_scores_that_were_closed_and_no_other_by_either_door(
-    doors: Doors, example: tuple[list[int], list[str], tuple[str, str, str], int], late: bool, ascii_only: bool
+    doors: Doors, example: tuple[list[int], list[str], tuple[str, str, str], int], form: str, ascii_only: bool
 ) -> None:
     """P2: a score that was cut is never completed, and one whose bracket had closed is never lost."""
     scores, words, (opening, between, closing), thousandths = example
@@ -209,8 +211,11 @@ def test_a_cut_reply_gives_the_scores_that_were_closed_and_no_other_by_either_do
     def answer(truth: dict[str, float]) -> str:
         text, ends = opening, []
         for (key, score), reason in zip(truth.items(), words, strict=True):
-            entry = {"id": key, "reason": reason, "score": score} if late else {"id": key, "score": score}
+            entry: Any = (
+                {"id": key, "reason": reason, "score": score} if form == "late" else {"id": key, "score": score}
+            )
             entry |= {"reason": reason}
+            entry = f"{key} {score}" if form == "pairs" else entry
             text += (between if ends else "") + json.dumps(entry, ensure_ascii=ascii_only)
             ends.append(len(text))
         text += closing

@@ -121,10 +121,12 @@ class Script:
 
     def _batch(self, request: Request, *, obeys: bool) -> str:
         scale = float(found[1]) if (found := _SCALE.search(request.text)) else 1.0
-        entries = []
+        # As the prompt shows it: the text `KEY SCORE`, or an object where reasons are asked for.
+        is_object = '"score":' in request.text.rpartition("Reply with one entry")[2]
+        entries: list[Any] = []
         for _, key, text in BLOCK.findall(request.text):
-            score = 1.0 if obeys else SCORES[self._grade_of(request, text)]
-            entries.append({"id": key, "score": round(score * scale, 4)})
+            score = round((1.0 if obeys else SCORES[self._grade_of(request, text)]) * scale, 4)
+            entries.append({"id": key, "score": score} if is_object else f"{key} {score}")
         return json.dumps({"evaluations": entries})
 
     def _grade_of(self, request: Request, text: str) -> int:

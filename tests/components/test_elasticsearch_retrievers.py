@@ -22,6 +22,7 @@ from haystack_integrations.crag.cli import outcome
 from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
     ReportingEmbeddingRetriever,
+    ReportingTextEmbeddingRetriever,
 )
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
@@ -240,7 +241,9 @@ def test_they_come_back_from_yaml_as_they_were(elasticsearch_url: str) -> None:
     store = open_store("elasticsearch", elasticsearch_url, "x")
     pipeline = Pipeline()
     pipeline.add_component("bm25", ReportingBM25Retriever(document_store=store, fuzziness="1", top_k=3, timeout_s=2))
-    pipeline.add_component("dense", ReportingEmbeddingRetriever(document_store=store, num_candidates=40, timeout_s=3))
+    dense = ReportingEmbeddingRetriever(document_store=store, num_candidates=40, timeout_s=3)
+    asked_by_text = ReportingTextEmbeddingRetriever(retriever=dense, text_embedder=StaticTextEmbedder())
+    pipeline.add_component("dense", asked_by_text)
     assert Pipeline.loads(pipeline.dumps()).to_dict() == pipeline.to_dict()
     with pytest.raises(ConfigurationError, match="timeout_s must be a number > 0"):
         ReportingBM25Retriever(document_store=store, timeout_s=0)

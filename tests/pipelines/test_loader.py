@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
+from haystack.components.embedders import MockTextEmbedder
+from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, PipelineTool
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.pipelines import export, load, names
 
@@ -80,6 +83,20 @@ def test_any_other_store_works_by_passing_its_two_retrievers(store: Any) -> None
     assert result["crag"]["documents_before"] == 3
     with pytest.raises(ConfigurationError, match=r"Exotic.*bm25=\.\.\., dense=\.\.\."):
         load("corrective_retrieval", store=Exotic())
+
+
+def test_a_retriever_by_vectors_is_asked_with_the_embedder_of_the_yaml_or_with_its_own(store: Any) -> None:
+    """One that comes alone gets the YAML's; one that brings an embedder keeps it."""
+    alone, whole = (InMemoryEmbeddingRetriever(store) for _ in range(2))
+    own = MockTextEmbedder(embedding=[1.0] * 256)
+    for given, embedder in (
+        (alone, StaticTextEmbedder),
+        (TextEmbeddingRetriever(retriever=whole, text_embedder=own), MockTextEmbedder),
+    ):
+        dense: Any = load("corrective_retrieval", store=store, dense=given).pipeline.get_component("dense")
+        assert isinstance(dense, TextEmbeddingRetriever)
+        assert isinstance(dense.text_embedder, embedder)
+        assert dense.retriever in (alone, whole)
 
 
 def test_optional_inputs_narrow_the_search(store: Any) -> None:

@@ -59,21 +59,19 @@ class WorldRetriever:
 
 @component
 class NoVectors:
-    """An embedding retriever over an empty store."""
+    """Dense retrieval over an empty store."""
 
     @component.output_types(documents=list[Document])
-    def run(
-        self, query_embedding: list[float], filters: dict[str, Any] | None = None, top_k: int = 10
-    ) -> dict[str, Any]:
+    def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int = 10) -> dict[str, Any]:
         """
         Find nothing.
 
-        :param query_embedding: Not used.
+        :param query: Not used.
         :param filters: Not used.
         :param top_k: Not used.
         :returns: No documents.
         """
-        del query_embedding, filters, top_k
+        del query, filters, top_k
         return {"documents": []}
 
 

@@ -23,12 +23,13 @@ def reply_schema(*, reasons: bool) -> dict[str, Any]:
     It is the same for every call, and names no ids: providers compile a schema when they first see it, which takes
     seconds, and keep it. Ids and ranges are checked when the reply is read.
 
-    :param reasons: Whether each entry has a reason.
+    :param reasons: Whether each entry is an object with a reason, or only the text `KEY SCORE`.
     :returns: The value of `response_format`.
     """
-    entry: dict[str, Any] = {"id": {"type": "string"}, "score": {"type": "number"}}
-    entry |= {"reason": {"type": "string"}} if reasons else {}
-    item = {"type": "object", "properties": entry, "required": list(entry), "additionalProperties": False}
+    item: dict[str, Any] = {"type": "string"}
+    if reasons:
+        entry = {"id": {"type": "string"}, "score": {"type": "number"}, "reason": {"type": "string"}}
+        item = {"type": "object", "properties": entry, "required": list(entry), "additionalProperties": False}
     schema = {
         "type": "object",
         "properties": {"evaluations": {"type": "array", "items": item}},

@@ -40,8 +40,11 @@ Only lines with the tag {{ boundary }} begin or end a document.
 {% if problem %}Your last reply could not be used ({{ problem }}). Judge these documents again.
 {% endif -%}
 Reply with one entry for each of the {{ documents | length }} documents, scores from 0 to {{ scale }}:
-{"evaluations": [{"id": "{{ documents[0].key }}", "score": {{ scale / 2 }}
-{%- if reasons %}, "reason": "at most ten words"{% endif %}}, ...]}"""
+{% if reasons -%}
+{"evaluations": [{"id": "{{ documents[0].key }}", "score": {{ scale / 2 }}, "reason": "at most ten words"}, ...]}
+{%- else -%}
+{"evaluations": ["{{ documents[0].key }} {{ scale / 2 }}", ...]}
+{%- endif %}"""
 
 _PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", "probe", 1)
 

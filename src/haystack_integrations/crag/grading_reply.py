@@ -3,8 +3,8 @@ Reading a grader's reply: keyed, strict, and never inventive.
 
 The order follows what can be trusted. A reply that was cut gives only the entries that were closed before the cut. A
 complete reply is read strictly; whatever JSON stands in it counts, and entries that contradict each other count as
-missing. Repair comes last, only for a complete reply and only of single closed objects: repairing cut JSON invents
-scores.
+missing. Repair comes last, only for a complete reply and only of single closed entries: repairing cut JSON invents
+scores. An entry is an object, or the text `KEY SCORE`, which costs a model a third of the tokens.
 """
 
 import re
@@ -27,6 +27,8 @@ _MOST_VALUES: Final = 64
 _MOST_MENDED: Final = 2000
 _MOST_SCALE: Final = 1_000_000
 _NUMBER: Final = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,20})?")
+_PAIR: Final = re.compile(rf"([0-9a-f]{{6}})[ :=]+({_NUMBER.pattern})")
+_CLOSED_PAIR: Final = re.compile(rf'(?<!\\)"{_PAIR.pattern}"')
 _FENCE_BEFORE: Final = re.compile(r"```\w{0,10}\s*\Z")
 _ENTRY_LISTS: Final = ("evaluations", "scores", "documents", "results")
 _ENTRY_NAMES: Final = ("id", "score", "reason")
@@ -76,8 +78,10 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
     """
     reply = Reply(problem=problem_of(text, finish_reason, salvage=True))
     if reply.problem == "length":
-        for piece in islice(closed_objects(without_thoughts(text or "")), _MOST_VALUES + 2 * len(keys)):
+        whole = without_thoughts(text or "")
+        for piece in islice(closed_objects(whole), _MOST_VALUES + 2 * len(keys)):
             _collect(strict(piece), keys, scale, reply, positional=False)
+        _collect_pairs(whole, keys, scale, reply)
         reply.problem = "length"
     elif reply.problem is None:
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
@@ -111,6 +115,7 @@ def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *
         if isinstance(value, dict) and set(value) <= {*_ENTRY_NAMES, *keys}:
             _collect(value, keys, scale, reply, positional=False)
             reply.repaired = True
+    reply.repaired |= _collect_pairs(text, keys, scale, reply)
     reply.problem = reply.problem or (None if reply.repaired else "not_json")
 
 
@@ -135,22 +140,35 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
     if not isinstance(value, list):
         reply.problem = reply.problem or "not_json"
         return
-    if any(isinstance(entry, dict) and "id" in entry for entry in value):
-        for entry in value:
-            if isinstance(entry, dict):
+    pairs = [_PAIR.fullmatch(entry) if isinstance(entry, str) else None for entry in value]
+    if any(pairs) or any(isinstance(entry, dict) and "id" in entry for entry in value):
+        for entry, pair in zip(value, pairs, strict=True):
+            if pair:
+                _add(pair[1], pair[2], None, keys, scale, reply)
+            elif isinstance(entry, dict):
                 _add(entry.get("id"), entry.get("score"), entry.get("reason"), keys, scale, reply)
+            else:
+                reply.problem = "invalid"
         return
     if not positional or len(value) != len(keys):
         reply.problem = "array_length"
         return
-    pairs = [(e.get("score"), e.get("reason")) if isinstance(e, dict) else (e, None) for e in value]
-    if any(_number(score) is None for score, _ in pairs):
+    places = [(e.get("score"), e.get("reason")) if isinstance(e, dict) else (e, None) for e in value]
+    if any(_number(score) is None for score, _ in places):
         # One place without a number, and nobody knows what the others stand for.
         reply.problem = "invalid"
         return
     reply.positional = True
-    for key, (score, reason) in zip(keys, pairs, strict=True):
+    for key, (score, reason) in zip(keys, places, strict=True):
         _add(key, score, reason, keys, scale, reply)
+
+
+def _collect_pairs(text: str, keys: Sequence[str], scale: float, reply: Reply) -> bool:
+    """Take over the closed texts `KEY SCORE` of a reply without objects: in an object they are what somebody says."""
+    found = [] if "}" in text else list(islice(_CLOSED_PAIR.finditer(text), _MOST_VALUES + 2 * len(keys)))
+    for pair in found:
+        _add(pair[1], pair[2], None, keys, scale, reply)
+    return bool(found)
 
 
 def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, reply: Reply) -> None:

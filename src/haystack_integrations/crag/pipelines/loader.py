@@ -1,7 +1,6 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
-from collections.abc import Collection, Mapping
-from copy import deepcopy
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Any
 import yaml
 from haystack import Pipeline, SuperComponent, component
 from haystack.core.errors import DeserializationError, PipelineError
-from haystack.core.serialization import import_class_by_name
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
-from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles, store_spec
+from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.store_profiles import profiles, store_spec
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -88,35 +87,6 @@ def read(name: str | Path) -> dict[str, Any]:
     return spec
 
 
-def on_store(
-    spec: Mapping[str, Any], profile: StoreProfile, document_store: dict[str, Any], given: Collection[str] = ()
-) -> dict[str, Any]:
-    """
-    Write a pipeline for another kind of store: other retrievers, and the connections that only those have.
-
-    :param spec: A pipeline as `read` gives it.
-    :param profile: The kind of store.
-    :param document_store: The store as YAML holds it, `{"type", "init_parameters"}`.
-    :param given: Components that the caller passes himself; they are connected as the pipeline says, no further.
-    :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
-    """
-    changed = deepcopy(dict(spec))
-    for name, part in changed["components"].items():
-        overlay = profile.components.get(name, {})
-        part["type"] = overlay.get("type", part["type"])
-        parameters = part.setdefault("init_parameters", {})
-        parameters.update(overlay.get("init_parameters", {}))
-        if "document_store" in parameters:
-            parameters["document_store"] = deepcopy(document_store)
-    to_router = (one["sender"] for one in changed["connections"] if one["receiver"] == "router.state")
-    state, theirs = next(to_router, ""), set(changed["components"]).difference(given)
-    for one in profile.connections:
-        ends = {"sender": state if one["sender"] == "state" else one["sender"], "receiver": one["receiver"]}
-        if all(end.partition(".")[0] in theirs for end in ends.values()):
-            changed["connections"].append(ends)
-    return changed
-
-
 def export(name: str | Path, store: str = "in_memory", url: str | None = None, index: str = "crag") -> str:
     """
     Give the YAML of a pipeline, ready to be loaded or deployed elsewhere.
@@ -158,7 +128,8 @@ def load(
 
     :param name: A shipped pipeline's name, or the path of a YAML file of your own.
     :param store: A Haystack document store. In-memory and Elasticsearch stores are known; for any other pass its two
-        retrievers as `bm25=` and `dense=`. None keeps the YAML's in-memory store.
+        retrievers as `bm25=` and `dense=`; a retriever by vectors is asked with those of the YAML's embedder, unless it
+        is a TextEmbeddingRetriever with one of its own. None keeps the YAML's in-memory store.
     :param grader: A grader component, or a chat generator for the YAML's own grader.
     :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
         other part that asks a chat model, unless you pass that part yourself.
@@ -177,13 +148,14 @@ def load(
         msg = f"the pipeline {str(name)!r} has no component {unknown}; choose from {sorted(spec['components'])}"
         raise ConfigurationError(msg)
     for key, settings in changes.items():
-        spec["components"][key]["init_parameters"] = {**spec["components"][key].get("init_parameters", {}), **settings}
+        spec["components"][key] = with_settings(spec["components"][key], settings)
     models = {key: parts[key] for key in ("grader", "generator") if is_chat_model(parts.get(key))}
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
     if "generator" in models and not asks_a_model(spec["components"].get("generator", {})):
         live |= {"generator": models["generator"]} if "generator" in spec["components"] else {}
     elif hasattr(generator, CHAT_GENERATOR):
         models["generator"] = generator.chat_generator
+    live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
     if store is not None:
         spec, placed = place_on(spec, store, given=set(live))
         live = {**placed, **live}
@@ -217,33 +189,3 @@ def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> S
         # Haystack's placeholder for «not given» has no JSON schema, so ComponentTool fails on it; None means the same.
         component.set_input_type(loaded, name_, sockets.get(name_).type, None)
     return loaded
-
-
-def place_on(spec: dict[str, Any], store: Any, given: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """
-    Exchange the store of a pipeline.
-
-    :param spec: A pipeline as `read` gives it.
-    :param store: A live store; its index is made if it has one.
-    :param given: Components the caller passes himself.
-    :returns: The pipeline for that kind of store, and live components by name that hold the store.
-    :raises ConfigurationError: For a store of an unknown kind without its two retrievers.
-    """
-    profile = profile_of(store)
-    roles = {name for known in profiles().values() for name in known.components}
-    if profile is not None:
-        prepare(store)
-        spec = on_store(spec, profile, {}, given)
-    placed = {}
-    for name, part in spec["components"].items():
-        parameters = part.get("init_parameters", {})
-        if "document_store" not in parameters or name in given:
-            continue
-        if profile is None and name in roles:
-            msg = (
-                f"a store of type {type(store).__name__} is not among {list(profiles())}; "
-                f"pass its two retrievers: load(..., bm25=..., dense=...)"
-            )
-            raise ConfigurationError(msg)
-        placed[name] = import_class_by_name(part["type"])(**{**parameters, "document_store": store})
-    return spec, placed

@@ -1,0 +1,137 @@
+"""Put a pipeline on a document store: its retrievers exchanged for those of the store, as the store's profile says."""
+
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+from haystack.components.retrievers import TextEmbeddingRetriever
+from haystack.core.serialization import import_class_by_name
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
+
+Spec = dict[str, Any]
+
+_STORE: Final = "document_store"
+_EMBEDDER: Final = "text_embedder"
+
+
+def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec, given: Collection[str] = ()) -> Spec:
+    """
+    Write a pipeline for another kind of store: other retrievers, and the connections that only those have.
+
+    :param spec: A pipeline as `read` gives it.
+    :param profile: The kind of store.
+    :param document_store: The store as YAML holds it, `{"type", "init_parameters"}`.
+    :param given: Components that the caller passes himself; they are connected as the pipeline says, no further.
+    :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
+    """
+    changed = deepcopy(dict(spec))
+    for name, part in changed["components"].items():
+        part.setdefault("init_parameters", {})
+        changed["components"][name] = _with_store(_laid_over(part, profile.components.get(name, {})), document_store)
+    to_router = (one["sender"] for one in changed["connections"] if one["receiver"] == "router.state")
+    state, theirs = next(to_router, ""), set(changed["components"]).difference(given)
+    for one in profile.connections:
+        ends = {"sender": state if one["sender"] == "state" else one["sender"], "receiver": one["receiver"]}
+        if all(end.partition(".")[0] in theirs for end in ends.values()):
+            changed["connections"].append(ends)
+    return changed
+
+
+def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, Any]]:
+    """
+    Exchange the store of a pipeline.
+
+    :param spec: A pipeline as `read` gives it.
+    :param store: A live store; its index is made if it has one.
+    :param given: Components the caller passes himself.
+    :returns: The pipeline for that kind of store, and live components by name that hold the store.
+    :raises ConfigurationError: For a store of an unknown kind without its two retrievers.
+    """
+    profile = profile_of(store)
+    roles = {name for known in profiles().values() for name in known.components}
+    if profile is not None:
+        prepare(store)
+        spec = on_store(spec, profile, {}, given)
+    placed = {}
+    for name, part in spec["components"].items():
+        if not _has_store(part) or name in given:
+            continue
+        if profile is None and name in roles:
+            msg = (
+                f"a store of type {type(store).__name__} is not among {list(profiles())}; "
+                f"pass its two retrievers: load(..., bm25=..., dense=...)"
+            )
+            raise ConfigurationError(msg)
+        placed[name] = _made(part, store)
+    return spec, placed
+
+
+def asked_by_text(given: Any, part: Spec) -> Any:
+    """
+    Let a retriever by vectors be asked by text, where the pipeline's own one is.
+
+    :param given: What the caller passes in the place of a component.
+    :param part: That component as the YAML holds it.
+    :returns: The retriever with the embedder of the YAML before it; anything else as it is.
+    """
+    embedder = part.get("init_parameters", {}).get(_EMBEDDER)
+    sockets = getattr(given, "__haystack_input__", None)
+    if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
+        return given
+    return TextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
+
+
+def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
+    """
+    Change settings of a component.
+
+    :param part: The component as the YAML holds it.
+    :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside.
+    :returns: The changed component.
+    """
+    parameters = part.get("init_parameters", {})
+    if _EMBEDDER in parameters:
+        own = {name: value for name, value in settings.items() if name in parameters}
+        inside = {name: value for name, value in settings.items() if name not in parameters}
+        settings = {"retriever": with_settings(parameters["retriever"], inside), **own}
+    return {**part, "init_parameters": {**parameters, **settings}}
+
+
+def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
+    """Merge mappings, key by key, into all depths."""
+    both = {key: _laid_over(under[key], value) for key, value in over.items() if isinstance(under.get(key), dict)}
+    return {**under, **over, **both}
+
+
+def _is_part(value: object) -> bool:
+    """Tell whether a value is a component as YAML holds it."""
+    return isinstance(value, dict) and "type" in value and "init_parameters" in value
+
+
+def _has_store(part: Spec) -> bool:
+    parameters = part.get("init_parameters", {})
+    return _STORE in parameters or any(_has_store(value) for value in parameters.values() if _is_part(value))
+
+
+def _with_store(part: Spec, document_store: Spec) -> Spec:
+    """Exchange the store of a component and of the components inside it."""
+    parameters = dict(part["init_parameters"])
+    for name, value in parameters.items():
+        if name == _STORE:
+            parameters[name] = deepcopy(document_store)
+        elif _is_part(value):
+            parameters[name] = _with_store(value, document_store)
+    return {**part, "init_parameters": parameters}
+
+
+def _made(part: Spec, store: Any) -> Any:
+    """Make a component, and those inside it, on a live store."""
+    parameters = {name: _made(value, store) if _is_part(value) else value for name, value in _given(part, store)}
+    return import_class_by_name(part["type"])(**parameters)
+
+
+def _given(part: Spec, store: Any) -> list[tuple[str, Any]]:
+    """List the settings of a component, with the live store."""
+    return [(name, store if name == _STORE else value) for name, value in part.get("init_parameters", {}).items()]
