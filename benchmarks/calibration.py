@@ -1,7 +1,7 @@
 """
 What `crag calibrate` reaches on questions it has not seen, how many labels that takes, and which signals it is owed to.
 
-    python benchmarks/calibration.py DATASETS [--sets popqa ...] [--curve] [--ablation]
+    python benchmarks/calibration.py DATASETS [--sets popqa ...] [--model FOLDER] [--curve] [--ablation]
 
 Nested cross-validation on the open half, five folds; questions about one source stay in one fold. First five documents
 of the fixed lists. `few` is the mean over three draws of 100 labelled questions to fit on. `saved` is the share of a
@@ -77,12 +77,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", type=Path)
     parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--model", help="folder of an embedding model in the place of the shipped one")
     parser.add_argument("--curve", action="store_true", help="fewer labels")
     parser.add_argument("--ablation", action="store_true", help="fewer signals")
     asked = parser.parse_args()
     for name in asked.sets:
         data = read_dataset(asked.datasets / name, "dev")
-        lists, gaps = prepared_of(data, {case.id: case.fixed for case in data.cases if case.fixed})
+        lists, gaps = prepared_of(data, {case.id: case.fixed for case in data.cases if case.fixed}, asked.model)
         records, folds = held_out(lists, gaps)
         found = figures(records, folds, group_numbers(data))
         bounds, gap = found["intervals"]["verdict.macro_f1"], found["gaps_at_10_percent"]

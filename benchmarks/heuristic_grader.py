@@ -22,8 +22,8 @@ from statistics import median, quantiles
 from haystack import Document
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.judging.reading import shared_reader
-from haystack_integrations.crag.static_model import load_encoder
 
 QUESTION = "How does a context manager handle exceptions in the with statement?"
 RUNS = 300

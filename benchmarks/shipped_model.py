@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.evaluation.labelled import prepare
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import corpus_statistics, labelled_lists
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.vocabulary import JUDGED
 
 OPEN = {

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from haystack import Document
 
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.signals import DOCUMENT_SIGNALS, coherence, kept_similarity, measure
 from haystack_integrations.crag.signals import similarities as compare
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.weighting import (
     PRESETS,
     check_weights,

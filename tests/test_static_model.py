@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model2vec import StaticModel
 
-from haystack_integrations.crag.static_model import SHIPPED_MODEL, StaticEncoder, load_encoder
+from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.static_model import SHIPPED_MODEL, StaticEncoder
 
 HOSTILE = [
     "",

@@ -21,9 +21,9 @@ from scripted_model import Messages, ScriptedModel
 
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strips import decompose, embedding_scores
 
 QUESTION = "When did the iron tower open?"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strip_model import StripModel, enough, load_strip_model
 from haystack_integrations.crag.strip_signals import SIGNALS, measure
 from haystack_integrations.crag.strips import Strip, decompose

@@ -9,6 +9,7 @@ import pytest
 from cli_runner import crag, environment, refused
 from evaluation.datasets import SPLIT, write_lines
 from evaluation.towns import write_towns
+from small_network import write_network
 
 from haystack_integrations.crag.cli.errors import ExitCode
 
@@ -106,3 +107,27 @@ def test_without_scikit_learn_the_way_to_get_it_is_told(folder: Path, command: l
     assert result.returncode == ExitCode.USAGE, result.stderr
     assert 'pip install "crag-haystack[eval]"' in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_calibration_is_for_the_embedding_model_it_was_made_with(folder: Path, tmp_path: Path) -> None:
+    """Another model gives other numbers: both are named, and the way out; with its own the file judges."""
+    model, file = write_network(tmp_path / "small-network"), tmp_path / "mine.json"
+    result = crag("calibrate", folder, "--split", SPLIT, "--output", file, "--model", model)
+    assert result.exit_code == 0, result.stderr
+    assert f"model='{model}'" in result.stdout.replace("\n", "")
+    assert json.loads(file.read_text())["encoder"] == "small-network"
+    asked = ("eval", folder, "--split", SPLIT, "--calibration", file)
+    message = refused(crag(*asked), ExitCode.USAGE)
+    assert "made with the embeddings of 'small-network', but the grader's model is 'static-minilm-256'" in message
+    judged = crag(*asked, "--model", model, "--json", "-")
+    assert json.loads(judged.stdout)["verdict"]["macro_f1"] > 0.5
+
+
+def test_an_embedding_model_that_nothing_would_use_is_refused(folder: Path, tmp_path: Path) -> None:
+    """Else a figure would be taken for that model's."""
+    model = write_network(tmp_path / "small-network")
+    for more in ((), ("--grader", "llm")):
+        message = refused(crag("eval", folder, "--split", SPLIT, "--model", model, *more), ExitCode.USAGE)
+        assert "no grader that embeds" in message
+    message = refused(crag("eval", folder, "--split", SPLIT, "--model", model, "--grader", "heuristic"), ExitCode.USAGE)
+    assert "calibrate with this one" in message

@@ -14,8 +14,8 @@ import pytest
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.static_model import load_encoder
 
 
 @pytest.fixture

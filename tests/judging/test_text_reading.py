@@ -2,8 +2,8 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.judging.reading import Reader, held_by, shared_reader
-from haystack_integrations.crag.static_model import load_encoder
 
 EMMA = ("Emma (novel)", "Emma is a novel. It was written by Jane Austen in 1815, in 55 chapters.")
 

@@ -6,12 +6,12 @@ from typing import Any
 from haystack import Document
 
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
+from haystack_integrations.crag.encoders import load_encoder, model_name
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.judging.calibration import load_calibration
-from haystack_integrations.crag.judging.grading import Graded, grade
+from haystack_integrations.crag.judging.calibration import Calibration, load_calibration
+from haystack_integrations.crag.judging.grading import Graded, check_encoder, grade
 from haystack_integrations.crag.judging.reading import normalised, shared_reader
 from haystack_integrations.crag.signals import measure
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.telemetry import score_tags
 from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score
 
@@ -23,7 +23,7 @@ class Heuristics:
     :param weights: Weights, or None to judge by a calibration.
     :param calibration: A calibration file, or None for the model in this package.
     :param statistics: Where document frequencies come from.
-    :param model: Folder of a static model, or None.
+    :param model: Folder of an embedding model, or None.
     :param title_field: Metadata field with a document's title, or None.
     :param min_tokens: Estimated tokens from which on a document is long enough.
     """
@@ -48,6 +48,21 @@ class Heuristics:
             return f"HeuristicGrader:{'default' if self._calibration is None else 'calibrated'}"
         return f"HeuristicGrader:{self._weights if isinstance(self._weights, str) else 'custom'}"
 
+    def warm_up(self) -> None:
+        """
+        Read the embedding model and the calibration, once per process.
+
+        :raises ConfigurationError: When one cannot be used, or they do not belong together.
+        """
+        load_encoder(self._model)
+        if self._weights is None:
+            self._checked()
+
+    def _checked(self) -> Calibration:
+        calibration = load_calibration(self._calibration)
+        check_encoder(calibration, model_name(self._model))
+        return calibration
+
     def grade(self, query: str, documents: Sequence[Document], kept: Sequence[Document]) -> Graded:
         """
         Grade documents.
@@ -62,7 +77,7 @@ class Heuristics:
             return self._weighed(self._weights, query, documents)
         ids = {document.id for document in documents}
         beside = [document for document in kept if document.id not in ids]
-        calibration, reader = load_calibration(self._calibration), shared_reader(self._model)
+        calibration, reader = self._checked(), shared_reader(self._model)
         known = self._statistics.resolve(normalised(query))
         return grade(query, documents, beside, calibration, reader, known, self._title_field)
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 from haystack import Document
 
+from haystack_integrations.crag.encoders import Encoder
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.static_model import StaticEncoder
 from haystack_integrations.crag.text import count_tokens
 from haystack_integrations.crag.wording import ask, best_window, coverage, phrase, read, term_weights
 
@@ -45,7 +45,7 @@ _RERANKED: Final = 3
 def measure(
     query: str,
     documents: Sequence[Document],
-    encoder: StaticEncoder,
+    encoder: Encoder,
     *,
     title_field: str | None,
     min_tokens: int,
@@ -97,7 +97,7 @@ def measure(
 
 
 def _meaning(
-    query: str, documents: Sequence[Document], titles: Sequence[str], middles: Sequence[float], encoder: StaticEncoder
+    query: str, documents: Sequence[Document], titles: Sequence[str], middles: Sequence[float], encoder: Encoder
 ) -> tuple[Sequence[float | None], Sequence[float | None], bool]:
     """Compare documents with the question and with each other; tells also whether the retriever's cosines were used."""
     contents = [document.content or "" for document in documents]
@@ -124,7 +124,7 @@ def _of_set(each: Sequence[Signals]) -> Signals:
     )
 
 
-def similarities(encoder: StaticEncoder, query: str, texts: Sequence[str]) -> tuple[list[float], list[float | None]]:
+def similarities(encoder: Encoder, query: str, texts: Sequence[str]) -> tuple[list[float], list[float | None]]:
     """
     Compare texts with a question and with each other, by static embeddings.
 

@@ -1,8 +1,7 @@
-"""Static token embeddings: one copy of a model2vec model per process and folder, and never a download."""
+"""Static token embeddings: a model2vec model, which runs on numpy alone."""
 
 import re
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -25,9 +24,6 @@ _SPECIAL: Final = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]").search
 _MOST_WORDS: Final = 100_000  # about 25 MB
 _LONGEST_WORD: Final = 40
 _TINY: Final = 1e-32
-
-_encoders: dict[Path, "StaticEncoder"] = {}
-_encoders_lock = Lock()
 
 
 class _WordCache:
@@ -116,41 +112,19 @@ class StaticEncoder:
         return vectors
 
 
-def load_encoder(model: str | None = None) -> StaticEncoder:
+def read_static(folder: Path) -> StaticEncoder:
     """
-    Get the encoder of a model folder; read from disk on first use, shared by the whole process afterwards.
+    Read a model2vec model.
 
-    :param model: Folder of a model2vec model, or None for the one shipped in this package.
-    :returns: The shared encoder.
-    :raises ConfigurationError: When there is no such folder, or no usable model in it. Nothing is ever downloaded.
+    :param folder: Its folder.
+    :returns: The encoder.
+    :raises ConfigurationError: When there is no usable model in it.
     """
-    folder = _folder(model)
-    with _encoders_lock:
-        if folder not in _encoders:
-            _encoders[folder] = StaticEncoder(_load(folder))
-        return _encoders[folder]
-
-
-def _folder(model: str | None) -> Path:
-    if model is None:
-        return Path(str(files("haystack_integrations.crag").joinpath("models", SHIPPED_MODEL)))
-    folder = Path(model).expanduser().absolute()
-    # model2vec takes a path that does not exist for a name on the Hugging Face hub: that must be caught here.
-    if not folder.is_dir():
-        msg = (
-            f"model must be the folder of a model2vec model, but {model!r} is no folder; nothing is downloaded here: "
-            f"fetch the model beforehand and give its folder, or leave model empty for the shipped {SHIPPED_MODEL!r}"
-        )
-        raise ConfigurationError(msg)
-    return folder
-
-
-def _load(folder: Path) -> Any:
     # Half a second, most of it the hub client that model2vec pulls in: paid on first use, not on import.
     from model2vec import StaticModel
 
     try:
-        return StaticModel.from_pretrained(folder)
+        return StaticEncoder(StaticModel.from_pretrained(folder))
     except Exception as error:  # the tokenizers library raises nothing narrower for an unreadable file
         msg = (
             f"model must be the folder of a model2vec model, but {str(folder)!r} cannot be read as one "

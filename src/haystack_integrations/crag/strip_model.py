@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from haystack_integrations.crag.calibration_file import load
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.heads import Head
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strip_signals import SIGNALS, measure
 from haystack_integrations.crag.strips import Strip
 from haystack_integrations.crag.text import words

@@ -7,7 +7,7 @@ from haystack import default_to_dict
 from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.crag.chat_backed import ChatBacked
-from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.strip_model import load_strip_model
 from haystack_integrations.crag.strip_options import Scorer
 

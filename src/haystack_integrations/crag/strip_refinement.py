@@ -8,8 +8,8 @@ from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.chat_backed import kind_of
+from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.strip_asking import Asking, Judged, ModelAsking, RankerAsking
 from haystack_integrations.crag.strip_model import enough, load_strip_model
 from haystack_integrations.crag.strip_options import OnEmpty, RefinerOptions

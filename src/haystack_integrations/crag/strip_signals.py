@@ -13,8 +13,8 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.encoders import Encoder
 from haystack_integrations.crag.judging.reading import normalised
-from haystack_integrations.crag.static_model import StaticEncoder
 from haystack_integrations.crag.strip_wording import Table, Values, Worded, read_strips
 from haystack_integrations.crag.strips import Strip, worded_scores
 
@@ -90,7 +90,7 @@ class _Order:
         return np.asarray(np.maximum.reduceat(values, self.starts)[self.groups])
 
 
-def measure(query: str, strips: Sequence[Strip], titles: Sequence[str], encoder: StaticEncoder) -> Signals:
+def measure(query: str, strips: Sequence[Strip], titles: Sequence[str], encoder: Encoder) -> Signals:
     """
     Measure strips.
 
@@ -178,7 +178,7 @@ def _cued(worded: Worded) -> Signals:
     return found | {f"asks_{k}": np.full(len(worded.own), float(k == worded.kind)) for k in ("when", "how_many", "who")}
 
 
-def _alike(query: str, texts: list[str], titles: list[str], order: _Order, encoder: StaticEncoder) -> Signals:
+def _alike(query: str, texts: list[str], titles: list[str], order: _Order, encoder: Encoder) -> Signals:
     """Compare vectors of question, strips, titles, and neighbours."""
     vectors = encoder.encode([query, *titles, *texts]).astype(np.float64)
     asked, heads, own = vectors[0], vectors[1 : 1 + len(titles)], vectors[1 + len(titles) :]
@@ -200,7 +200,7 @@ def _alike(query: str, texts: list[str], titles: list[str], order: _Order, encod
     }
 
 
-def _soft(worded: Worded, above: Table, weights: Values, encoder: StaticEncoder) -> Signals:
+def _soft(worded: Worded, above: Table, weights: Values, encoder: Encoder) -> Signals:
     """Cover the question by words that mean about the same: for each term the cosine of the closest word."""
     count = len(worded.said)
     vectors = encoder.encode([*worded.said, *worded.vocabulary])

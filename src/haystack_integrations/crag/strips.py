@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log, log2
 from typing import Final, Literal
 
-from haystack_integrations.crag.static_model import StaticEncoder
+from haystack_integrations.crag.encoders import Encoder
 from haystack_integrations.crag.text import count_tokens, sentences
 from haystack_integrations.crag.wording import ask, coverage, read
 
@@ -126,7 +126,7 @@ def worded_scores(
     return [_level(total, _LINE) for total in sums]
 
 
-def embedding_scores(query: str, strips: Sequence[Strip], titles: Sequence[str], encoder: StaticEncoder) -> list[float]:
+def embedding_scores(query: str, strips: Sequence[Strip], titles: Sequence[str], encoder: Encoder) -> list[float]:
     """
     Score strips by the cosine of question and strip, relative to the best strip of the run.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, PipelineName, Split
+from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
 from haystack_integrations.crag.cli.files import check_targets, require_extra, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
@@ -30,6 +30,7 @@ def calibrate(
     lists: ListsFrom = Lists.FIXED,
     pipeline: PipelineName = PIPELINE,
     max_wrong_generate: MostWrong = None,
+    model: Model = None,
     html: Html = None,
     json: Json = False,
 ) -> None:
@@ -44,14 +45,15 @@ def calibrate(
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
-        found = fit_all(dataset, ranked, retrievers=retrievers, most_wrong=max_wrong_generate, progress=progress)
+        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}
+        found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
     write_file(found, output)
     if html is not None:
         write(html, _report(found, dataset, lists))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
-        _tell(found, output)
+        _tell(found, output, model)
 
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
@@ -89,7 +91,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists) -> str:
     return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
 
 
-def _tell(found: "Calibrated", output: Path) -> None:
+def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
     figures = found.figures
     saved = f"{figures['calls_saved_at_2_points']:.0%}"
     lines = [
@@ -109,7 +111,8 @@ def _tell(found: "Calibrated", output: Path) -> None:
         lines.append(f"  correct from a probability of {least:.2f} on")
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
-    show("\n".join(lines), f"Written to {output}. Use it: HeuristicGrader(calibration={str(output)!r})")
+    given = "" if model is None else f", model={model!r}"
+    show("\n".join(lines), f"Written to {output}. Use it: HeuristicGrader(calibration={str(output)!r}{given})")
 
 
 def _bounded(figures: dict[str, Any], name: str) -> str:

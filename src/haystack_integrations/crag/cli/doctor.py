@@ -101,7 +101,8 @@ def _packages() -> Check:
 
 
 def _static_model() -> Check:
-    from haystack_integrations.crag.static_model import SHIPPED_MODEL, load_encoder
+    from haystack_integrations.crag.encoders import load_encoder
+    from haystack_integrations.crag.static_model import SHIPPED_MODEL
 
     started = time.perf_counter()
     encoder = load_encoder()

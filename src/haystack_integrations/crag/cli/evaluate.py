@@ -45,6 +45,10 @@ OtherGrader = Annotated[Grader | None, typer.Option(help="Grader in place of the
 Calibration = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A calibration for the pipeline's grader.", show_default=False)
 ]
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="FOLDER", help="Embedding model of that grader, else the shipped one.", show_default=False),
+]
 ListsFrom = Annotated[Lists, typer.Option(help="The lists in the data, or the pipeline's own retrieval.")]
 TopK = Annotated[
     int | None,
@@ -71,6 +75,7 @@ def evaluate(
     pipeline: PipelineName = PIPELINE,
     grader: OtherGrader = None,
     calibration: Calibration = None,
+    model: Model = None,
     lists: ListsFrom = Lists.FIXED,
     top_k: TopK = None,
     limit: Limit = None,
@@ -88,7 +93,7 @@ def evaluate(
 
     file = None if json is None or str(json) == _STDOUT else json
     check_targets(file, html)
-    setup = _setup(pipeline, grader, calibration, lists, top_k)
+    setup = _setup(pipeline, grader, calibration, lists, top_k, model)
     base = None if compare is None else read_records(journal_of(compare))
     with working("reading the data"):
         dataset = read_dataset(folder, split)
@@ -104,7 +109,9 @@ def evaluate(
     _tell_failures(records)
 
 
-def _setup(pipeline: str, grader: Grader | None, calibration: Path | None, lists: Lists, top_k: int | None) -> "Setup":
+def _setup(
+    pipeline: str, grader: Grader | None, calibration: Path | None, lists: Lists, top_k: int | None, model: str | None
+) -> "Setup":
     """Say what is evaluated; a chat model is looked for only where one is asked."""
     from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.evaluation.parts import waits_for_a_model
@@ -114,7 +121,7 @@ def _setup(pipeline: str, grader: Grader | None, calibration: Path | None, lists
         msg = f"no calibration at {str(calibration)!r}; write one with `crag calibrate`, or leave it out"
         raise ConfigurationError(msg)
     file = None if calibration is None else str(calibration)
-    setup = Setup(pipeline, None if grader is None else grader.value, file, lists.value, top_k)
+    setup = Setup(pipeline, None if grader is None else grader.value, file, lists.value, top_k, encoder=model)
     return replace(setup, model=chat_model()) if waits_for_a_model(setup) else setup
 
 

@@ -8,11 +8,9 @@ from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.heuristics import Heuristics
-from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import META_KEY
 from haystack_integrations.crag.weighting import Weights, check_weights
@@ -61,7 +59,9 @@ class HeuristicGrader:
         :param statistics: Document frequencies that `crag index --statistics FILE` wrote, for the calibrated model.
         :param document_store: The store that is searched: it is asked for document frequencies, before the file.
             With neither, those of the retrieved documents have to do; `signals` tells which it was.
-        :param model: Folder of a model2vec model. None takes the one shipped in this package.
+        :param model: Folder of an embedding model: model2vec, or a sentence transformer in ONNX form, which sees more
+            and takes 20 ms for each new sentence. None takes the one shipped in this package. A calibration is for one
+            model: `crag calibrate DIR --model FOLDER`.
         :param title_field: Metadata field with a document's title, read with its text. None reads the text only.
         :param min_tokens: Estimated tokens from which on a document is long enough (signal `length` of the weights).
         :raises ConfigurationError: For an unknown preset or signal, an unusable number, or weights with a calibration.
@@ -80,13 +80,12 @@ class HeuristicGrader:
 
     def warm_up(self) -> None:
         """
-        Read the static model and the calibration, once per process; count an in-memory store.
+        Read the embedding model and the calibration, once per process; count an in-memory store.
 
         :raises ConfigurationError: When `model`, `calibration` or `statistics` cannot be used.
         """
-        load_encoder(self.model)
+        self._heuristics.warm_up()
         if self.weights is None:
-            load_calibration(self.calibration)
             self._statistics.warm_up()
 
     def close(self) -> None:

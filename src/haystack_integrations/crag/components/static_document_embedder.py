@@ -5,7 +5,7 @@ from typing import Any
 
 from haystack import Document, component
 
-from haystack_integrations.crag.static_model import load_encoder
+from haystack_integrations.crag.encoders import load_static_encoder
 
 
 @component
@@ -52,7 +52,7 @@ class StaticDocumentEmbedder:
 
         :raises ConfigurationError: When `model` is not the folder of a model2vec model.
         """
-        load_encoder(self.model)
+        load_static_encoder(self.model)
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class StaticDocumentEmbedder:
         if not isinstance(documents, list) or not all(isinstance(document, Document) for document in documents):
             msg = "documents must be a list of haystack Documents; to embed a text use StaticTextEmbedder"
             raise TypeError(msg)
-        vectors = load_encoder(self.model).encode([self._text(document) for document in documents])
+        vectors = load_static_encoder(self.model).encode([self._text(document) for document in documents])
         return {
             "documents": [
                 replace(document, embedding=vector.tolist() if vector.any() else None)

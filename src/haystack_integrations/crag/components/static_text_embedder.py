@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from haystack import component
 
+from haystack_integrations.crag.encoders import load_static_encoder
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.static_model import load_encoder
 
 
 @component
@@ -42,7 +42,7 @@ class StaticTextEmbedder:
 
         :raises ConfigurationError: When `model` is not the folder of a model2vec model.
         """
-        load_encoder(self.model)
+        load_static_encoder(self.model)
 
     @component.output_types(embedding=list[float])
     def run(self, text: str) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class StaticTextEmbedder:
         if not isinstance(text, str):
             msg = f"text must be a string, but got {type(text).__name__}; to embed documents use StaticDocumentEmbedder"
             raise TypeError(msg)
-        encoder = load_encoder(self.model)
+        encoder = load_static_encoder(self.model)
         vector = encoder.encode([text])[0]
         if not vector.any():
             vector = np.full(encoder.dimension, encoder.dimension**-0.5, dtype=np.float32)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
+from haystack_integrations.crag.encoders import load_encoder, model_name
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.fitting import fit
@@ -27,7 +28,6 @@ from haystack_integrations.crag.evaluation.training import (
 )
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.static_model import load_encoder
 from haystack_integrations.crag.whole_file import write_whole
 
 Record = dict[str, Any]
@@ -65,6 +65,7 @@ def calibrate(
     *,
     retrievers: Sequence[str] = (),
     most_wrong: float | None = None,
+    model: str | None = None,
     progress: Progress | None = None,
 ) -> Calibrated:
     """
@@ -74,6 +75,7 @@ def calibrate(
     :param ranked: The list of each question, by id: the one that comes with the data, or a pipeline's own.
     :param retrievers: Names of the retrievers that made the lists, where they are known.
     :param most_wrong: The largest share of wrong `generate` decisions, for which the threshold is then chosen.
+    :param model: Folder of the model whose vectors tell what is alike; None for the one in this package.
     :param progress: Told of each step.
     :returns: The calibration with its held-out figures.
     :raises CalibrationError: When there are too few questions, too few of a verdict, questions that stand in another
@@ -84,7 +86,7 @@ def calibrate(
     dataset = with_lists(dataset, ranked)
     check_enough(labelled_lists(dataset, ranked))
     tell(0, _STEPS, "reading")
-    prepared, gaps = prepared_of(dataset, ranked)
+    prepared, gaps = prepared_of(dataset, ranked, model)
     tell(1, _STEPS, "judging what each fold has not seen")
     records, folds = held_out(prepared, gaps)
     found = figures(records, folds, group_numbers(dataset), () if most_wrong is None else (most_wrong,))
@@ -92,7 +94,7 @@ def calibrate(
     tell(2, _STEPS, "fitting on all questions")
     calibration = fit(prepared, _notes(dataset, prepared, found))
     limit = None if most_wrong is None else threshold_for(records, most_wrong)
-    calibration = replace(calibration, correct_from=limit, retrievers=tuple(retrievers))
+    calibration = replace(calibration, correct_from=limit, retrievers=tuple(retrievers), encoder=model_name(model))
     calibration = Calibration.from_dict(calibration.to_dict())  # as rounded as its file, so that both say the same
     tell(3, _STEPS, "fitting the sentence model")
     strips = _strips(dataset)
@@ -131,16 +133,19 @@ def _strips(dataset: Dataset) -> dict[str, Any] | None:
         return None
 
 
-def prepared_of(dataset: Dataset, ranked: Mapping[str, RankedList]) -> tuple[list[Prepared], dict[str, Prepared]]:
+def prepared_of(
+    dataset: Dataset, ranked: Mapping[str, RankedList], model: str | None = None
+) -> tuple[list[Prepared], dict[str, Prepared]]:
     """
     Read and measure the lists of a data set.
 
     :param dataset: The data set.
     :param ranked: The list of each question, by id.
+    :param model: As for `calibrate`.
     :returns: The labelled lists, and by question id those from which the evidence was removed.
     """
     known = corpus_statistics(dataset)
-    reader = Reader(load_encoder(), most=_MOST_READINGS)
+    reader = Reader(load_encoder(model), most=_MOST_READINGS)
 
     def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
         return known.documents, known.frequency(terms)

@@ -126,6 +126,7 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
         "pipeline": _digest([source(setup.pipeline).encode()]),
         "grader": setup.grader,
         "calibration": calibration,
+        "encoder": setup.encoder,
         "lists": setup.lists,
         "top_k": setup.top_k,
         "model": None if setup.model is None else _digest([repr(setup.model).encode()]),

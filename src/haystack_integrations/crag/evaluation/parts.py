@@ -57,8 +57,9 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
         last refiner too, where it has a sentence model and the refiner asks no other one.
     :raises ConfigurationError: For an unusable calibration file, or a chat model that is asked for and not configured.
     """
+    sources: dict[str, Any] = {"statistics": setup.statistics, "document_store": store, "model": setup.encoder}
     if setup.calibration is not None:
-        grader = HeuristicGrader(calibration=setup.calibration, statistics=setup.statistics, document_store=store)
+        grader = HeuristicGrader(calibration=setup.calibration, **sources)
         strips = _refiner_by_calibration(setup)
         return {"scorer": grader, **strips} if setup.is_cascade else {"grader": grader, "router": _OF_THE_SET, **strips}
     match setup.grader:
@@ -70,13 +71,13 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
                 raise ConfigurationError(msg)
             return {"grader": BatchRelevanceGrader(setup.model.generator(GRADING_SECONDS))}
         case "heuristic":
-            grader = HeuristicGrader(statistics=setup.statistics, document_store=store)
+            grader = HeuristicGrader(**sources)
             return {"grader": grader, "router": _OF_THE_SET}
         case "evidence":
-            return {"grader": HeuristicGrader(weights="evidence")}
+            return {"grader": HeuristicGrader(weights="evidence", model=setup.encoder)}
         case preset:
             weights: Any = preset
-            return {"grader": HeuristicGrader(weights=weights), "router": _OF_THE_SET}
+            return {"grader": HeuristicGrader(weights=weights, model=setup.encoder), "router": _OF_THE_SET}
 
 
 def judging_parts(setup: Setup) -> Parts:

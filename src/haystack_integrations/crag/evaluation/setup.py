@@ -34,6 +34,7 @@ class Setup:
     :param lists: `fixed`: the lists that come with the data; `live`: the pipeline's own retrieval.
     :param top_k: How many documents the verdict is about, or per retriever; None for five, or the pipeline's own.
     :param model: The chat model, or None.
+    :param encoder: Folder of the model whose vectors a heuristic grader goes by, or None for the shipped one.
     :param statistics: Document frequencies of the corpus for graders that read them where there is no store, or None.
     """
 
@@ -43,6 +44,7 @@ class Setup:
     lists: Lists = "fixed"
     top_k: int | None = None
     model: ChatSource | None = None
+    encoder: str | None = None
     statistics: str | None = None
 
     def __post_init__(self) -> None:
@@ -56,6 +58,13 @@ class Setup:
         if self.calibration is not None and self.grader not in (None, "heuristic"):
             msg = (
                 f"got a calibration and the grader {self.grader!r}, wanted the heuristic one; leave out one of the two"
+            )
+            raise ConfigurationError(msg)
+
+        if self.encoder is not None and (self.grader in (None, "llm") and self.calibration is None):
+            msg = (
+                f"got the embedding model {self.encoder!r} and no grader that embeds; pass a calibration made with it, "
+                "or a grader by weights such as evidence"
             )
             raise ConfigurationError(msg)
 

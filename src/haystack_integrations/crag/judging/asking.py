@@ -7,8 +7,8 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
+from haystack_integrations.crag.encoders import Encoder
 from haystack_integrations.crag.judging.reading import Reading, Vectors, normalised
-from haystack_integrations.crag.static_model import StaticEncoder
 from haystack_integrations.crag.text import stems, surface_words, terms, words
 
 KINDS: Final = ("who", "when", "where", "how_many", "how", "what", "which", "why", "yes_no", "statement")
@@ -68,7 +68,7 @@ def kind_of(query: str) -> str:
     return "yes_no" if _YES_NO.match(text) else "statement"
 
 
-def ask(query: str, frequencies: Frequencies, encoder: StaticEncoder) -> Asked:
+def ask(query: str, frequencies: Frequencies, encoder: Encoder) -> Asked:
     """
     Read a question.
 

@@ -8,6 +8,7 @@ from haystack_integrations.crag.calibration_file import FORMAT, VERSION, load
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head
+from haystack_integrations.crag.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.vocabulary import JUDGED
 
 _SHIPPED: Final = "default.json"
@@ -27,6 +28,7 @@ class Calibration:
     :param priors: For each of them a factor that makes up for how often it occurred.
     :param correct_from: A verdict `correct` needs at least this probability (conformal risk control), or None.
     :param is_calibrated: Whether it was fitted on the user's own questions.
+    :param encoder: Name of the model whose vectors it was fitted on.
     :param retrievers: Names of the retrievers whose lists it was fitted on; empty when they were not recorded.
     :param notes: What else the file tells: data, figures on held-out questions.
     """
@@ -40,6 +42,7 @@ class Calibration:
     priors: tuple[float, ...]
     correct_from: float | None = None
     is_calibrated: bool = True
+    encoder: str = SHIPPED_MODEL
     retrievers: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -71,6 +74,7 @@ class Calibration:
             "version": VERSION,
             "calibrated": self.is_calibrated,
             **self.notes,
+            "encoder": self.encoder,
             "retrievers": list(self.retrievers),
             "verdict": {
                 "classes": list(self.classes),
@@ -96,7 +100,7 @@ class Calibration:
         """
         documents, verdict = values["documents"], values["verdict"]
         crossing = documents["crossing"]
-        own = {"format", "version", "calibrated", "retrievers", "verdict", "documents"}
+        own = {"format", "version", "calibrated", "encoder", "retrievers", "verdict", "documents"}
         return cls(
             topic=Head.from_dict(documents["topic"]),
             answers=Head.from_dict(documents["answers"]),
@@ -107,6 +111,7 @@ class Calibration:
             priors=tuple(verdict["priors"]),
             correct_from=verdict["correct_from"],
             is_calibrated=bool(values["calibrated"]),
+            encoder=str(values.get("encoder", SHIPPED_MODEL)),
             retrievers=tuple(values["retrievers"]),
             notes={name: value for name, value in values.items() if name not in own},
         )

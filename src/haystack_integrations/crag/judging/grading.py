@@ -117,6 +117,22 @@ def _text(document: Document, title_field: str | None) -> tuple[str, str]:
     return str(title or ""), document.content or ""
 
 
+def check_encoder(calibration: Calibration, encoder: str) -> None:
+    """
+    Refuse vectors of another model than the calibration was made with: alike is another number there.
+
+    :param calibration: The trained judgement.
+    :param encoder: Name of the model that is used.
+    :raises ConfigurationError: With both names.
+    """
+    if calibration.encoder != encoder:
+        msg = (
+            f"the calibration was made with the embeddings of {calibration.encoder!r}, but the grader's model is "
+            f"{encoder!r}; pass the folder of that model, or calibrate with this one: `crag calibrate --model FOLDER`"
+        )
+        raise ConfigurationError(msg)
+
+
 def _check_retrievers(documents: Sequence[Document], calibration: Calibration) -> None:
     """Refuse lists of other retrievers than those the calibration was made on: their errors are other ones."""
     if not calibration.retrievers:

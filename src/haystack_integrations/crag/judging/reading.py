@@ -13,7 +13,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.static_model import StaticEncoder, load_encoder
+from haystack_integrations.crag.encoders import Encoder, load_encoder
 from haystack_integrations.crag.text import sentences, stems, surface_words, terms
 
 Vectors = NDArray[np.float32]
@@ -103,7 +103,7 @@ class Reader:
     :param most: Readings to remember.
     """
 
-    def __init__(self, encoder: StaticEncoder, most: int = MOST_READINGS) -> None:
+    def __init__(self, encoder: Encoder, most: int = MOST_READINGS) -> None:
         """Start with nothing read."""
         self.encoder = encoder
         self._known: LRUCache[tuple[str, str], Reading] = LRUCache(most)
