@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,26 @@ def test_json_holds_answer_evidence_record_and_failures(docs: Path) -> None:
     assert first["sentences"][0]["text"].startswith("Emperor penguins live")
     for item in outcome["evidence"]:
         assert all(item["text"][one["start"] : one["end"]] == one["text"] for one in item["sentences"])
+
+
+STEERING = "\x1b[2J\x1b]0;owned\x07\x9b1A\r\x08\u202e"
+
+
+@pytest.mark.parametrize("settings", [{}, {"FORCE_COLOR": "1"}], ids=["piped", "coloured"])
+def test_no_text_steers_the_terminal(docs: Path, settings: dict[str, str]) -> None:
+    """Neither a document nor the name of its file: what would clear the screen or hide words is shown as a sign."""
+    hostile = docs / "pen\x1b[8mguins.md"
+    hostile.write_text(f"Emperor penguins live {STEERING} on the coast of Antarctica.", "utf-8", newline="")
+    shown = in_process("ask", f"{QUESTION} \x1b[5m", "--docs", docs, **settings)
+    assert shown.returncode == 0, shown.stderr
+    assert not any(hidden in shown.stdout for hidden in ("\x1b[8m", "\x1b[5m"))
+    said = re.sub(r"\x1b\[[0-9;]*m", "", shown.stdout) if settings else shown.stdout
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", said)
+    assert "\u241b[2J" in said
+    assert "owned" in said
+    told = in_process("ask", QUESTION, "--docs", docs, "--json", **settings).stdout
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told)
+    assert "\x1b[2J" in json.dumps(json.loads(told)["evidence"], ensure_ascii=False).replace("\\u001b", "\x1b")
 
 
 def test_several_paths_may_follow_docs(docs: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_healthy_machine_needs_no_model_and_no_server() -> None:
         assert checks[name]["status"] == "ok"
     assert checks["chat model"]["status"] == "info"
     assert "CRAG_LLM_MODEL" in checks["chat model"]["fix"]
-    assert {"extra serve", "extra trace", "extra web", "extra redis", "extra eval"} <= set(checks)
+    assert {"extra serve", "extra trace", "extra web", "extra redis", "extra eval", "extra onnx"} <= set(checks)
 
 
 def test_the_table_shows_every_check_and_its_way_out_in_one_line() -> None:

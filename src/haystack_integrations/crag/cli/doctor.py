@@ -3,11 +3,12 @@
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, Final, Literal
 
 from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
@@ -17,13 +18,8 @@ from haystack_integrations.crag.settings import configured
 Status = Literal["ok", "warning", "error", "info"]
 
 _PACKAGES: Final = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pypdf", "python-docx")
-_EXTRAS: Final = {
-    "serve": ("hayhooks",),
-    "trace": ("opentelemetry-haystack", "opentelemetry-sdk"),
-    "web": ("tavily-haystack", "ddgs-haystack"),
-    "redis": ("redis",),
-    "eval": ("ir-measures",),
-}
+_FOR_DEVELOPERS: Final = frozenset({"dev", "fuzz"})
+_OF_AN_EXTRA: Final = re.compile(r"([\w.-]+).*; extra == ['\"]([\w-]+)['\"]")
 _PARTIAL: Final = "search.default_allow_partial_results"
 _SECONDS: Final = 5.0
 
@@ -233,8 +229,12 @@ def _partial_results(store: Any) -> Check:
 
 
 def _extras() -> Iterator[Check]:
-    for extra, packages in _EXTRAS.items():
-        found = {name: _installed(name) for name in packages}
+    asked = filter(None, map(_OF_AN_EXTRA.fullmatch, requires("crag-haystack") or ()))
+    extras: dict[str, dict[str, str | None]] = {}
+    for one in asked:
+        if one[2] not in _FOR_DEVELOPERS:
+            extras.setdefault(one[2], {})[one[1]] = _installed(one[1])
+    for extra, found in extras.items():
         if all(found.values()):
             text = ", ".join(f"{name} {number}" for name, number in found.items())
             yield Check(f"extra {extra}", "ok", text)

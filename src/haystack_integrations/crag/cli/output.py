@@ -1,7 +1,13 @@
-"""How `crag` writes: people read the terminal, programs read `--json`. No colours when piped, or with NO_COLOR."""
+"""
+How `crag` writes: people read the terminal, programs read `--json`. No colours when piped, or with NO_COLOR.
+
+Nothing that a document, a model or a web page says can steer the terminal: control characters, and those that turn the
+direction of writing, are shown as signs or, in JSON, escaped.
+"""
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +15,8 @@ from io import StringIO
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, and nothing else.")]
@@ -17,6 +24,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdo
 
 _PIPED_WIDTH: Final = 100
 _MOST_FAILURES: Final = 20
+_STEERING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_PICTURES: Final = 0x2400  # U+2400 to U+241F show the first 32 characters by their names
+
+
+class _Console(Console):
+    """Writes what is to be read, and no command to the terminal but its own."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Render, with signs in the place of what would steer."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control or not _STEERING.search(text) else Segment(_STEERING.sub(_sign, text), style)
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(_PICTURES + code) if code < ord(" ") else "\ufffd"
 
 
 def console(*, error: bool = False) -> Console:
@@ -28,7 +52,7 @@ def console(*, error: bool = False) -> Console:
     """
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPED_WIDTH
-    return Console(file=stream, width=width, highlight=False, emoji=False)
+    return _Console(file=stream, width=width, highlight=False, emoji=False)
 
 
 def show(*parts: RenderableType) -> None:
@@ -49,7 +73,7 @@ def plain(part: RenderableType) -> str:
     :param part: What to write.
     :returns: The text.
     """
-    out = Console(file=StringIO(), width=_PIPED_WIDTH, no_color=True, highlight=False, emoji=False)
+    out = _Console(file=StringIO(), width=_PIPED_WIDTH, no_color=True, highlight=False, emoji=False)
     with out.capture() as captured:
         out.print(part)
     return captured.get()
@@ -61,7 +85,8 @@ def show_json(value: Any) -> None:
 
     :param value: Plain values.
     """
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    typer.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def complain(message: str, kind: str = "error") -> None:
