@@ -11,6 +11,7 @@ import yaml
 from haystack import Pipeline
 from makers import grading_by, scripted
 
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import read, source
 
@@ -38,6 +39,18 @@ def test_its_inputs_and_outputs_exist(name: str) -> None:
         assert socket in inputs[part]
     for part, socket in (path.split(".", 1) for path in spec["outputs"].values()):
         assert socket in outputs[part]
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_a_model_that_hangs_in_every_grading_leaves_time_for_the_answer(name: str) -> None:
+    """All passes at the grader's deadline, and still some seconds of the run's budget."""
+    pipeline = Pipeline.loads(source(name))
+    parts = {part: pipeline.get_component(part) for part in pipeline.graph.nodes}
+    if not isinstance(parts.get("grader"), BatchRelevanceGrader):
+        return
+    loops = parts["router"].on_ungraded in ("refine", "re_retrieve")
+    passes = (parts["router"].max_iterations or 3) if loops else 1  # 3: KB_AGENT_MAX_ITERATIONS unset
+    assert passes * parts["grader"].deadline_s + 5 <= parts["guard"].budget["seconds"]
 
 
 @pytest.mark.parametrize("name", ALL)
