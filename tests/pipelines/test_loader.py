@@ -11,12 +11,14 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, PipelineTool
+from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.pipelines import export, load, names
+from haystack_integrations.crag.pipelines.loader import source
 
 QUESTION = "Where do penguins live?"
 TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is a hot drink."]
@@ -97,6 +99,25 @@ def test_a_retriever_by_vectors_is_asked_with_the_embedder_of_the_yaml_or_with_i
         assert isinstance(dense, TextEmbeddingRetriever)
         assert isinstance(dense.text_embedder, embedder)
         assert dense.retriever in (alone, whole)
+
+
+def test_an_embedder_with_a_key_in_the_yaml_is_read_as_haystack_reads_it(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands inside the retriever that is exchanged for the live store's, or before the caller's own."""
+    monkeypatch.setenv("OWN_KEY", "no key")
+    own = tmp_path / "own.yml"
+    static = (
+        "haystack_integrations.crag.components.static_text_embedder.StaticTextEmbedder\n        init_parameters: {}"
+    )
+    key = "{api_key: {type: env_var, env_vars: [OWN_KEY], strict: true}}"
+    openai = f"haystack.components.embedders.openai_text_embedder.OpenAITextEmbedder\n        init_parameters: {key}"
+    text = source("corrective_retrieval")
+    assert static in text
+    own.write_text(text.replace(static, openai))
+    for given in ({}, {"dense": InMemoryEmbeddingRetriever(store)}):
+        dense: Any = load(own, store=store, **given).pipeline.get_component("dense")
+        assert dense.text_embedder.api_key == Secret.from_env_var("OWN_KEY")
 
 
 def test_optional_inputs_narrow_the_search(store: Any) -> None:

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from haystack.components.retrievers import TextEmbeddingRetriever
-from haystack.core.serialization import import_class_by_name
+from haystack.core.serialization import component_from_dict, import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
@@ -127,11 +127,12 @@ def _with_store(part: Spec, document_store: Spec) -> Spec:
 
 
 def _made(part: Spec, store: Any) -> Any:
-    """Make a component, and those inside it, on a live store."""
-    parameters = {name: _made(value, store) if _is_part(value) else value for name, value in _given(part, store)}
-    return import_class_by_name(part["type"])(**parameters)
-
-
-def _given(part: Spec, store: Any) -> list[tuple[str, Any]]:
-    """List the settings of a component, with the live store."""
-    return [(name, store if name == _STORE else value) for name, value in part.get("init_parameters", {}).items()]
+    """Make a component on a live store; what has none, such as an embedder with its key, as Haystack reads it."""
+    kind = import_class_by_name(part["type"])
+    if not _has_store(part):
+        return component_from_dict(kind, {"init_parameters": {}, **part}, part["type"])
+    parameters = {
+        name: store if name == _STORE else _made(value, store) if _is_part(value) else value
+        for name, value in part["init_parameters"].items()
+    }
+    return kind(**parameters)
