@@ -22,8 +22,8 @@ from haystack_integrations.crag.cli import outcome
 from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
     ReportingEmbeddingRetriever,
-    ReportingTextEmbeddingRetriever,
 )
+from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import load

@@ -1,10 +1,8 @@
 """Haystack's two retrievers for Elasticsearch, bounded by the run's deadline, and with a report of what they missed."""
 
-from asyncio import to_thread
-from typing import Any, cast
+from typing import Any
 
 from haystack import Document, component
-from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.document_stores.types.filter_policy import FilterPolicy, apply_filter_policy
 
 from haystack_integrations.components.retrievers.elasticsearch import (
@@ -149,37 +147,3 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
         return searching.vector_request(vector, self._num_candidates, chosen, top_k or self._top_k)
-
-
-@component
-class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
-    """
-    Embeds a question and searches by the vector: `TextEmbeddingRetriever` with the report of `ReportingBM25Retriever`.
-
-    One component and not two: Haystack copies what goes from one to the next number by number, so that a vector of
-    1,536 costs some 20 ms on the way.
-    """
-
-    @component.output_types(documents=list[Document], report=dict[str, Any])
-    def run(self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None) -> dict[str, Any]:
-        """Search; see `ReportingBM25Retriever.run`."""
-        self.warm_up()
-        vector = self.text_embedder.run(text=query)["embedding"]
-        search: Any = self.retriever.run
-        found: dict[str, Any] = search(query_embedding=vector, filters=filters, top_k=top_k, state=state)
-        return found
-
-    @component.output_types(documents=list[Document], report=dict[str, Any])
-    async def run_async(
-        self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None
-    ) -> dict[str, Any]:
-        """Search on the event loop; see `run`."""
-        await self.warm_up_async()
-        embedder, retriever = cast("Any", self.text_embedder), cast("Any", self.retriever)
-        is_async = hasattr(embedder, "run_async")
-        embedded = await (embedder.run_async(text=query) if is_async else to_thread(embedder.run, text=query))
-        vector = embedded["embedding"]
-        found: dict[str, Any] = await retriever.run_async(
-            query_embedding=vector, filters=filters, top_k=top_k, state=state
-        )
-        return found
