@@ -16,6 +16,19 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
 
     One component and not two: Haystack copies what goes from one to the next number by number, so that a vector of
     1,536 costs some 20 ms on the way.
+
+    ```python
+    from haystack_integrations.crag.components import StaticTextEmbedder
+    from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingEmbeddingRetriever
+    from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
+    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
+    store = ElasticsearchDocumentStore(hosts="http://127.0.0.1:9", max_retries=0)
+    by_vector = ReportingEmbeddingRetriever(document_store=store)
+    retriever = ReportingTextEmbeddingRetriever(retriever=by_vector, text_embedder=StaticTextEmbedder())
+    result = retriever.run(query="Who wrote Emma?")
+    assert result == {"documents": [], "report": {"status": "failed", "kind": "connection"}}
+    ```
     """
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
