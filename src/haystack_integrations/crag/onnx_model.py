@@ -1,5 +1,5 @@
 """
-A sentence transformer in ONNX form as a judge's eye for meaning: no torch; about 20 ms a sentence on one core.
+A sentence transformer in ONNX form as a judge's eye for meaning: no torch; about 10 ms a sentence on one core.
 
 The folder is that of a model on the Hugging Face hub: `model.onnx` or `onnx/model.onnx`, `tokenizer.json`, and where it
 comes with one `1_Pooling/config.json`, which says whether the first token stands for the text or the mean of all.
