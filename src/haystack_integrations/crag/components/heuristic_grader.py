@@ -60,8 +60,8 @@ class HeuristicGrader:
         :param document_store: The store that is searched: it is asked for document frequencies, before the file.
             With neither, those of the retrieved documents have to do; `signals` tells which it was.
         :param model: Folder of an embedding model: model2vec, or a sentence transformer in ONNX form, which sees more
-            and takes about 10 ms for each new sentence. None takes the one shipped in this package. A calibration is for one
-            model: `crag calibrate DIR --model FOLDER`.
+            and takes about 10 ms for each new sentence. None takes the one shipped in this package. A calibration is
+            for one model: `crag calibrate DIR --model FOLDER`.
         :param title_field: Metadata field with a document's title, read with its text. None reads the text only.
         :param min_tokens: Estimated tokens from which on a document is long enough (signal `length` of the weights).
         :raises ConfigurationError: For an unknown preset or signal, an unusable number, or weights with a calibration.
