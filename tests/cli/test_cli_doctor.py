@@ -1,6 +1,7 @@
 """`crag doctor`: what works, what is missing, and the way out."""
 
 import json
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def test_a_healthy_machine_needs_no_model_and_no_server() -> None:
     assert checks["chat model"]["status"] == "info"
     assert "CRAG_LLM_MODEL" in checks["chat model"]["fix"]
     assert {"extra serve", "extra trace", "extra web", "extra redis", "extra eval", "extra onnx"} <= set(checks)
+
+
+def test_a_package_that_is_not_installed_has_no_extras_and_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when it is run from its source."""
+
+    def unknown(name: str) -> list[str]:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("haystack_integrations.crag.cli.doctor.requires", unknown)
+    code, checks = examined()
+    assert code == 0
+    assert not [name for name in checks if name.startswith("extra ")]
 
 
 def test_the_table_shows_every_check_and_its_way_out_in_one_line() -> None:

@@ -229,7 +229,10 @@ def _partial_results(store: Any) -> Check:
 
 
 def _extras() -> Iterator[Check]:
-    asked = filter(None, map(_OF_AN_EXTRA.fullmatch, requires("crag-haystack") or ()))
+    try:
+        asked = filter(None, map(_OF_AN_EXTRA.fullmatch, requires("crag-haystack") or ()))
+    except PackageNotFoundError:  # run from its source, without an installation that knows the extras
+        return
     extras: dict[str, dict[str, str | None]] = {}
     for one in asked:
         if one[2] not in _FOR_DEVELOPERS:
