@@ -26,7 +26,8 @@ from haystack_integrations.crag.errors import GradingError
 from haystack_integrations.crag.grades import grade_of
 
 QUESTION = "Who wrote Emma?"
-TIMEOUT, RETRIES = 0.5, 1
+# A client that gives up sends its request again: only where the endpoint hangs may a slow machine look like it.
+TIMEOUT, HANGS, RETRIES = 10.0, 0.5, 1
 Keys = list[str]
 Answer = Callable[[Keys], Response]
 
@@ -57,7 +58,7 @@ def refused(status: int, headers: dict[str, str] | None = None, message: str = "
 
 def hang(_: Keys) -> Response:
     """Longer than the client waits."""
-    time.sleep(TIMEOUT * 2)
+    time.sleep(HANGS * 2)
     return completion("late")
 
 
@@ -77,6 +78,7 @@ class Fault:
     graded: bool = False
     requests: int = 4
     seconds: float = 3.0
+    timeout: float = TIMEOUT
 
 
 def text(make: Callable[[Keys], str | None], finish: str = "stop") -> Answer:
@@ -119,8 +121,8 @@ FAULTS: dict[str, Fault] = {
     "20 500": Fault(lambda _: refused(500), requests=ONE),
     "20 502": Fault(lambda _: refused(502), requests=ONE),
     "20 503": Fault(lambda _: refused(503), requests=ONE),
-    "21 hang": Fault(hang, requests=ONE, seconds=6.0),
-    "22 reset mid-body": Fault(cut_body, requests=ONE, seconds=6.0),
+    "21 hang": Fault(hang, requests=ONE, seconds=6.0, timeout=HANGS),
+    "22 reset mid-body": Fault(cut_body, requests=ONE, seconds=6.0, timeout=HANGS),
     "23 context overflow": Fault(lambda _: refused(400, message="context_length_exceeded")),
     # Beyond the matrix: a request refused for its form is tried once more without the schema, and no further.
     "24 refused for its form": Fault(lambda _: refused(400, message="unknown entry"), requests=2),
@@ -153,8 +155,9 @@ def endpoint() -> Iterator[Endpoint]:
 
 def grade(endpoint: Endpoint, documents: list[Document], *, asynchronous: bool, **settings: Any) -> dict[str, Any]:
     """Grade through the real client, by one of the doors."""
+    timeout = TIMEOUT if endpoint.fault is None else endpoint.fault.timeout
     chat = OpenAIChatGenerator(
-        api_key=Secret.from_token("k"), api_base_url=endpoint.url, model="m", timeout=TIMEOUT, max_retries=RETRIES
+        api_key=Secret.from_token("k"), api_base_url=endpoint.url, model="m", timeout=timeout, max_retries=RETRIES
     )
     return grade_by_door(BatchRelevanceGrader(chat, **settings), QUESTION, documents, asynchronous=asynchronous)
 

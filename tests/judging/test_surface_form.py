@@ -11,7 +11,8 @@ from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import retrieved_frequencies
 from haystack_integrations.crag.judging.judge import judge
-from haystack_integrations.crag.judging.reading import normalised, shared_reader
+from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.surface import _SURFACE, normalised, word_forms
 from haystack_integrations.crag.text import sentences
 
 PLAIN = (
@@ -55,6 +56,30 @@ def test_a_tokenised_text_is_cut_into_the_same_sentences() -> None:
     plain, cut = _cut(normalised(PLAIN)), _cut(normalised(tokenised(PLAIN)))
     assert plain == cut
     assert plain[2] == "Stop! she cried."
+
+
+_typed = st.lists(
+    st.sampled_from([*"\u2018\u2019\u201c\u201d\u201e`'\"-.,;:!?%()[] nNtTaA", "cannot", "-lRb-", "-RRB-", "'re"]),
+    max_size=30,
+).map("".join)
+
+
+@given(text=st.one_of(_typed, _texts.map(tokenised), st.text(max_size=50)))
+def test_a_pattern_that_is_passed_over_would_have_changed_nothing(text: str) -> None:
+    """Its signs are looked for first, since that is faster."""
+    slow = text
+    for pattern, plain, _ in _SURFACE:
+        slow = pattern.sub(plain, slow)
+    assert normalised(text) == slow
+
+
+def test_the_words_of_a_thread_are_forgotten_before_they_fill_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts never end."""
+    monkeypatch.setattr("haystack_integrations.crag.judging.surface._REMEMBERED_WORDS", 3)
+    forms = word_forms()
+    for word in "zqka zqkb zqkc zqkd zqkf".split():
+        assert forms[word].plain == word
+    assert len(forms) <= 3
 
 
 @given(text=_texts)

@@ -10,7 +10,8 @@ from haystack_integrations.crag.encoders import load_encoder, model_name
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.judging.calibration import Calibration, load_calibration
 from haystack_integrations.crag.judging.grading import Graded, check_encoder, grade
-from haystack_integrations.crag.judging.reading import normalised, shared_reader
+from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.signals import measure
 from haystack_integrations.crag.telemetry import score_tags
 from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.encoders import Encoder
-from haystack_integrations.crag.judging.reading import normalised
+from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.strip_wording import Table, Values, Worded, read_strips
 from haystack_integrations.crag.strips import Strip, worded_scores
 

@@ -1,7 +1,7 @@
 """Read a text once: all about it that does not depend on a question. Kept, so that a second question is cheap."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +14,8 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.encoders import Encoder, load_encoder
-from haystack_integrations.crag.text import sentences, stems, surface_words, terms
+from haystack_integrations.crag.judging.surface import NUMBER, TITLE, YEAR, normalised, word_forms
+from haystack_integrations.crag.text import sentences, surface_words, terms
 
 Vectors = NDArray[np.float32]
 
@@ -23,24 +24,6 @@ MOST_READINGS: Final = 2_000
 
 BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
-
-# What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
-# brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
-# five ways: they go. Lines stay lines, since lists and paragraphs are sentences of their own.
-_SURFACE: Final = tuple(
-    (re.compile(pattern), plain)
-    for pattern, plain in (
-        (r"[\u2018\u2019]", "'"),
-        (r"(?<!`)``(?!`)|''|[\"\u201c\u201d\u201e]", " "),
-        (r"-(?i:lrb)-", "("),
-        (r"-(?i:rrb)-", ")"),
-        (r"\b([cC]an)not\b", r"\1 not"),
-        (r"  +", " "),
-        (r" (?<=\S )(?=[.,;:!?%)\]]|'(?i:s|re|ve|ll|d|m)\b|[nN]'[tT]\b)", ""),
-        (r"([(\[]) ", r"\1"),
-        (r" - (?<=\w - )(?=\w)", "-"),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +63,6 @@ class Reading:
     title_vector: Vectors
     sentence_vectors: Vectors
     ngrams: frozenset[str]
-
-
-def normalised(text: str) -> str:
-    """
-    Make surface forms alike, so that tokenised text reads as it was written.
-
-    :param text: Any text.
-    :returns: The text without double quotes, and without spaces before punctuation, inside brackets, around hyphens and
-        in contractions.
-    """
-    for pattern, plain in _SURFACE:
-        text = pattern.sub(plain, text)
-    return text
 
 
 class Reader:
@@ -165,50 +135,42 @@ def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: V
 
 def _walked(parts: Sequence[str], title_terms: frozenset[str]) -> dict[str, Any]:
     """Go through the words of a text once; gives what a reading says of them."""
-    stem_of = stems()
-    places: dict[str, list[int]] = {}
-    capitals: Counter[str] = Counter()
-    smalls: Counter[str] = Counter()
-    starts, names, numbers, years, masked = [], list[int](), list[int](), list[int](), list[str]()
-    said = set[str]()
-    position = 0
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    starts, names, numbers, years = list[int](), list[int](), list[int](), list[int]()
+    large, small, stemmed, masked = list[str](), list[str](), list[str](), list[str]()
+    position, form_of = 0, word_forms().__getitem__
     for part in parts:
         starts.append(position)
         is_name = False
-        for number, word in enumerate(surface_words(part)):
-            lowered = word.lower()
-            stem = stem_of[lowered]
-            is_year = word.isdigit() and len(word) == 4 and word[0] in "12"  # noqa: PLR2004
-            masked.append(_masked(stem or lowered, word, title_terms, is_year=is_year))
-            if stem and len(masked) <= _NGRAM_WORDS:
-                said.add(masked[-1])
+        for number, (stem, plain, shown, is_large) in enumerate(map(form_of, surface_words(part))):
+            stemmed.append(stem)
+            # What a text is about and its numbers are hidden: `TITLE was born YEAR` is said of many.
+            masked.append(TITLE if plain in title_terms else shown)
             if not stem:
                 is_name = False
                 continue
-            places.setdefault(stem, []).append(position)
-            if word[0].isupper():
-                if number:
-                    capitals[stem] += 1
-                    names += [] if is_name else [position]
-                is_name = True
-            else:
-                smalls[stem] += 1
-                is_name = False
-            numbers += [position] if word.isdigit() else []
-            years += [position] if is_year else []
+            places[stem].append(position)
+            if not is_large:
+                small.append(stem)
+            elif number:
+                large.append(stem)
+                names += [] if is_name else [position]
+            is_name = is_large
+            if shown is NUMBER or shown is YEAR:
+                numbers.append(position)
+                years += [position] if shown is YEAR else []
             position += 1
-    found = {"places": places, "starts": starts, "length": position, "capitals": capitals, "smalls": smalls}
-    grams = frozenset(said.union(f"{one} {two}" for one, two in pairwise(masked[:_NGRAM_WORDS])))
-    return {**found, "names": names, "numbers": numbers, "years": years, "ngrams": grams}
+    found = {"places": dict(places), "starts": starts, "length": position, "ngrams": _ngrams(masked, stemmed)}
+    written = {"capitals": Counter(large), "smalls": Counter(small)}
+    return {**found, **written, "names": names, "numbers": numbers, "years": years}
 
 
-def _masked(stem: str, word: str, title_terms: frozenset[str], *, is_year: bool) -> str:
-    """Hide what a text is about and which numbers it gives: `TITLE was born YEAR` is said of many."""
-    if stem in title_terms:
-        return "TITLE"
-    if word.isdigit():
-        return "YEAR" if is_year else "NUMBER"
-    return stem
+def _ngrams(masked: Sequence[str], stemmed: Sequence[str]) -> frozenset[str]:
+    """Give the words that are no stop words, and all pairs of neighbours, of the beginning of a text."""
+    beginning = masked[:_NGRAM_WORDS]
+    said = {word for word, stem in zip(beginning, stemmed, strict=False) if stem}
+    said.update(f"{one} {two}" for one, two in pairwise(beginning))
+    return frozenset(said)
 
 
 def _unit(vector: Vectors) -> Vectors:

@@ -1,0 +1,103 @@
+"""How a text is typed: made alike before it is judged, and its words looked up instead of worked out again."""
+
+import re
+from collections.abc import Mapping
+from threading import local
+from typing import Final, NamedTuple
+
+from haystack_integrations.crag.text import stems
+
+TITLE: Final = "TITLE"
+NUMBER: Final = "NUMBER"
+YEAR: Final = "YEAR"
+
+_REMEMBERED_WORDS: Final = 50_000
+
+# What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
+# brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
+# five ways: they go. Lines stay lines, since lists and paragraphs are sentences of their own.
+# Most texts have little of it, and to look for a few signs takes a tenth of the time: each pattern comes with signs, of
+# which one must be there for it to match.
+_SURFACE: Final = tuple(
+    (re.compile(pattern), plain, signs)
+    for pattern, plain, signs in (
+        (r"[\u2018\u2019]", "'", ("\u2018", "\u2019")),
+        (r"(?<!`)``(?!`)|''|[\"\u201c\u201d\u201e]", " ", ("``", "''", '"', "\u201c", "\u201d", "\u201e")),
+        (r"-(?i:lrb)-", "(", ("-l", "-L")),
+        (r"-(?i:rrb)-", ")", ("-r", "-R")),
+        (r"\b([cC]an)not\b", r"\1 not", ("annot",)),
+        (r"  +", " ", ("  ",)),
+        (
+            r" (?<=\S )(?=[.,;:!?%)\]]|'(?i:s|re|ve|ll|d|m)\b|[nN]'[tT]\b)",
+            "",
+            (" .", " ,", " ;", " :", " !", " ?", " %", " )", " ]", " '", " n'", " N'"),
+        ),
+        (r"([(\[]) ", r"\1", ("( ", "[ ")),
+        (r" - (?<=\w - )(?=\w)", "-", (" - ",)),
+    )
+)
+
+
+def normalised(text: str) -> str:
+    """
+    Make surface forms alike, so that tokenised text reads as it was written.
+
+    :param text: Any text.
+    :returns: The text without double quotes, and without spaces before punctuation, inside brackets, around hyphens and
+        in contractions.
+    """
+    for pattern, plain, signs in _SURFACE:
+        for sign in signs:
+            if sign in text:
+                text = pattern.sub(plain, text)
+                break
+    return text
+
+
+class WordForm(NamedTuple):
+    """
+    What a judgement wants to know of a word, whatever text it stands in.
+
+    :param stem: Its stem; empty for a stop word.
+    :param plain: Its stem, or the word itself in small letters.
+    :param shown: The same, with numbers hidden.
+    :param is_large: Whether it begins with a capital.
+    """
+
+    stem: str
+    plain: str
+    shown: str
+    is_large: bool
+
+
+class _Forms(dict[str, WordForm]):
+    """Words come again and again: a look-up is all that is left of most of them."""
+
+    def __init__(self) -> None:
+        self._stems = stems()
+
+    def __missing__(self, word: str) -> WordForm:
+        if len(self) >= _REMEMBERED_WORDS:
+            self.clear()
+        lowered = word.lower()
+        stem = self._stems[lowered]
+        shown = plain = stem or lowered
+        if word.isdigit():
+            shown = YEAR if len(word) == 4 and word[0] in "12" else NUMBER  # noqa: PLR2004
+        self[word] = form = WordForm(stem, plain, shown, word[0].isupper())
+        return form
+
+
+_thread = local()
+
+
+def word_forms() -> Mapping[str, WordForm]:
+    """
+    Give this thread's forms by the word as it is written; see `text.stems`.
+
+    :returns: A mapping that knows every word but the empty one.
+    """
+    if not hasattr(_thread, "forms"):
+        _thread.forms = _Forms()
+    forms: Mapping[str, WordForm] = _thread.forms
+    return forms
