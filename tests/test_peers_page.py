@@ -57,7 +57,10 @@ def write(folder: Path, part: str, figures: dict[str, list[dict[str, Any]]], **e
     names = {name: {**one, **entries.get("shown", {}).get(name, {})} for name, one in names.items()}
     settings = {"questions": {"island": 4}, "arms": [one for rows in figures.values() for one in rows]}
     held = {"part": part, "settings": settings, "systems": names, "failed": entries.get("failed", {})}
-    held |= {"figures": figures, "command": "python run.py DATASETS", "machine": {"cpus": 2}}
+    held |= {
+        "figures": figures,
+        "runs": [{"command": "python run.py DATASETS", "machine": {"cpus": 2}, "date": "2026-11-22"}],
+    }
     folder.mkdir(exist_ok=True)
     (folder / f"{part}.json").write_text(json.dumps(held), "utf-8")
 

@@ -114,12 +114,11 @@ def compared_on(held: Held) -> list[Block]:
     """Say what was run, on what, when, and what was not."""
     blocks: list[Block] = []
     for part, one in held.parts.items():
-        dates = sorted(system["date"][:10] for system in one["systems"].values()) or ["no date"]
-        machine = one.get("machine") or {}
         sets = ", ".join(f"{name} {count}" for name, count in one["settings"]["questions"].items())
-        on = "{cpus} processors, {memory_gib} GiB, {system}, Python {python}".format_map({**UNKNOWN, **machine})
-        days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
-        blocks += [("p", f"Part {part}: {days}; {on}; questions: {sets}."), ("pre", one.get("command", "not recorded"))]
+        blocks.append(("p", f"Part {part}; questions: {sets}."))
+        for run in one["runs"]:
+            on = "{cpus} processors, {memory_gib} GiB, {system}, Python {python}".format_map(UNKNOWN | run["machine"])
+            blocks += [("p", f"{run['date'][:10]}, {on}:"), ("pre", run["command"])]
     rows: list[list[Text]] = [["system", "written from", "versions", "parts"]]
     for name, one in held.systems.items():
         ran = [part for part, file in held.parts.items() if name in file["figures"]]

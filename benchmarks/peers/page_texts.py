@@ -87,8 +87,8 @@ COMPARED: Final = """Every system got the same questions, the same ranked docume
     packages. k is the number of retrieved documents. Labels of open data decide what the model replies. Cost: all
     questions with a model that replies at once, where calls and tokens are counted, and some with a model that takes
     time. Quality: k = 10, with a share of grades wrong, on lists with and without the answering documents. Faults: k
-    = 10, some questions for each fault. A command is of the run that wrote last; others may have added systems with
-    the same settings."""
+    = 10, some questions for each fault. Where a part has several commands, each added systems or arms, on the same
+    questions."""
 QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: the system
     answers from what was retrieved exactly when an answering document is among it. Three-way verdict: correct,
     ambiguous or incorrect against the label of the list. Answer support: of the questions with an answer, those

@@ -1,4 +1,4 @@
-"""The result file of one part: figures, and what they were measured with, on, and when."""
+"""The result file of one part: figures, and the runs that measured them: with what, on what, and when."""
 
 import argparse
 import json
@@ -7,50 +7,57 @@ import platform
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from arms import QUESTION_SECONDS, arms
+from arms import QUESTION_SECONDS, Arm, arms
 from systems import SYSTEMS
 
 
 class Results:
-    """The result file of one part: written after each system, read when a run goes on."""
+    """
+    The result file of one part: written after each system, read when a run goes on.
+
+    A run asks for arms; what is there already is not measured again. Another run may add arms, such as another k, on
+    the same questions.
+    """
 
     def __init__(self, part: str, given: argparse.Namespace, tasks: Sequence[dict[str, Any]]) -> None:
         """
-        Open it; what was measured in another way is not mixed with this run.
+        Open it; what was measured on other questions is not mixed with this run.
 
         :param part: One of `PARTS`.
         :param given: The command line.
         :param tasks: All questions.
         """
-        self.path, self.command = given.out / f"{part}.json", _command(given)
-        settings = {
-            "sets": given.sets,
-            "questions": dict(Counter(task["set"] for task in tasks)),
-            "arms": [asdict(arm) for arm in arms(part, given)],
-            "question_seconds": QUESTION_SECONDS,
-        }
-        self.held: dict[str, Any] = {"part": part, "settings": settings, "systems": {}, "failed": {}, "figures": {}}
+        self.path = given.out / f"{part}.json"
+        self.run = {"command": _command(given), "machine": machine()}
+        self.asked = list(arms(part, given))
+        questions = dict(Counter(task["set"] for task in tasks))
+        settings = {"sets": given.sets, "questions": questions, "question_seconds": QUESTION_SECONDS}
+        self.held: dict[str, Any] = {"part": part, "settings": {**settings, "arms": []}}
+        self.held |= {"runs": [], "systems": {}, "failed": {}, "figures": {}}
         if self.path.is_file() and not given.again:
-            before = json.loads(self.path.read_text("utf-8"))
-            if before["settings"] != settings:
-                sys.exit(f"{self.path} holds another run's settings; pass --again to replace it, or another --out")
-            self.held = before
+            self.held = json.loads(self.path.read_text("utf-8"))
+        before, now = self.held["settings"], _in_order([*_arms(self.held["settings"]["arms"]), *self.asked])
+        # The same way of asking, of more or fewer questions, is another measurement.
+        if {**before, "arms": None} != {**settings, "arms": None} or len({_way(arm) for arm in now}) < len(now):
+            sys.exit(f"{self.path} holds another run's settings; pass --again to replace it, or another --out")
+        self.held["settings"]["arms"] = [asdict(arm) for arm in now]
 
-    def has(self, system: str) -> bool:
+    def missing(self, system: str) -> list[Arm]:
         """
-        Tell whether a system is measured.
+        List the arms of this run that are not measured.
 
         :param system: Its name.
-        :returns: Whether its figures are there.
+        :returns: What is to be measured, in order.
         """
-        return system in self.held["figures"]
+        done = {astuple(arm) for arm in _arms(self.held["figures"].get(system, ()))}
+        return [arm for arm in self.asked if astuple(arm) not in done]
 
-    def add(self, system: str, versions: dict[str, str], figures: Any) -> None:
+    def add(self, system: str, versions: dict[str, str], figures: Sequence[dict[str, Any]]) -> None:
         """
         Write a system's figures.
 
@@ -58,8 +65,13 @@ class Results:
         :param versions: Of its packages.
         :param figures: Of each arm.
         """
+        known = self.held["systems"].get(system, {}).get("versions", versions)
+        if known != versions:
+            sys.exit(f"{self.path} has {system} with {known}, but this is {versions}; pass --again, or another --out")
         self.held["systems"][system] = {**SYSTEMS[system].shown(), "versions": versions, "date": _now()}
-        self.held["figures"][system] = figures
+        rows = [*self.held["figures"].get(system, ()), *figures]
+        order = _in_order(_arms(rows))
+        self.held["figures"][system] = sorted(rows, key=lambda row: order.index(_arms([row])[0]))
         self.held["failed"].pop(system, None)
         self._write()
 
@@ -74,16 +86,25 @@ class Results:
         self._write()
 
     def _write(self) -> None:
-        # Another process may have measured other systems with the same settings meanwhile.
-        before = json.loads(self.path.read_text("utf-8")) if self.path.is_file() else {}
-        if before.get("settings") == self.held["settings"]:
-            for kept in ("systems", "figures"):
-                self.held[kept] = {**before[kept], **self.held[kept]}
-        self.held |= {"date": _now(), "command": self.command, "machine": machine()}
+        same = [run for run in self.held["runs"] if {**run, "date": None} != {**self.run, "date": None}]
+        self.held["runs"] = [*same, {**self.run, "date": _now()}]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.path.with_suffix(".new")
         fresh.write_text(_written(self.held), "utf-8")
         fresh.replace(self.path)
+
+
+def _arms(rows: Iterable[dict[str, Any]]) -> list[Arm]:
+    return [Arm(**{name: row[name] for name in Arm.__dataclass_fields__}) for row in rows]
+
+
+def _way(arm: Arm) -> Arm:
+    return replace(arm, questions=0)
+
+
+def _in_order(some: Iterable[Arm]) -> list[Arm]:
+    """Give each arm once, by k; within one k as they came."""
+    return sorted(dict.fromkeys(some), key=lambda arm: arm.k)
 
 
 def _written(held: dict[str, Any]) -> str:

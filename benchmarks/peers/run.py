@@ -14,8 +14,9 @@ faults   k = 10, `--faulty` questions of each set for each fault; one question o
 
 A question has 60 s; then its worker is stopped and started again. An arm ends with the third worker that was lost to a
 timeout or ended by itself: its n says so.
-Figures go to `--out`/<part>.json system by system, so a run that was stopped goes on where it was; raw records go to
-the cache folder. A system that cannot be installed or started is named with its error and left out.
+Figures go to `--out`/<part>.json system by system, so a run that was stopped goes on where it was, and a run with
+another k adds to what is there; raw records go to the cache folder. A system that cannot be installed or started is
+named with its error and left out.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from statistics import mean, median
 from typing import Any, Final
 
 import measures
-from arms import KS, PARTS, QUESTION_SECONDS, Arm, arms
+from arms import KS, PARTS, QUESTION_SECONDS, Arm
 from environments import SystemFailed, cache_dir
 from result_files import Results, machine
 from systems import SYSTEMS
@@ -122,22 +123,22 @@ def line(system: str, arm: Arm, records: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def measure(world: World, name: str, part: str, given: argparse.Namespace) -> tuple[dict[str, str], Any]:
+def measure(world: World, name: str, part: str, todo: Sequence[Arm]) -> tuple[dict[str, str], Any]:
     """
     Run a part with one system.
 
     :param world: Model, retriever and web.
     :param name: The system.
     :param part: One of `PARTS`.
-    :param given: The command line.
+    :param todo: The arms to run.
     :returns: Versions, and the figures of each arm.
     :raises SystemFailed: When the system cannot be installed or started.
     """
     figures = []
     raw = cache_dir() / "records" / part / f"{name}.jsonl"
     raw.parent.mkdir(parents=True, exist_ok=True)
-    with raw.open("w", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url) as worker:
-        for arm in arms(part, given):
+    with raw.open("a", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url) as worker:
+        for arm in todo:
             records = run_arm(world, worker, arm)
             file.writelines(json.dumps(record) + "\n" for record in records)
             figures.append({**asdict(arm), **measures.figures(records)})
@@ -155,11 +156,11 @@ def main() -> None:
         for part in given.parts:
             results = Results(part, given, world.tasks)
             for name in given.systems:
-                if results.has(name):
+                if not (todo := results.missing(name)):
                     print(f"{name:22} {part}: measured before, see {results.path.name}")
                     continue
                 try:
-                    results.add(name, *measure(world, name, part, given))
+                    results.add(name, *measure(world, name, part, todo))
                 except SystemFailed as error:
                     print(f"{name:22} {part}: left out, {error}", flush=True)
                     results.leave_out(name, str(error))

@@ -1,0 +1,72 @@
+"""The result files of the comparison: a run adds what is not measured yet, and mixes nothing that is not alike."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PEERS = Path(__file__).parents[1] / "benchmarks" / "peers"
+if not PEERS.is_dir():
+    pytest.skip("the benchmarks are not part of the source distribution", allow_module_level=True)
+sys.path.insert(0, str(PEERS))
+
+from result_files import Results  # noqa: E402
+
+TASKS = [{"set": "island"}, {"set": "island"}]
+
+
+def results(folder: Path, *, k: tuple[int, ...] = (3, 10), timed: int = 1, again: bool = False) -> Results:
+    """The file of the part cost, opened by a run."""
+    given = {"out": folder, "datasets": Path("data"), "sets": ["island"], "questions": 2, "timed": timed}
+    return Results("cost", argparse.Namespace(**given, k=list(k), again=again), TASKS)
+
+
+def measure(file: Results, system: str = "corrective_rag", version: str = "1") -> None:
+    """Measure what is missing, as a run does."""
+    file.add(system, {"thing": version}, [{**asdict(arm), "n": 2} for arm in file.missing(system)])
+
+
+def held(folder: Path) -> dict[str, Any]:
+    """What stands in the file."""
+    return dict(json.loads((folder / "cost.json").read_text("utf-8")))
+
+
+def test_what_is_measured_is_not_measured_again(tmp_path: Path) -> None:
+    """A run that was stopped goes on with the other systems."""
+    measure(results(tmp_path))
+    again = results(tmp_path)
+    assert again.missing("corrective_rag") == []
+    assert len(again.missing("agent_rag")) == 10
+
+
+def test_a_run_with_another_k_adds_to_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In order of k, with both commands."""
+    monkeypatch.setattr("sys.argv", ["run.py", "data", "--k", "3", "10"])
+    measure(results(tmp_path))
+    monkeypatch.setattr("sys.argv", ["run.py", "data", "--k", "5"])
+    more = results(tmp_path, k=(5,))
+    assert {arm.k for arm in more.missing("corrective_rag")} == {5}
+    measure(more)
+    found = held(tmp_path)
+    ks = [row["k"] for row in found["figures"]["corrective_rag"]]
+    assert ks == sorted(ks) == [row["k"] for row in found["settings"]["arms"]] == [3] * 5 + [5] * 5 + [10] * 5
+    assert [run["command"][-5:] for run in found["runs"]] == [" 3 10", "--k 5"]
+
+
+def test_more_questions_for_the_same_arm_are_another_measurement(tmp_path: Path) -> None:
+    """They are refused, and replace what is there where that is asked for."""
+    measure(results(tmp_path))
+    with pytest.raises(SystemExit, match="pass --again"):
+        results(tmp_path, timed=2)
+    assert len(results(tmp_path, timed=2, again=True).missing("corrective_rag")) == 10
+
+
+def test_another_version_of_a_system_is_not_mixed_in(tmp_path: Path) -> None:
+    """Its figures would not be of one thing."""
+    measure(results(tmp_path))
+    with pytest.raises(SystemExit, match="'thing': '2'"):
+        measure(results(tmp_path, k=(5,)), version="2")
