@@ -1,5 +1,6 @@
 """Calibrate a judgement on labelled questions: fit, say how it does on questions it has not seen, or refuse."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -88,7 +89,7 @@ def calibrate(
     tell(0, _STEPS, "reading")
     prepared, gaps = prepared_of(dataset, ranked, model)
     tell(1, _STEPS, "judging what each fold has not seen")
-    records, folds = held_out(prepared, gaps)
+    records, folds = held_out(prepared, gaps, os.cpu_count() or 1)
     found = figures(records, folds, group_numbers(dataset), () if most_wrong is None else (most_wrong,))
     check_separable(found)
     tell(2, _STEPS, "fitting on all questions")

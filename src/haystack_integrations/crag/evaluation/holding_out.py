@@ -1,7 +1,9 @@
 """What a calibration does on questions it was not fitted on: nested cross-validation, as records of an evaluation."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,26 +27,65 @@ LIMITS = (0.05, 0.1, 0.2)
 # The router's filter.
 _KEPT = 0.3
 
+WORTH_WORKERS: Final = 200
+"""Questions from which on it pays to start processes for the folds, which takes some seconds."""
 
-def held_out(lists: Sequence[Prepared], gaps: Mapping[str, Prepared] | None = None) -> tuple[list[Record], list[int]]:
+
+def held_out(
+    lists: Sequence[Prepared], gaps: Mapping[str, Prepared] | None = None, workers: int = 1
+) -> tuple[list[Record], list[int]]:
     """
     Judge every question by a calibration that was fitted without its group.
 
     :param lists: Prepared lists; those with a verdict are judged.
     :param gaps: Lists from which the evidence was removed, by question id, with their status as verdict.
+    :param workers: Processes that fit folds side by side, where there are questions enough.
     :returns: A record for each question, and the fold that each was held out in.
     """
-    judged = [each for each in lists if each.source.verdict is not None]
-    groups = np.array([each.source.group for each in judged])
-    records: dict[int, Record] = {}
-    folds = [0] * len(judged)
-    for fold, (_, test) in enumerate(splits(groups)):
-        out = {judged[n].source.group for n in test}
-        calibration = fit([each for each in lists if each.source.group not in out])
-        for n in test:
-            folds[n] = fold
-            records[n] = record_of(judged[n], calibration, (gaps or {}).get(judged[n].source.id))
-    return [records[n] for n in range(len(judged))], folds
+    judged = [n for n, each in enumerate(lists) if each.source.verdict is not None]
+    tests = [test for _, test in splits(np.array([lists[n].source.group for n in judged]))]
+    places = [[judged[k] for k in test] for test in tests]
+    folds = np.zeros(len(judged), dtype=np.intp)
+    for fold, test in enumerate(tests):
+        folds[test] = fold
+    told = _told(lists, gaps or {}, places, workers if len(judged) >= WORTH_WORKERS else 1)
+    by_place = {
+        place: record for own, found in zip(places, told, strict=True) for place, record in zip(own, found, strict=True)
+    }
+    return [by_place[n] for n in judged], folds.tolist()
+
+
+def _told(
+    lists: Sequence[Prepared], gaps: Mapping[str, Prepared], places: Sequence[Sequence[int]], workers: int
+) -> Iterable[list[Record]]:
+    """Give the records of each fold."""
+    if workers == 1:
+        return [_fold(lists, gaps, own) for own in places]
+    # Fresh processes: a copy of this one would share its threads' locks.
+    with ProcessPoolExecutor(min(workers, len(places)), get_context("spawn"), _begin, (lists, gaps)) as pool:
+        return list(pool.map(_fold_here, places))
+
+
+def _fold(lists: Sequence[Prepared], gaps: Mapping[str, Prepared], places: Sequence[int]) -> list[Record]:
+    """Judge the lists at some places by a calibration of all lists that share no group with them."""
+    out = {lists[n].source.group for n in places}
+    calibration = fit([each for each in lists if each.source.group not in out])
+    return [record_of(lists[n], calibration, gaps.get(lists[n].source.id)) for n in places]
+
+
+class _Worker:
+    """What a worker process is given once."""
+
+    lists: Sequence[Prepared]
+    gaps: Mapping[str, Prepared]
+
+
+def _begin(lists: Sequence[Prepared], gaps: Mapping[str, Prepared]) -> None:
+    _Worker.lists, _Worker.gaps = lists, gaps
+
+
+def _fold_here(places: Sequence[int]) -> list[Record]:
+    return _fold(_Worker.lists, _Worker.gaps, places)
 
 
 def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = None) -> Record:

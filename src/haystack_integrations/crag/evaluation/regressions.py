@@ -30,11 +30,12 @@ _SURE: Final = 4.0
 
 def one_thread() -> AbstractContextManager[Any]:
     """
-    Keep linear algebra on one thread: these tables are small, and more threads took ten times as long.
+    Keep linear algebra and the growing of trees on one thread: these tables are small, and more took up to ten times
+    as long.
 
     :returns: What does so inside a `with`.
     """
-    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1)
     return limits
 
 

@@ -1,4 +1,4 @@
-"""Linear models with plain coefficients: what each signal weighs can be read in the file."""
+"""Models that can be read in the file: plain coefficients, and trees beside them where they have been fitted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.judging.trees import Trees
 
 Values = NDArray[np.float64]
 
@@ -18,13 +19,15 @@ _FARTHEST = 5.0
 @dataclass(frozen=True)
 class Head:
     """
-    A logistic regression: two classes with one row of weights, more with a row for each.
+    A logistic regression: two classes with one row of weights, more with a row for each. With trees, the mean of both:
+    the one errs where signals work together, the others where there are few examples.
 
     :param names: The signals it reads.
     :param means: Their means where it was fitted.
     :param scales: Their standard deviations there.
     :param weights: Shape (rows, signals).
     :param biases: One for each row.
+    :param trees: Boosted trees on the same signals, for two classes, or None.
     """
 
     names: tuple[str, ...]
@@ -32,6 +35,7 @@ class Head:
     scales: Values
     weights: Values
     biases: Values
+    trees: Trees | None = None
 
     def probabilities(self, features: Sequence[Mapping[str, float]]) -> Values:
         """
@@ -54,11 +58,8 @@ class Head:
         :param rows: Shape (n, signals).
         :returns: As `probabilities`.
         """
-        sums = self.standard(rows) @ self.weights.T + self.biases
-        if len(self.biases) == 1:
-            return np.asarray(1 / (1 + np.exp(-np.clip(sums[:, 0], -30, 30))))
-        powers = np.exp(sums - sums.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+        said = _probabilities(self.standard(rows) @ self.weights.T + self.biases)
+        return said if self.trees is None else (said + _probabilities(self.trees.log_odds(rows))) / 2
 
     def standard(self, rows: Values) -> Values:
         """
@@ -73,11 +74,12 @@ class Head:
         """
         Give plain JSON: for each signal its mean, its scale and its weight in each row.
 
-        :returns: `{"signals": {name: [mean, scale, weight, ...]}, "biases": [...]}`.
+        :returns: `{"signals": {name: [mean, scale, weight, ...]}, "biases": [...]}`, and `trees` where it has some.
         """
         table = np.column_stack([self.means, self.scales, self.weights.T])
         rows = {name: [_short(value) for value in row] for name, row in zip(self.names, table.tolist(), strict=True)}
-        return {"signals": rows, "biases": [_short(bias) for bias in self.biases.tolist()]}
+        trees = {} if self.trees is None else {"trees": self.trees.to_dict()}
+        return {"signals": rows, "biases": [_short(bias) for bias in self.biases.tolist()], **trees}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Head":
@@ -95,7 +97,19 @@ class Head:
         if not (np.isfinite(table).all() and np.isfinite(biases).all() and (table[:, 1] > 0).all()):
             msg = "all numbers must be finite and all scales > 0"
             raise ValueError(msg)
-        return cls(tuple(values["signals"]), table[:, 0], table[:, 1], table[:, 2:].T, biases)
+        names, trees = tuple(values["signals"]), values.get("trees")
+        beside = None if trees is None else Trees.from_dict(trees, names)
+        if beside is not None and len(biases) > 1:
+            msg = f"trees stand beside one row of weights, but there are {len(biases)}"
+            raise ValueError(msg)
+        return cls(names, table[:, 0], table[:, 1], table[:, 2:].T, biases, beside)
+
+
+def _probabilities(log_odds: Values) -> Values:
+    if log_odds.shape[1] == 1:
+        return np.asarray(1 / (1 + np.exp(-np.clip(log_odds[:, 0], -30, 30))))
+    powers = np.exp(log_odds - log_odds.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def _short(value: float) -> float:

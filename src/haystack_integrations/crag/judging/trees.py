@@ -1,0 +1,108 @@
+"""Boosted trees that can be read: each split names its signal, each leaf what it adds to the log-odds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Split = tuple[str, float, int, int]
+Tree = tuple[Split | float, ...]
+"""Nodes, the first is the root. A split: signal, highest value that goes to the first of the two nodes named. A leaf:
+what it adds."""
+
+_LEAF: Final = -1
+
+
+@dataclass(frozen=True)
+class Trees:
+    """
+    Gradient boosted trees (Friedman 2001) that tell two classes apart: the sum of what one leaf of each tree adds.
+
+    :param names: The signals, in the order of a row.
+    :param start: The log-odds of the second class before any tree.
+    :param trees: The trees.
+    """
+
+    names: tuple[str, ...]
+    start: float
+    trees: tuple[Tree, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse trees that cannot be walked: better when the file is read than at the first question."""
+        known = set(self.names)
+        for tree in self.trees:
+            if not tree:
+                msg = "a tree must have a node"
+                raise ValueError(msg)
+            for number, node in enumerate(tree):
+                # Children stand behind their parent, so that every walk ends.
+                if not isinstance(node, tuple):
+                    continue
+                if node[0] not in known or not number < min(node[2:]) <= max(node[2:]) < len(tree):
+                    msg = f"a split must name a signal of the model and two nodes behind it, but got {list(node)}"
+                    raise ValueError(msg)
+
+    def log_odds(self, rows: Values) -> Values:
+        """
+        Judge.
+
+        :param rows: Signals as they were measured, shape (n, signals).
+        :returns: Shape (n, 1).
+        """
+        signal, line, first, second, adds = self._table
+        trees = np.arange(len(signal))
+        place = np.zeros((len(rows), len(signal)), dtype=np.intp)
+        while (inner := signal[trees, place] != _LEAF).any():
+            row, tree = np.nonzero(inner)
+            node = place[row, tree]
+            goes_first = rows[row, signal[tree, node]] <= line[tree, node]
+            place[row, tree] = np.where(goes_first, first[tree, node], second[tree, node])
+        return np.asarray(self.start + adds[trees, place].sum(axis=1, keepdims=True))
+
+    @cached_property
+    def _table(self) -> tuple[NDArray[Any], ...]:
+        """All trees as arrays of shape (trees, most nodes): signal, line, the two nodes, what a leaf adds."""
+        place_of = {name: place for place, name in enumerate(self.names)}
+        shape = len(self.trees), max(map(len, self.trees), default=1)
+        signal, line = np.full(shape, _LEAF, dtype=np.intp), np.zeros(shape)
+        first, second, adds = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp), np.zeros(shape)
+        for number, tree in enumerate(self.trees):
+            for place, node in enumerate(tree):
+                at = number, place
+                if isinstance(node, tuple):
+                    signal[at], line[at], first[at], second[at] = place_of[node[0]], *node[1:]
+                else:
+                    adds[at] = node
+        return signal, line, first, second, adds
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Give plain JSON.
+
+        :returns: `{"start": number, "trees": [[[signal, line, node, node], number, ...], ...]}`.
+        """
+        return {"start": self.start, "trees": self.trees}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], names: Sequence[str]) -> "Trees":
+        """
+        Read what `to_dict` gave.
+
+        :param values: Plain JSON.
+        :param names: The signals, in the order of a row.
+        :returns: The trees.
+        :raises ValueError: When a tree cannot be walked.
+        """
+        trees = tuple(tuple(map(_node, tree)) for tree in values["trees"])
+        return cls(tuple(names), float(values["start"]), trees)
+
+
+def _node(node: Any) -> Split | float:
+    if isinstance(node, list | tuple):
+        signal, line, first, second = node
+        return str(signal), float(line), int(first), int(second)
+    return float(node)
