@@ -45,7 +45,7 @@ from haystack_integrations.crag.strips import KEEP_ABOVE, decompose, embedding_s
 
 SCORERS = ("lexical", "embedding", "mean")
 GRID = np.round(np.arange(0.0, 0.985, 0.02), 2)
-SHARES = (0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98)
+SHARES = (0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.98)
 SHARE_OF_POOL = 16_000
 """Strips of each set in the pool that the shipped model is fitted on."""
 POOLED_C = 0.001

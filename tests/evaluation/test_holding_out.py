@@ -62,6 +62,18 @@ def test_a_group_is_never_on_both_sides() -> None:
     assert len(by_group) < len(folds)
 
 
+def test_processes_that_fit_folds_side_by_side_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With gap lists, in the order of the questions."""
+    lists = prepared_towns()[:SOME]
+    gaps = {each.source.id: each for each in lists[:3]}
+    alone, folds = held_out(lists, gaps)
+    monkeypatch.setattr("haystack_integrations.crag.evaluation.holding_out.WORTH_WORKERS", 1)
+    assert held_out(lists, gaps, workers=2) == (alone, folds)
+    assert sum(record["gap"] is not None for record in alone) == sum(
+        each.source.id in gaps for each in lists if each.source.verdict
+    )
+
+
 def test_a_questions_labels_change_nothing_in_what_is_said_of_it() -> None:
     """What nobody has seen cannot be repeated: with other labels the same is said; of other questions it is not."""
     lists = prepared_towns()[:SOME]

@@ -75,7 +75,8 @@ def _table(lists: Sequence[Prepared], words: frozenset[str], chosen: NDArray[np.
     column = {pair: number for number, pair in enumerate(pairs)}
     indices, values, starts = list[int](), list[float](), [0]
     for row in rows:
-        own = [column[pair] for pair in row if pair in column]
+        # Sorted: the order of a set is another one in every process, and with it the last digits of a sum.
+        own = sorted(column[pair] for pair in row if pair in column)
         indices += own
         values += [1 / sqrt(max(1, len(row)))] * len(own)
         starts.append(len(indices))

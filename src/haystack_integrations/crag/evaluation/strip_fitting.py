@@ -25,7 +25,7 @@ LEAST_QUESTIONS: Final = 20
 _C: Final = 0.1
 _LINES: Final = np.round(np.arange(0.02, 0.98, 0.02), 2)
 _SMOOTHED: Final = 5
-_SHARES: Final = (0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 0.99)
+_SHARES: Final = (0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.98, 0.99)
 
 
 def fit_strips(lists: Sequence[StripList], notes: Mapping[str, Any] | None = None) -> dict[str, Any]:
