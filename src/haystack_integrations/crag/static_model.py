@@ -104,13 +104,10 @@ class StaticEncoder:
             encoded = self._model.encode(texts, normalize=True, show_progress_bar=False, use_multiprocessing=False)
             return np.asarray(encoded, dtype=np.float32)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        tokens = self._words.tokens(texts)
-        rows = [row for row, own in enumerate(tokens) if own]
-        if rows:
-            lengths = np.array([len(tokens[row]) for row in rows])
-            found = self._model.embedding.take(list(chain.from_iterable(tokens)), axis=0)
-            summed = np.add.reduceat(found, np.cumsum(lengths) - lengths, axis=0, dtype=np.float32)
-            vectors[rows] = summed / lengths[:, np.newaxis]
+        for row, tokens in enumerate(self._words.tokens(texts)):
+            if tokens:
+                summed = np.add.reduce(self._model.embedding.take(tokens, axis=0), axis=0, dtype=np.float32)
+                vectors[row] = summed / len(tokens)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + _TINY
         return vectors
 
