@@ -70,3 +70,22 @@ def test_another_version_of_a_system_is_not_mixed_in(tmp_path: Path) -> None:
     measure(results(tmp_path))
     with pytest.raises(SystemExit, match="'thing': '2'"):
         measure(results(tmp_path, k=(5,)), version="2")
+
+
+def test_what_another_process_measured_meanwhile_stays(tmp_path: Path) -> None:
+    """Both opened the file before either wrote."""
+    one, other = results(tmp_path), results(tmp_path)
+    measure(one)
+    measure(other, "agent_rag")
+    assert set(held(tmp_path)["figures"]) == set(held(tmp_path)["systems"]) == {"corrective_rag", "agent_rag"}
+
+
+def test_one_system_can_be_measured_again_beside_the_others(tmp_path: Path) -> None:
+    """All others that are asked for are measured again, too; none is lost before."""
+    measure(results(tmp_path))
+    measure(results(tmp_path), "agent_rag")
+    again = results(tmp_path, again=True)
+    measure(again, version="2")
+    assert len(again.missing("agent_rag")) == 10
+    versions = {name: one["versions"] for name, one in held(tmp_path)["systems"].items()}
+    assert versions == {"corrective_rag": {"thing": "2"}, "agent_rag": {"thing": "1"}}

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -41,9 +41,11 @@ class Results:
         self.held |= {"runs": [], "systems": {}, "failed": {}, "figures": {}}
         if self.path.is_file() and not given.again:
             self.held = json.loads(self.path.read_text("utf-8"))
-        before, now = self.held["settings"], _in_order([*_arms(self.held["settings"]["arms"]), *self.asked])
+        before = self.held["settings"]
+        now = sorted(dict.fromkeys([*_arms(before["arms"]), *self.asked]), key=lambda arm: arm.k)
         # The same way of asking, of more or fewer questions, is another measurement.
-        if {**before, "arms": None} != {**settings, "arms": None} or len({_way(arm) for arm in now}) < len(now):
+        ways = {replace(arm, questions=0) for arm in now}
+        if {**before, "arms": None} != {**settings, "arms": None} or len(ways) < len(now):
             sys.exit(f"{self.path} holds another run's settings; pass --again to replace it, or another --out")
         self.held["settings"]["arms"] = [asdict(arm) for arm in now]
 
@@ -54,8 +56,8 @@ class Results:
         :param system: Its name.
         :returns: What is to be measured, in order.
         """
-        done = {astuple(arm) for arm in _arms(self.held["figures"].get(system, ()))}
-        return [arm for arm in self.asked if astuple(arm) not in done]
+        done = _arms(self.held["figures"].get(system, ()))
+        return [arm for arm in self.asked if arm not in done]
 
     def add(self, system: str, versions: dict[str, str], figures: Sequence[dict[str, Any]]) -> None:
         """
@@ -70,8 +72,7 @@ class Results:
             sys.exit(f"{self.path} has {system} with {known}, but this is {versions}; pass --again, or another --out")
         self.held["systems"][system] = {**SYSTEMS[system].shown(), "versions": versions, "date": _now()}
         rows = [*self.held["figures"].get(system, ()), *figures]
-        order = _in_order(_arms(rows))
-        self.held["figures"][system] = sorted(rows, key=lambda row: order.index(_arms([row])[0]))
+        self.held["figures"][system] = sorted(rows, key=lambda row: row["k"])
         self.held["failed"].pop(system, None)
         self._write()
 
@@ -86,25 +87,22 @@ class Results:
         self._write()
 
     def _write(self) -> None:
-        same = [run for run in self.held["runs"] if {**run, "date": None} != {**self.run, "date": None}]
-        self.held["runs"] = [*same, {**self.run, "date": _now()}]
+        held = self.held
+        # Another process may have measured other systems with the same settings meanwhile, or another run before this.
+        before = json.loads(self.path.read_text("utf-8")) if self.path.is_file() else held
+        if before["settings"] == held["settings"]:
+            both = {kept: before[kept] | held[kept] for kept in ("systems", "figures")}
+            held = {**held, **both, "runs": before["runs"]}
+        others = [run for run in held["runs"] if {**run, "date": None} != {**self.run, "date": None}]
+        self.held["runs"] = held["runs"] = [*others, {**self.run, "date": _now()}]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.path.with_suffix(".new")
-        fresh.write_text(_written(self.held), "utf-8")
+        fresh.write_text(_written(held), "utf-8")
         fresh.replace(self.path)
 
 
 def _arms(rows: Iterable[dict[str, Any]]) -> list[Arm]:
     return [Arm(**{name: row[name] for name in Arm.__dataclass_fields__}) for row in rows]
-
-
-def _way(arm: Arm) -> Arm:
-    return replace(arm, questions=0)
-
-
-def _in_order(some: Iterable[Arm]) -> list[Arm]:
-    """Give each arm once, by k; within one k as they came."""
-    return sorted(dict.fromkeys(some), key=lambda arm: arm.k)
 
 
 def _written(held: dict[str, Any]) -> str:

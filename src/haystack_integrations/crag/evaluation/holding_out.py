@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from multiprocessing import get_context
 from typing import Any, Final
 
@@ -49,9 +50,7 @@ def held_out(
     for fold, test in enumerate(tests):
         folds[test] = fold
     told = _told(lists, gaps or {}, places, workers if len(judged) >= WORTH_WORKERS else 1)
-    by_place = {
-        place: record for own, found in zip(places, told, strict=True) for place, record in zip(own, found, strict=True)
-    }
+    by_place = dict(zip(chain.from_iterable(places), chain.from_iterable(told), strict=True))
     return [by_place[n] for n in judged], folds.tolist()
 
 
