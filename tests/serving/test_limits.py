@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPResponse
 from typing import Any
 
 import pytest
@@ -59,9 +60,9 @@ def test_a_body_that_does_not_come_is_not_waited_for(serve: Any) -> None:
         for _ in range(3):
             client.sendall(b"{")
             time.sleep(0.1)
-        answer = client.recv(65_536)
-    assert b" 408 " in answer.split(b"\r\n")[0]
-    assert b'"error":"request_timeout"' in answer
+        answer = HTTPResponse(client)  # head and body may come in two pieces
+        answer.begin()
+        assert (answer.status, json.loads(answer.read())["error"]) == (408, "request_timeout")
     assert time.monotonic() - started < 5
 
 
