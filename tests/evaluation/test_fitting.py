@@ -90,3 +90,9 @@ def test_factors_make_up_for_a_rare_verdict() -> None:
     priors = best_priors(probabilities, np.array([0] * 90 + [1] * 10))
     assert priors[1] > 1.5
     assert best_priors(np.eye(2)[[0, 1] * 20], np.array([0, 1] * 20)) == pytest.approx((1, 1), rel=0.1)
+
+
+def test_what_the_probabilities_expect_counts_beside_the_labels() -> None:
+    """A draw without any rare verdict, where four in ten were to be expected, does not take them for impossible."""
+    probabilities = np.array([[0.9, 0.1]] * 90 + [[0.6, 0.4]] * 10)
+    assert best_priors(probabilities, np.zeros(100, dtype=int))[1] > 1.2
