@@ -10,6 +10,7 @@ alarms. `wrong` are the realised shares of wrong `generate` decisions at the lim
 """
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +55,7 @@ def without(lists: Sequence[Prepared], drop: Callable[[str], bool]) -> list[Prep
 
 def macro_f1(lists: Sequence[Prepared]) -> float:
     """Held-out macro-F1."""
-    return float(verdict_measures(held_out(lists)[0])["macro_f1"])
+    return float(verdict_measures(held_out(lists, workers=os.cpu_count() or 1)[0])["macro_f1"])
 
 
 def with_few(lists: Sequence[Prepared], labels: int, draws: int = 3) -> float:
@@ -84,7 +85,7 @@ def main() -> None:
     for name in asked.sets:
         data = read_dataset(asked.datasets / name, "dev")
         lists, gaps = prepared_of(data, {case.id: case.fixed for case in data.cases if case.fixed}, asked.model)
-        records, folds = held_out(lists, gaps)
+        records, folds = held_out(lists, gaps, os.cpu_count() or 1)
         found = figures(records, folds, group_numbers(data))
         bounds, gap = found["intervals"]["verdict.macro_f1"], found["gaps_at_10_percent"]
         wrong = ", ".join(
