@@ -75,7 +75,7 @@ def test_a_pattern_that_is_passed_over_would_have_changed_nothing(text: str) -> 
 
 def test_the_words_of_a_thread_are_forgotten_before_they_fill_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts never end."""
-    monkeypatch.setattr("haystack_integrations.crag.judging.surface._REMEMBERED_WORDS", 3)
+    monkeypatch.setattr("haystack_integrations.crag.remembering._MOST_WORDS", 3)
     forms = word_forms()
     for word in "zqka zqkb zqkc zqkd zqkf".split():
         assert forms[word].plain == word

@@ -1,20 +1,19 @@
 """Words, content terms, token estimates and sentence spans: what graders and refiners read a text with. No download."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import ceil
-from threading import local
 from typing import Final
 from unicodedata import normalize
 
 import Stemmer
 
 from haystack_integrations.crag import abbreviations as known
+from haystack_integrations.crag.remembering import PerThread
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
 
-_REMEMBERED_WORDS: Final = 50_000
 _REACH: Final = 80
 
 STOP_WORDS: Final = frozenset(
@@ -58,7 +57,6 @@ _DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
 
 # What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
 _REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
-_thread = local()
 
 
 def surface_words(text: str) -> list[str]:
@@ -100,32 +98,26 @@ def _parts(word: str) -> list[str]:
     return [part for part in _INNER.split(word) if part]
 
 
-class _Stems(dict[str, str]):
-    """Stem of each word met so far, empty for a stop word; a look-up is ten times cheaper than stemming again."""
+def _stemming() -> Callable[[str], str]:
+    stem = Stemmer.Stemmer("english").stemWord  # must not be used by two threads at once
 
-    def __init__(self) -> None:
-        self.stem = Stemmer.Stemmer("english").stemWord
-
-    def __missing__(self, word: str) -> str:
-        # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
-        if len(self) >= _REMEMBERED_WORDS:
-            self.clear()
+    def work_out(word: str) -> str:
         clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
-        self[word] = stem = "" if word in STOP_WORDS or not clean else self.stem(clean)
-        return stem
+        return "" if word in STOP_WORDS or not clean else stem(clean)
+
+    return work_out
+
+
+_stems: Final = PerThread(_stemming)
 
 
 def stems() -> Mapping[str, str]:
     """
     Give this thread's stems by lower-case word; empty for a stop word.
 
-    :returns: A mapping that knows every word.
+    :returns: A mapping that knows every word: a look-up is ten times cheaper than stemming again.
     """
-    # A Stemmer must not be used by two threads at once, so each thread has its own.
-    if not hasattr(_thread, "stems"):
-        _thread.stems = _Stems()
-    mapping: Mapping[str, str] = _thread.stems
-    return mapping
+    return _stems.known
 
 
 def terms(text: str) -> list[str]:

@@ -1,17 +1,16 @@
 """How a text is typed: made alike before it is judged, and its words looked up instead of worked out again."""
 
 import re
-from collections.abc import Mapping
-from threading import local
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from haystack_integrations.crag.remembering import PerThread
 from haystack_integrations.crag.text import stems
 
 TITLE: Final = "TITLE"
 NUMBER: Final = "NUMBER"
 YEAR: Final = "YEAR"
 
-_REMEMBERED_WORDS: Final = 50_000
 
 # What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
 # brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
@@ -70,25 +69,21 @@ class WordForm(NamedTuple):
     is_large: bool
 
 
-class _Forms(dict[str, WordForm]):
-    """Words come again and again: a look-up is all that is left of most of them."""
+def _forming() -> Callable[[str], WordForm]:
+    known = stems()
 
-    def __init__(self) -> None:
-        self._stems = stems()
-
-    def __missing__(self, word: str) -> WordForm:
-        if len(self) >= _REMEMBERED_WORDS:
-            self.clear()
+    def work_out(word: str) -> WordForm:
         lowered = word.lower()
-        stem = self._stems[lowered]
+        stem = known[lowered]
         shown = plain = stem or lowered
         if word.isdigit():
             shown = YEAR if len(word) == 4 and word[0] in "12" else NUMBER  # noqa: PLR2004
-        self[word] = form = WordForm(stem, plain, shown, word[0].isupper())
-        return form
+        return WordForm(stem, plain, shown, word[0].isupper())
+
+    return work_out
 
 
-_thread = local()
+_forms: Final = PerThread(_forming)
 
 
 def word_forms() -> Mapping[str, WordForm]:
@@ -97,7 +92,4 @@ def word_forms() -> Mapping[str, WordForm]:
 
     :returns: A mapping that knows every word but the empty one.
     """
-    if not hasattr(_thread, "forms"):
-        _thread.forms = _Forms()
-    forms: Mapping[str, WordForm] = _thread.forms
-    return forms
+    return _forms.known
