@@ -1,33 +1,71 @@
 """
-LLM calls of agent_rag by k: grading is one call whatever k, a rule hit none, an answer one more.
+LLM calls of the pipelines that grade by a model, by how many of the k retrieved documents answer the question.
 
-    python benchmarks/llm_calls.py
+    python benchmarks/llm_calls.py [--k 5 10 100]
+
+The model is in this process and grades rightly. Counted: the calls the model got, and what the run ended with. The web
+is off; the documents are short, so that a hundred of them fit the evidence's budget of tokens.
 """
 
+import argparse
 import uuid
+from typing import Any
 
-from common import instant_model
 from haystack import Document
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from model_server import reply_to, topic
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.pipelines import load
 
+PIPELINES = ("corrective_rag", "cascade_rag", "agent_rag")
+QUESTION = "How long does the battery of the drill last?"
+
+
+class Counted:
+    """A model in this process that knows which documents answer, and counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.generator = MockChatGenerator(response_fn=self._reply)
+
+    def _reply(self, messages: list[ChatMessage]) -> ChatMessage:
+        self.calls += 1
+        return ChatMessage.from_assistant(reply_to(messages[-1].text or "", 0), meta={"finish_reason": "stop"})
+
+
+def store_of(answering: int, documents: int) -> Any:
+    """Make a store where so many of the documents answer; they rank as well as the others."""
+    store = InMemoryDocumentStore(index=f"calls-{uuid.uuid4().hex}", embedding_similarity_function="cosine")
+    words = [topic(0) if number < answering else "other" for number in range(documents)]
+    texts = [f"The battery of the drill, note {number}: {word}." for number, word in enumerate(words)]
+    embedded = StaticDocumentEmbedder().run(documents=[Document(content=text) for text in texts])
+    store.write_documents(embedded["documents"])
+    return store
+
 
 def main() -> None:
     """Count and print."""
-    store = InMemoryDocumentStore(index=f"calls-{uuid.uuid4().hex}", embedding_similarity_function="cosine")
-    documents = [Document(content=f"The battery of the drill, note {number}.") for number in range(30)]
-    store.write_documents(StaticDocumentEmbedder().run(documents=documents)["documents"])
-    for k in (3, 5, 10, 20):
-        rag = load("agent_rag", store=store, generator=instant_model())
-        rag.pipeline.get_component("fuse").top_k = k
-        graded = rag.run(query="How long does the battery of the drill last?", top_k=k)["crag"]
-        approved = rag.run(query="How long does it last?", top_k=k, tool_history=[{"tool": "read_file"}])["crag"]
-        print(
-            f"k = {k:2}: {graded['documents_before']} documents, {graded['llm_calls']} calls (1 grading, 1 answer); "
-            f"with a rule hit {approved['llm_calls']}"
-        )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--k", nargs="+", type=int, default=(5, 10, 100))
+    print(f"{'pipeline':16}{'k':>5}{'judged':>8}  calls: action, where so many documents of k answer")
+    for name in PIPELINES:
+        for k in parser.parse_args().k:
+            found, judged = [], set()
+            for label, answering in (("all", k), ("all but one", k - 1), ("one", 1), ("none", 0)):
+                model = Counted()
+                rag = load(name, store=store_of(answering, k), generator=model.generator)
+                rag.pipeline.get_component("fuse").top_k = k
+                record = rag.run(query=QUESTION, top_k=k)["crag"]
+                judged.add(record["coverage"]["graded"])
+                found.append(f"{label} {model.calls}: {record['action']}")
+            print(f"{name:16}{k:>5}{'/'.join(map(str, sorted(judged))):>8}  " + ", ".join(found), flush=True)
+    model = Counted()
+    rag = load("agent_rag", store=store_of(10, 10), generator=model.generator)
+    rag.run(query=QUESTION, tool_history=[{"tool": "read_file"}])
+    print(f"agent_rag with a rule hit, which needs no grading: {model.calls}")
 
 
 if __name__ == "__main__":
