@@ -170,6 +170,14 @@ def test_what_was_not_run_is_named_with_its_reason(tmp_path: Path) -> None:
     assert "<td>not run</td>" in html
 
 
+def test_values_of_k_that_some_systems_were_not_asked_for_are_named(tmp_path: Path) -> None:
+    """A later run with another k may have been for some of them."""
+    write(tmp_path / "results", "cost", {"corrective_rag": [row(), row(k=100)], "langgraph_crag": [row()]})
+    missing = between(made_of(tmp_path)[0], "### What was not run", "## LLM calls")
+    assert "cost: k = 100 was asked of these only: corrective_rag." in missing
+    assert "k = 10 was asked" not in missing
+
+
 def test_without_any_result_all_is_not_run(tmp_path: Path) -> None:
     """The page is still written."""
     text, html = made_of(tmp_path)

@@ -11,13 +11,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from arms import FAULTS, KS, PARTS
+from arms import KS
 from page_figures import (
     Found,
     Held,
     Measure,
     Row,
-    arm,
     calls,
     compared,
     costs,
@@ -27,12 +26,12 @@ from page_figures import (
     table,
     written,
 )
+from page_gaps import not_run
 from page_pictures import Block, Line, Link, Text, bars, html, markdown, plot
 from page_texts import (
     CALLS,
     COMPARED,
     FACTS,
-    FAULT_NAMES,
     FAULTS_SAID,
     HERE,
     LIMITS,
@@ -129,29 +128,6 @@ def compared_on(held: Held) -> list[Block]:
         link = Link(one["source"].rsplit("/", 1)[-1], url)
         rows.append([held.labels[name], link, ", ".join(sorted(versions)), ", ".join(ran) or "not run"])
     return [*blocks, ("table", rows), ("h3", "What was not run"), ("ul", not_run(held) or ["Everything was run."])]
-
-
-def not_run(held: Held) -> list[str]:
-    """Name what is missing, with the reason."""
-    said = [f"{part}: no system was run, there is no {part}.json." for part in PARTS if part not in held.parts]
-    for part, one in held.parts.items():
-        wanted = {arm(row["k"], row["a"], not row["b"], row["errors"], row["fault"]) for row in one["settings"]["arms"]}
-        ks = [str(k) for k in KS if part == "cost" and arm(k) not in wanted]
-        gone = [FAULT_NAMES[fault] for fault in FAULTS if part == "faults" and arm(fault=fault) not in wanted]
-        said += [
-            f"{part}: this run did not ask for {', '.join(lot)}." for lot in ([f"k = {k}" for k in ks], gone) if lot
-        ]
-        gone_systems: dict[str, list[str]] = {}
-        for name, label in held.labels.items():
-            rows = one["figures"].get(name)
-            if rows is None:
-                gone_systems.setdefault(one["failed"].get(name) or "no figures in the result file", []).append(label)
-            for row in rows or ():
-                asked = sum(min(row["questions"], count) for count in one["settings"]["questions"].values())
-                what = f"k = {row['k']}, a = {row['a']:g}, {FAULT_NAMES.get(row['fault'], row['fault'] or 'no fault')}"
-                said += [f"{part}: {label}: {what}: ended after {row['n']} of {asked} questions."] * (row["n"] < asked)
-        said += [f"{part}: {' / '.join(labels)}: {why}." for why, labels in gone_systems.items()]
-    return said
 
 
 def lines(held: Held, measure: Measure, across: Measure | None = None) -> list[Line]:
