@@ -48,9 +48,12 @@ def test_the_file_judges_as_what_was_fitted(file: Path, in_memory_store: Any) ->
             for number, (title, text) in enumerate(each.source.texts)
         ]
         result = grader.run(query=each.source.question, documents=documents)
-        verdict, chances, scores = judged_by(each, calibrated_towns().calibration)
-        assert result["report"]["verdict"]["verdict"] == verdict
-        assert result["report"]["verdict"]["probabilities"] == {name: round(p, 4) for name, p in chances.items()}
+        said, scores = judged_by(each, calibrated_towns().calibration)
+        assert result["report"]["verdict"] == {
+            "verdict": said.verdict,
+            "probabilities": {name: round(p, 4) for name, p in said.probabilities.items()},
+            "covered": round(said.covered, 4),
+        }
         assert result["scores"] == scores
         assert result["report"]["calibrated"] is True
 
@@ -86,8 +89,8 @@ def test_the_threshold_is_stored_and_kept(file: Path) -> None:
     assert least == calibrated_towns().calibration.correct_from
     calibration = load_calibration(str(file))
     for each in prepared_towns()[:60]:
-        verdict, chances, _ = judged_by(each, calibration)
-        assert (verdict == "correct") == (chances["correct"] >= least)
+        said, _ = judged_by(each, calibration)
+        assert (said.verdict == "correct") == (said.probabilities["correct"] >= least)
     records = calibrated_towns().records
     chosen = [each["label"] for each in records if each["probabilities"]["correct"] >= least]
     assert np.mean([label != "correct" for label in chosen]) <= 0.2

@@ -1,5 +1,7 @@
 """Fitting: deterministic, on as few verdicts as there are, and pairs of words only where questions are alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from evaluation.calibrated_towns import calibrated_towns, prepared_towns
@@ -8,6 +10,7 @@ from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.holding_out import judged_by
 from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.regressions import best_priors, class_probabilities, fit_head
+from haystack_integrations.crag.judging.calibration import Calibration
 
 
 def with_verdicts(lists: list[Prepared], *verdicts: str) -> list[Prepared]:
@@ -43,18 +46,35 @@ def test_two_verdicts_are_told_apart(verdicts: tuple[str, ...]) -> None:
     lists = with_verdicts(prepared_towns(), *verdicts)
     calibration = fit(lists)
     assert calibration.classes == verdicts
-    told = [judged_by(each, calibration) for each in lists]
-    assert {verdict for verdict, _, _ in told} == set(verdicts)
-    assert all(sum(chances[name] for name in verdicts) == pytest.approx(1) for _, chances, _ in told)
+    told = [judged_by(each, calibration)[0] for each in lists]
+    assert {said.verdict for said in told} == set(verdicts)
+    assert all(sum(said.probabilities[name] for name in verdicts) == pytest.approx(1) for said in told)
 
 
 def test_a_fold_that_met_one_verdict_tells_that_one() -> None:
     """All questions of the other one may stand in the fold that is held out."""
     for verdict in ("correct", "ambiguous", "incorrect"):
         lists = with_verdicts(prepared_towns(), verdict)
-        told, chances, _ = judged_by(lists[0], fit(lists))
-        assert told == verdict
-        assert chances[verdict] > 0.9
+        said, _ = judged_by(lists[0], fit(lists))
+        assert said.verdict == verdict
+        assert said.probabilities[verdict] > 0.9
+
+
+def test_cut_lists_teach_how_a_gap_looks_and_nothing_else() -> None:
+    """What judges documents and verdicts stays as it is, to the last digit; without them there is no such part."""
+    lists = prepared_towns()
+    uncut = [each for each in lists if not each.source.is_cut]
+    one, other = fit(lists), fit(uncut)
+    assert other.covered is None
+    assert one.covered is not None
+    assert replace(one, covered=None).to_dict() == other.to_dict()
+    assert Calibration.from_dict(one.to_dict()).to_dict() == one.to_dict()
+    said = {each.source.is_cut: list[float]() for each in lists}
+    for each in lists:
+        if each.source.is_cut or each.source.verdict == "correct":
+            said[each.source.is_cut].append(judged_by(each, one)[0].covered)
+    assert np.mean(said[True]) < np.mean(said[False]) - 0.3
+    assert judged_by(uncut[0], other)[0].covered == judged_by(uncut[0], other)[0].probabilities["correct"]
 
 
 def test_a_list_without_a_verdict_teaches_documents() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluation.calibrated_towns import calibrated_towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
@@ -57,6 +58,18 @@ def test_a_record_says_what_was_decided_and_what_is_true(dataset: Dataset) -> No
     assert record["cost"]["words_to_generator"] > 0
     assert record["cost"]["seconds"] > 0
     assert record["error"] is None
+
+
+def test_a_list_without_its_evidence_is_scored_by_the_number_for_that(dataset: Dataset, tmp_path: Path) -> None:
+    """A calibration has one; the shipped judgement has none, and its score stands in."""
+    file = tmp_path / "calibration.json"
+    file.write_text(json.dumps(calibrated_towns().calibration.to_dict()))
+    one = evaluate(dataset, Setup("corrective_retrieval", grader="heuristic", calibration=str(file)))
+    other = evaluate(dataset, Setup("corrective_retrieval", grader="heuristic"))
+    places = [n for n, record in enumerate(one) if record["gap"] and record["gap"]["status"] == "covered"]
+    assert places
+    assert all(one[n]["gap"]["score"] != one[n]["score"] for n in places)
+    assert all(other[n]["gap"]["score"] == other[n]["score"] for n in places)
 
 
 def test_the_islands_are_judged_rightly(dataset: Dataset) -> None:

@@ -59,7 +59,7 @@ def test_wording_is_the_same_but_for_case_spaces_and_the_last_mark() -> None:
 
 def test_each_question_gives_its_first_five_and_its_whole_list() -> None:
     """The verdict is on the first five; the longer one teaches documents only."""
-    lists = labelled_lists(*towns())
+    lists = [each for each in labelled_lists(*towns()) if not each.is_cut]
     assert len(lists) == 2 * COUNT
     short, whole = lists[:2]
     assert (short.id, len(short.texts), len(whole.texts)) == (whole.id, 5, LENGTH)
@@ -67,6 +67,23 @@ def test_each_question_gives_its_first_five_and_its_whole_list() -> None:
     assert whole.verdict is None
     assert short.group == whole.group
     assert short.grades == whole.grades[:5]
+
+
+def test_a_question_with_an_answer_comes_once_more_without_it() -> None:
+    """The first five of what is left; others have nothing to lose, or nothing would be left."""
+    dataset, ranked = towns()
+    lists = labelled_lists(dataset, ranked)
+    wholes = {each.id: each for each in lists if each.verdict is None and not each.is_cut}
+    cuts = {each.id: each for each in lists if each.is_cut}
+    assert set(cuts) == {name for name, whole in wholes.items() if 2 in whole.grades}
+    for name, cut in cuts.items():
+        rows = zip(wholes[name].texts, wholes[name].grades, strict=True)
+        left = [(text, grade) for text, grade in rows if grade < 2][:5]
+        assert list(zip(cut.texts, cut.grades, strict=True)) == left
+        assert (cut.verdict, cut.group) == (None, wholes[name].group)
+    best = next(iter(cuts))
+    only = {best: replace(ranked[best], retrieved=ranked[best].retrieved[:1], grades=(2,))}
+    assert not any(each.is_cut for each in labelled_lists(dataset, only))
 
 
 def test_a_question_that_is_not_strict_teaches_documents_only() -> None:

@@ -115,7 +115,8 @@ class HeuristicGrader:
             - `set_score`: In [0, 1]: the probability that the documents answer, or the published formula of a preset.
             - `signals`: `{"set": {name: value}, "documents": {id: {name: value}}}`.
             - `report`: `signals` and `set_score`, for the router; by a calibration also `verdict`
-              (`{"verdict", "probabilities"}`) and `calibrated`: whether it was fitted on your own questions.
+              (`{"verdict", "probabilities", "covered"}`; `covered`: low where the evidence is not in the store) and
+              `calibrated`: whether it was fitted on your own questions.
         :raises ConfigurationError: When the calibration was made on lists of other retrievers.
         """
         skipped = not documents or (state is not None and state.mode == "off")

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from haystack_integrations.crag.evaluation.labelled import Prepared
-from haystack_integrations.crag.evaluation.regressions import Groups, splits
+from haystack_integrations.crag.evaluation.regressions import Groups, splits_of
 from haystack_integrations.crag.judging.crossing import Crossing, question_words, visible
 from haystack_integrations.crag.judging.heads import Values
 
@@ -48,17 +48,18 @@ def fit_crossing(lists: Sequence[Prepared], grades: NDArray[Any], groups: Groups
     # The same question may come with a shorter and a longer list: it counts once.
     shared = Counter(term for terms in {each.source.id: each.asked.terms for each in lists}.values() for term in terms)
     words = frozenset(word for word, count in shared.items() if count >= _QUESTIONS)
-    chosen = grades >= _ON_TOPIC
+    own = np.array([not each.source.is_cut for each in lists for _ in each.source.grades])
+    chosen = own & (grades >= _ON_TOPIC)
     answers = grades == _ANSWERS
     if len(words) < _WORDS or min(answers.sum(), (chosen & ~answers).sum()) < _LEAST_LABELS:
         return None, nothing
     table, pairs = _table(lists, words, chosen)
     held = nothing.copy()
-    for train, test in splits(groups):
-        own = train[chosen[train]]
-        if len(set(answers[own].tolist())) < 2:  # noqa: PLR2004 - all labels of a kind stand in one group
+    for train, test in splits_of(groups, own):
+        known = train & chosen
+        if len(set(answers[known].tolist())) < 2:  # noqa: PLR2004 - all labels of a kind stand in one group
             continue
-        model = _fitted(table[own], answers[own])
+        model = _fitted(table[known], answers[known])
         held[test] = _strongest(model, pairs, words)[1](table[test])
     crossing, _ = _strongest(_fitted(table[chosen], answers[chosen]), pairs, words)
     return crossing, held

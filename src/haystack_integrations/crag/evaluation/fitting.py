@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.evaluation.boosting import Boosting, with_trees
 from haystack_integrations.crag.evaluation.crossings import fit_crossing
-from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.labelled import ANSWERS, Prepared
 from haystack_integrations.crag.evaluation.regressions import (
     Groups,
     best_priors,
@@ -22,6 +22,7 @@ from haystack_integrations.crag.evaluation.regressions import (
     fit_head,
     one_thread,
     splits,
+    splits_of,
 )
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.crossing import Crossing
@@ -29,7 +30,6 @@ from haystack_integrations.crag.judging.heads import Head, Values
 from haystack_integrations.crag.judging.judge import CROSSED, Likely, joined, together
 from haystack_integrations.crag.vocabulary import JUDGED
 
-ANSWERS: Final = 2
 ON_TOPIC: Final = 1
 
 # Inverse regularisation of the two stages; flat between a third and three times as much.
@@ -55,8 +55,8 @@ def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, cr
     """
     Fit all stages.
 
-    :param lists: Prepared lists. Those without a verdict teach documents only; the same question may come with a
-        shorter and a longer list.
+    :param lists: Prepared lists. Those without a verdict teach documents only, those cut only how a gap looks; the
+        same question may come with several of them.
     :param notes: What the file shall tell besides.
     :param crossing: Whether to learn which words answer which kind of question, where questions are alike enough.
     :returns: The calibration.
@@ -75,22 +75,27 @@ def _fitted(lists: Sequence[Prepared], notes: Mapping[str, Any], *, crossing: bo
         features = [{**each, CROSSED: score} for each, score in zip(features, scores.tolist(), strict=True)]
     names = tuple(features[0])
     table = np.array([[each[name] for name in names] for each in features])
-    everyone = np.ones(len(grades), dtype=bool)
-    topic, of_topic = _staged(names, table, groups, grades >= ON_TOPIC, everyone)
-    answers, of_answers = _staged(names, table, groups, grades == ANSWERS, everyone)
-    enough, of_enough = _staged(names, table, groups, grades == ANSWERS, grades >= ON_TOPIC)
+    own = np.array([not lists[k].source.is_cut for k in rows])
+    topic, of_topic = _staged(names, table, groups, grades >= ON_TOPIC, own, own)
+    answers, of_answers = _staged(names, table, groups, grades == ANSWERS, own, own)
+    enough, of_enough = _staged(names, table, groups, grades == ANSWERS, own & (grades >= ON_TOPIC), own)
     stages = _Stages(topic, answers, enough, pairs)
-    return _with_verdict(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes)
+    return _concluding(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes)
 
 
 def _staged(
-    names: tuple[str, ...], table: Values, groups: Groups, labels: NDArray[np.bool_], among: NDArray[np.bool_]
+    names: tuple[str, ...],
+    table: Values,
+    groups: Groups,
+    labels: NDArray[np.bool_],
+    among: NDArray[np.bool_],
+    own: NDArray[np.bool_],
 ) -> tuple[Head, Values]:
-    """Fit a head on some of the rows, and give what heads fitted without a row's group say of that row."""
+    """Fit a head on some of the own rows, and give what heads fitted without a row's group say of any row."""
     held = np.zeros(len(labels))
-    for train, test in splits(groups):
-        own = train[among[train]]
-        held[test] = _document_head(names, table[own], labels[own]).of_rows(table[test])
+    for train, test in splits_of(groups, own):
+        known = train & among
+        held[test] = _document_head(names, table[known], labels[known]).of_rows(table[test])
     return _document_head(names, table[among], labels[among]), held
 
 
@@ -98,30 +103,41 @@ def _document_head(names: tuple[str, ...], table: Values, labels: NDArray[np.boo
     return with_trees(fit_head(names, table, labels, _DOCUMENT_C), table, labels, _TREES)
 
 
-def _with_verdict(
+def _concluding(
     lists: Sequence[Prepared], rows: NDArray[Any], likely: Likely, stages: _Stages, notes: Mapping[str, Any]
 ) -> Calibration:
-    """Fit the verdict on what the held-out document stages say, and the factors that make up for rare verdicts."""
-    judged = [k for k, each in enumerate(lists) if each.source.verdict is not None]
-    told = [str(lists[k].source.verdict) for k in judged]
-    classes = _classes(set(told))
-    labels = np.array([classes.index(verdict) for verdict in told])
-    groups = np.array([lists[k].source.group for k in judged])
+    """Fit what judges lists on what the held-out document stages say."""
+    used = [k for k, each in enumerate(lists) if each.source.verdict is not None or each.source.is_cut]
     features = []
-    for k in judged:
+    for k in used:
         own = rows == k
         part = Likely(likely.answers[own], likely.topic[own], likely.sufficient[own])
         features.append(together(lists[k].measured, part))
     names = tuple(features[0])
     table = np.array([[each[name] for name in names] for each in features])
-    held = np.zeros((len(judged), len(classes)))
+    is_cut = np.array([lists[k].source.is_cut for k in used])
+    judged = [lists[k].source for k in used if not lists[k].source.is_cut]
+    groups = np.array([source.group for source in judged])
+    head, classes, priors = _verdict(names, table[~is_cut], [str(source.verdict) for source in judged], groups)
+    covered = None
+    if is_cut.any():
+        holds = np.array([ANSWERS in lists[k].source.grades for k in used])
+        covered = with_trees(fit_head(names, table, holds, _VERDICT_C), table, holds, _TREES)
+    judging = (stages.topic, stages.answers, stages.sufficient, stages.crossing, head, classes, priors)
+    return Calibration(*judging, covered=covered, notes=dict(notes))
+
+
+def _verdict(
+    names: tuple[str, ...], table: Values, told: Sequence[str], groups: Groups
+) -> tuple[Head, tuple[str, ...], tuple[float, ...]]:
+    """Fit the verdict, and the factors that make up for rare ones; gives the classes between the two."""
+    classes = _classes(set(told))
+    labels = np.array([classes.index(verdict) for verdict in told])
+    held = np.zeros((len(told), len(classes)))
     for train, test in splits(groups):
         head = fit_head(names, table[train], labels[train], _VERDICT_C)
         held[test] = class_probabilities(head, table[test], labels[train], len(classes))
-    head, priors = fit_head(names, table, labels, _VERDICT_C), best_priors(held, labels)
-    return Calibration(
-        stages.topic, stages.answers, stages.sufficient, stages.crossing, head, classes, priors, notes=dict(notes)
-    )
+    return fit_head(names, table, labels, _VERDICT_C), classes, best_priors(held, labels)
 
 
 def _classes(told: set[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from haystack_integrations.crag.evaluation.measures import (
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
-from haystack_integrations.crag.judging.judge import crossed, decide, likely_of, together
+from haystack_integrations.crag.judging.judge import Conclusion, conclude, crossed, likely_of
 
 Record = dict[str, Any]
 LIMITS = (0.05, 0.1, 0.2)
@@ -96,7 +96,7 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
     :param gap: The list that is left when the evidence is removed.
     :returns: A record as `crag eval` makes them.
     """
-    verdict, probabilities, scores = judged_by(each, calibration)
+    found, scores = judged_by(each, calibration)
     rows = zip(each.source.texts, each.source.grades, scores, strict=True)
     documents = [
         {"id": str(n), "title": title, "label": grade, "score": score, "kept": score >= _KEPT}
@@ -104,16 +104,16 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
     ]
     missing: Record | None = None
     if gap is not None:
-        told, chances, _ = judged_by(gap, calibration)
-        missing = {"status": gap.source.verdict, "verdict": told, "score": chances["correct"], "accidental": None}
+        told, _ = judged_by(gap, calibration)
+        missing = {"status": gap.source.verdict, "verdict": told.verdict, "score": told.covered, "accidental": None}
     return {
         "id": each.source.id,
         "question": each.source.question,
         "label": each.source.verdict,
         "strict": True,
-        "verdict": verdict,
-        "score": probabilities["correct"],
-        "probabilities": probabilities,
+        "verdict": found.verdict,
+        "score": found.probabilities["correct"],
+        "probabilities": found.probabilities,
         "rule": "set_verdict",
         "action": None,
         "documents": documents,
@@ -125,19 +125,17 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
     }
 
 
-def judged_by(each: Prepared, calibration: Calibration) -> tuple[str, dict[str, float], list[float]]:
+def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, list[float]]:
     """
     Judge one list.
 
     :param each: The list.
     :param calibration: What judges.
-    :returns: The verdict, the probability of each, and the score of each document.
+    :returns: What is said of it, and the score of each document.
     """
     measured = crossed(each.measured, each.asked, each.readings, calibration)
     likely = likely_of(measured.documents, calibration)
-    row = calibration.verdict.probabilities([together(measured, likely)])
-    verdict, probabilities = decide(row[0], calibration)
-    return verdict, probabilities, likely.scores()
+    return conclude(measured, likely, calibration), likely.scores()
 
 
 def figures(

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
+
+ANSWERS: Final = 2
+"""The grade of a document that answers."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class LabelledList:
     :param grades: For each of them 2 (answers), 1 (on topic) or 0.
     :param verdict: The right verdict on the list; None where nobody can say, it then teaches documents only.
     :param group: Questions of one group are never split.
+    :param is_cut: Whether what answers was taken out: it then teaches only how a gap looks.
     """
 
     id: str
@@ -27,6 +32,7 @@ class LabelledList:
     grades: tuple[int, ...]
     verdict: str | None
     group: int
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)

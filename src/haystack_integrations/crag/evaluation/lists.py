@@ -167,7 +167,9 @@ class FixedLists:
         accidental = None
         if case.gap.status == "gap" and answers:
             accidental = holds(map(self._normalised, self._found(names)), answers)
-        told = {name: decided.decision[name] for name in ("verdict", "score")}
+        # A calibrated judgement has a number for just this; any other its score.
+        score = (decided.report.get("verdict") or {}).get("covered", decided.decision["score"])
+        told = {"verdict": decided.decision["verdict"], "score": score}
         return {"status": case.gap.status, **told, "accidental": accidental}
 
     def _found(self, names: Sequence[str]) -> list[Document]:

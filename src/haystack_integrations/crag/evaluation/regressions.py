@@ -50,6 +50,19 @@ def splits(groups: Groups) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]
     yield from GroupKFold(folds).split(groups, groups=groups)
 
 
+def splits_of(groups: Groups, own: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """
+    Split some rows into folds that no group crosses; the others are held out with their groups.
+
+    :param groups: The group of each row.
+    :param own: The rows to split.
+    :returns: Rows to fit on, some of `own`, and rows held out, fold by fold.
+    """
+    for _, test in splits(groups[own]):
+        held = np.isin(groups, groups[own][test])
+        yield own & ~held, held
+
+
 def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: float, *, balanced: bool = False) -> Head:
     """
     Fit one logistic regression.

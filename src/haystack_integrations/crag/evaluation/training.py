@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermC
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.groups import group_numbers, wording
-from haystack_integrations.crag.evaluation.labelled import LabelledList
+from haystack_integrations.crag.evaluation.labelled import ANSWERS, LabelledList
 from haystack_integrations.crag.evaluation.reading import QUERIES
 from haystack_integrations.crag.vocabulary import JUDGED
 
@@ -49,8 +50,9 @@ def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[L
 
     :param dataset: The data set.
     :param ranked: The list of each question, by id.
-    :returns: For each question its first five documents with a verdict; and the whole list without one, since all of it
-        teaches what single documents are.
+    :returns: For each question its first five documents with a verdict; the whole list without one, since all of it
+        teaches what single documents are; and the first five of what is left without the documents that answer, as if
+        the store did not have them.
     """
     groups, lists = group_numbers(dataset), []
     for case in dataset.cases:
@@ -60,6 +62,11 @@ def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[L
         lists.append(_labelled(dataset, case, found, TOP_K, verdict, groups[case.id]))
         if len(found.retrieved) > TOP_K:
             lists.append(_labelled(dataset, case, found, len(found.retrieved), None, groups[case.id]))
+        rest = {name: grade for name, grade in zip(found.retrieved, case.grades(found), strict=True) if grade < ANSWERS}
+        if case.strict and 0 < len(rest) < len(found.retrieved):
+            left = replace(found, retrieved=tuple(rest), grades=tuple(rest.values()))
+            cut = _labelled(dataset, case, left, TOP_K, None, groups[case.id])
+            lists.append(replace(cut, is_cut=True))
     return lists
 
 

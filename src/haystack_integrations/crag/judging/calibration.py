@@ -26,6 +26,8 @@ class Calibration:
     :param verdict: The three-way verdict on a list, from `verdicts.listed` and the list's own signals.
     :param classes: The verdicts it tells apart, in the order of the head's rows.
     :param priors: For each of them a factor that makes up for how often it occurred.
+    :param covered: Probability that an answering document is there, from the same signals as the verdict, by a model
+        that has also met lists from which those documents were removed; None where it was fitted without.
     :param correct_from: A verdict `correct` needs at least this probability (conformal risk control), or None.
     :param is_calibrated: Whether it was fitted on the user's own questions.
     :param encoder: Name of the model whose vectors it was fitted on.
@@ -41,6 +43,7 @@ class Calibration:
     classes: tuple[str, ...]
     priors: tuple[float, ...]
     correct_from: float | None = None
+    covered: Head | None = None
     is_calibrated: bool = True
     encoder: str = SHIPPED_MODEL
     retrievers: tuple[str, ...] = ()
@@ -56,7 +59,7 @@ class Calibration:
             msg = f"priors must be {len(self.classes)} numbers > 0, but got {list(self.priors)}"
             raise ValueError(msg)
         rows = {"verdict": (self.verdict, 1 if len(known) == 2 else 3)}  # noqa: PLR2004
-        heads = {"topic": self.topic, "answers": self.answers, "sufficient": self.sufficient}
+        heads = {"topic": self.topic, "answers": self.answers, "sufficient": self.sufficient, "covered": self.covered}
         rows |= {name: (head, 1) for name, head in heads.items() if head is not None}
         for name, (head, wanted) in rows.items():
             if len(head.biases) != wanted:
@@ -81,6 +84,7 @@ class Calibration:
                 "priors": list(self.priors),
                 "correct_from": self.correct_from,
                 "model": self.verdict.to_dict(),
+                "covered": None if self.covered is None else self.covered.to_dict(),
             },
             "documents": {
                 "topic": self.topic.to_dict(),
@@ -99,7 +103,7 @@ class Calibration:
         :returns: The calibration.
         """
         documents, verdict = values["documents"], values["verdict"]
-        crossing = documents["crossing"]
+        crossing, covered = documents["crossing"], verdict.get("covered")
         own = {"format", "version", "calibrated", "encoder", "retrievers", "verdict", "documents"}
         return cls(
             topic=Head.from_dict(documents["topic"]),
@@ -110,6 +114,7 @@ class Calibration:
             classes=tuple(verdict["classes"]),
             priors=tuple(verdict["priors"]),
             correct_from=verdict["correct_from"],
+            covered=None if covered is None else Head.from_dict(covered),
             is_calibrated=bool(values["calibrated"]),
             encoder=str(values.get("encoder", SHIPPED_MODEL)),
             retrievers=tuple(values["retrievers"]),

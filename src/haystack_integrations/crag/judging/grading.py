@@ -83,7 +83,11 @@ def grade(
     main = {id_: {name: round(own[name], 4) for name in (*_LIKELY, *_TOLD)} for id_, own in by_id.items()}
     report = {
         "set_score": probabilities["correct"],
-        "verdict": {"verdict": opinion.verdict, "probabilities": probabilities},
+        "verdict": {
+            "verdict": opinion.verdict,
+            "probabilities": probabilities,
+            "covered": round(opinion.covered, 4),
+        },
         "calibrated": calibration.is_calibrated,
         "signals": {"set": of_set, "documents": main},
     }

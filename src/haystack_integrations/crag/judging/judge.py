@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,21 @@ class Likely:
         return [round(value, 4) for value in ((self.answers + self.topic) / 2).tolist()]
 
 
+class Conclusion(NamedTuple):
+    """
+    What is said of a list.
+
+    :param verdict: The verdict.
+    :param probabilities: Of each verdict, calibrated.
+    :param covered: How likely an answering document is there, for telling lists whose evidence the store lacks: by
+        the model that has met such lists, else the probability of `correct`. An order, not a share of your questions.
+    """
+
+    verdict: str
+    probabilities: dict[str, float]
+    covered: float
+
+
 @dataclass(frozen=True)
 class Opinion:
     """
@@ -44,12 +60,14 @@ class Opinion:
     :param likely: On each document.
     :param verdict: On the list.
     :param probabilities: Of each verdict, calibrated.
+    :param covered: How likely an answering document is there; see `Conclusion`.
     :param signals: What was measured of each document.
     """
 
     likely: Likely
     verdict: str
     probabilities: dict[str, float]
+    covered: float
     signals: list[Features]
 
 
@@ -74,9 +92,8 @@ def judge(
     readings = reader.read(texts)
     measured = crossed(measure(asked, readings), asked, readings, calibration)
     likely = likely_of(measured.documents, calibration)
-    row = calibration.verdict.probabilities([together(measured, likely)])
-    verdict, probabilities = decide(row[0], calibration)
-    return Opinion(likely, verdict, probabilities, measured.documents)
+    found = conclude(measured, likely, calibration)
+    return Opinion(likely, found.verdict, found.probabilities, found.covered, measured.documents)
 
 
 def crossed(measured: Measured, asked: Asked, readings: Sequence[Reading], calibration: Calibration) -> Measured:
@@ -130,6 +147,22 @@ def together(measured: Measured, likely: Likely) -> Features:
     :returns: Signals by name.
     """
     return {**measured.together, **listed(likely.answers, likely.topic, likely.sufficient)}
+
+
+def conclude(measured: Measured, likely: Likely, calibration: Calibration) -> Conclusion:
+    """
+    Judge a list.
+
+    :param measured: What was measured of it.
+    :param likely: What its documents are likely to be.
+    :param calibration: The trained judgement.
+    :returns: The judgement on it.
+    """
+    signals = [together(measured, likely)]
+    verdict, probabilities = decide(calibration.verdict.probabilities(signals)[0], calibration)
+    covered = calibration.covered
+    chance = probabilities["correct"] if covered is None else float(covered.probabilities(signals)[0])
+    return Conclusion(verdict, probabilities, chance)
 
 
 def decide(row: Values, calibration: Calibration) -> tuple[str, dict[str, float]]:
