@@ -3,8 +3,8 @@ LLM calls of the pipelines that grade by a model, by how many of the k retrieved
 
     python benchmarks/llm_calls.py [--k 5 10 100]
 
-The model is in this process and grades rightly. Counted: the calls the model got, and what the run ended with. The web
-is off; the documents are short, so that a hundred of them fit the evidence's budget of tokens.
+The model is in this process and grades rightly. Counted: the calls the model got, and what the run ended with.
+The documents are short, so that a hundred of them fit the evidence's budget of tokens.
 """
 
 import argparse
@@ -50,9 +50,10 @@ def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--k", nargs="+", type=int, default=(5, 10, 100))
+    ks = parser.parse_args().k
     print(f"{'pipeline':16}{'k':>5}{'judged':>8}  calls: action, where so many documents of k answer")
     for name in PIPELINES:
-        for k in parser.parse_args().k:
+        for k in ks:
             found, judged = [], set()
             for label, answering in (("all", k), ("all but one", k - 1), ("one", 1), ("none", 0)):
                 model = Counted()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC, Prepared
 from haystack_integrations.crag.evaluation.regressions import Groups, splits_of
 from haystack_integrations.crag.judging.crossing import Crossing, question_words, visible
 from haystack_integrations.crag.judging.heads import Values
@@ -28,8 +28,6 @@ _LEAST_LABELS: Final = 40
 _MOST_PAIRS: Final = 4_000
 
 _C: Final = 5.0
-_ON_TOPIC: Final = 1
-_ANSWERS: Final = 2
 
 Pair = tuple[str, str]
 
@@ -49,8 +47,8 @@ def fit_crossing(lists: Sequence[Prepared], grades: NDArray[Any], groups: Groups
     shared = Counter(term for terms in {each.source.id: each.asked.terms for each in lists}.values() for term in terms)
     words = frozenset(word for word, count in shared.items() if count >= _QUESTIONS)
     own = np.array([not each.source.is_cut for each in lists for _ in each.source.grades])
-    chosen = own & (grades >= _ON_TOPIC)
-    answers = grades == _ANSWERS
+    chosen = own & (grades >= ON_TOPIC)
+    answers = grades == ANSWERS
     if len(words) < _WORDS or min(answers.sum(), (chosen & ~answers).sum()) < _LEAST_LABELS:
         return None, nothing
     table, pairs = _table(lists, words, chosen)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.evaluation.boosting import Boosting, with_trees
 from haystack_integrations.crag.evaluation.crossings import fit_crossing
-from haystack_integrations.crag.evaluation.labelled import ANSWERS, Prepared
+from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC, Prepared
 from haystack_integrations.crag.evaluation.regressions import (
     Groups,
     best_priors,
@@ -30,14 +30,12 @@ from haystack_integrations.crag.judging.heads import Head, Values
 from haystack_integrations.crag.judging.judge import CROSSED, Likely, joined, together
 from haystack_integrations.crag.vocabulary import JUDGED
 
-ON_TOPIC: Final = 1
-
 # Inverse regularisation of the two stages; flat between a third and three times as much.
 _DOCUMENT_C: Final = 0.03
 _VERDICT_C: Final = 0.02
 
 # More trees at a lower rate took as much longer and were no better held out. The verdict has none: lists are fewer than
-# trees need, and of those from which the evidence was removed they called more `correct`.
+# trees need, and of those from which the evidence was removed they called more `correct`. What has met such lists has.
 _TREES: Final = Boosting(rounds=30, rate=0.2, leaves=8, least=20)
 
 
@@ -95,12 +93,12 @@ def _staged(
     held = np.zeros(len(labels))
     for train, test in splits_of(groups, own):
         known = train & among
-        held[test] = _document_head(names, table[known], labels[known]).of_rows(table[test])
-    return _document_head(names, table[among], labels[among]), held
+        held[test] = _head(names, table[known], labels[known], _DOCUMENT_C).of_rows(table[test])
+    return _head(names, table[among], labels[among], _DOCUMENT_C), held
 
 
-def _document_head(names: tuple[str, ...], table: Values, labels: NDArray[np.bool_]) -> Head:
-    return with_trees(fit_head(names, table, labels, _DOCUMENT_C), table, labels, _TREES)
+def _head(names: tuple[str, ...], table: Values, labels: NDArray[np.bool_], c: float) -> Head:
+    return with_trees(fit_head(names, table, labels, c), table, labels, _TREES)
 
 
 def _concluding(
@@ -122,7 +120,7 @@ def _concluding(
     covered = None
     if is_cut.any():
         holds = np.array([ANSWERS in lists[k].source.grades for k in used])
-        covered = with_trees(fit_head(names, table, holds, _VERDICT_C), table, holds, _TREES)
+        covered = _head(names, table, holds, _VERDICT_C)
     judging = (stages.topic, stages.answers, stages.sufficient, stages.crossing, head, classes, priors)
     return Calibration(*judging, covered=covered, notes=dict(notes))
 

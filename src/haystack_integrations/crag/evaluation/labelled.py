@@ -9,7 +9,8 @@ from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
 
 ANSWERS: Final = 2
-"""The grade of a document that answers."""
+ON_TOPIC: Final = 1
+"""The grade of a document that answers, and the least of one that is on topic."""
 
 
 @dataclass(frozen=True)

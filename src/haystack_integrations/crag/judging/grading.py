@@ -70,7 +70,7 @@ def grade(
     counted = retrieved_frequencies(reader.read(texts)) if statistics is None else _of_corpus(statistics)
     opinion = judge(query, texts, calibration, reader, counted)
     scores = opinion.likely.scores()[: len(documents)]
-    probabilities = {name: round(value, 4) for name, value in opinion.probabilities.items()}
+    probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
     of_set = {
         **{f"probability_{name}": value for name, value in probabilities.items()},
         "calibrated": calibration.is_calibrated,
@@ -84,9 +84,9 @@ def grade(
     report = {
         "set_score": probabilities["correct"],
         "verdict": {
-            "verdict": opinion.verdict,
+            "verdict": opinion.conclusion.verdict,
             "probabilities": probabilities,
-            "covered": round(opinion.covered, 4),
+            "covered": round(opinion.conclusion.covered, 4),
         },
         "calibrated": calibration.is_calibrated,
         "signals": {"set": of_set, "documents": main},

@@ -58,16 +58,12 @@ class Opinion:
     The judgement on a retrieval.
 
     :param likely: On each document.
-    :param verdict: On the list.
-    :param probabilities: Of each verdict, calibrated.
-    :param covered: How likely an answering document is there; see `Conclusion`.
+    :param conclusion: On the list.
     :param signals: What was measured of each document.
     """
 
     likely: Likely
-    verdict: str
-    probabilities: dict[str, float]
-    covered: float
+    conclusion: Conclusion
     signals: list[Features]
 
 
@@ -92,8 +88,7 @@ def judge(
     readings = reader.read(texts)
     measured = crossed(measure(asked, readings), asked, readings, calibration)
     likely = likely_of(measured.documents, calibration)
-    found = conclude(measured, likely, calibration)
-    return Opinion(likely, found.verdict, found.probabilities, found.covered, measured.documents)
+    return Opinion(likely, conclude(measured, likely, calibration), measured.documents)
 
 
 def crossed(measured: Measured, asked: Asked, readings: Sequence[Reading], calibration: Calibration) -> Measured:
