@@ -92,10 +92,10 @@ def test_pairs_of_words_are_scored_by_those_that_have_not_seen_the_question() ->
     lists = prepared_towns()
     grades = np.array([grade for each in lists for grade in each.source.grades])
     groups = np.array([each.source.group for each in lists for _ in each.source.grades])
-    own = groups == groups[np.flatnonzero(grades == 2)[0]]
+    own, every = groups == groups[np.flatnonzero(grades == 2)[0]], np.ones(len(grades), bool)
     swapped = np.where(own & (grades > 0), 3 - grades, grades)
-    _, before = fit_crossing(lists, grades, groups)
-    _, after = fit_crossing(lists, swapped, groups)
+    _, before = fit_crossing(lists, grades, groups, every)
+    _, after = fit_crossing(lists, swapped, groups, every)
     assert np.array_equal(before[own], after[own])
     assert not np.array_equal(before, after)
 

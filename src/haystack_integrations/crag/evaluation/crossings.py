@@ -32,13 +32,16 @@ _C: Final = 5.0
 Pair = tuple[str, str]
 
 
-def fit_crossing(lists: Sequence[Prepared], grades: NDArray[Any], groups: Groups) -> tuple[Crossing | None, Values]:
+def fit_crossing(
+    lists: Sequence[Prepared], grades: NDArray[Any], groups: Groups, own: NDArray[np.bool_]
+) -> tuple[Crossing | None, Values]:
     """
     Fit pairs of words.
 
     :param lists: Prepared lists.
     :param grades: The grade of each of their documents, in order.
     :param groups: The group of each of their documents.
+    :param own: Which documents teach: not those of cut lists, which stand in another list already.
     :returns: The pairs, and for each document the score by pairs fitted without its group. None where the questions
         have too little in common.
     """
@@ -46,7 +49,6 @@ def fit_crossing(lists: Sequence[Prepared], grades: NDArray[Any], groups: Groups
     # The same question may come with a shorter and a longer list: it counts once.
     shared = Counter(term for terms in {each.source.id: each.asked.terms for each in lists}.values() for term in terms)
     words = frozenset(word for word, count in shared.items() if count >= _QUESTIONS)
-    own = np.array([not each.source.is_cut for each in lists for _ in each.source.grades])
     chosen = own & (grades >= ON_TOPIC)
     answers = grades == ANSWERS
     if len(words) < _WORDS or min(answers.sum(), (chosen & ~answers).sum()) < _LEAST_LABELS:

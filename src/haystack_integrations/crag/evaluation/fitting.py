@@ -40,6 +40,16 @@ _TREES: Final = Boosting(rounds=30, rate=0.2, leaves=8, least=20)
 
 
 @dataclass(frozen=True)
+class _Rows:
+    """A row of signals for each document; `own` are those of lists that are not cut."""
+
+    names: tuple[str, ...]
+    table: Values
+    groups: Groups
+    own: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class _Stages:
     """The stages that judge documents."""
 
@@ -64,37 +74,33 @@ def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, cr
 
 
 def _fitted(lists: Sequence[Prepared], notes: Mapping[str, Any], *, crossing: bool) -> Calibration:
-    rows = np.array([k for k, each in enumerate(lists) for _ in each.source.grades])
+    places = np.array([k for k, each in enumerate(lists) for _ in each.source.grades])
     grades = np.array([grade for each in lists for grade in each.source.grades])
-    groups = np.array([lists[k].source.group for k in rows])
-    pairs, scores = fit_crossing(lists, grades, groups) if crossing else (None, np.zeros(len(grades)))
+    groups = np.array([lists[k].source.group for k in places])
+    own = np.array([not lists[k].source.is_cut for k in places])
+    pairs, scores = fit_crossing(lists, grades, groups, own) if crossing else (None, np.zeros(len(grades)))
     features = [features for each in lists for features in each.measured.documents]
     if pairs is not None:
         features = [{**each, CROSSED: score} for each, score in zip(features, scores.tolist(), strict=True)]
     names = tuple(features[0])
-    table = np.array([[each[name] for name in names] for each in features])
-    own = np.array([not lists[k].source.is_cut for k in rows])
-    topic, of_topic = _staged(names, table, groups, grades >= ON_TOPIC, own, own)
-    answers, of_answers = _staged(names, table, groups, grades == ANSWERS, own, own)
-    enough, of_enough = _staged(names, table, groups, grades == ANSWERS, own & (grades >= ON_TOPIC), own)
+    rows = _Rows(names, np.array([[each[name] for name in names] for each in features]), groups, own)
+    topic, of_topic = _staged(rows, grades >= ON_TOPIC, own)
+    answers, of_answers = _staged(rows, grades == ANSWERS, own)
+    enough, of_enough = _staged(rows, grades == ANSWERS, own & (grades >= ON_TOPIC))
     stages = _Stages(topic, answers, enough, pairs)
-    return _concluding(lists, rows, joined(of_answers, of_topic, of_enough), stages, notes)
+    return _concluding(lists, places, joined(of_answers, of_topic, of_enough), stages, notes)
 
 
-def _staged(
-    names: tuple[str, ...],
-    table: Values,
-    groups: Groups,
-    labels: NDArray[np.bool_],
-    among: NDArray[np.bool_],
-    own: NDArray[np.bool_],
-) -> tuple[Head, Values]:
+def _staged(rows: _Rows, labels: NDArray[np.bool_], among: NDArray[np.bool_]) -> tuple[Head, Values]:
     """Fit a head on some of the own rows, and give what heads fitted without a row's group say of any row."""
+
+    def head(known: NDArray[np.bool_]) -> Head:
+        return _head(rows.names, rows.table[known], labels[known], _DOCUMENT_C)
+
     held = np.zeros(len(labels))
-    for train, test in splits_of(groups, own):
-        known = train & among
-        held[test] = _head(names, table[known], labels[known], _DOCUMENT_C).of_rows(table[test])
-    return _head(names, table[among], labels[among], _DOCUMENT_C), held
+    for train, test in splits_of(rows.groups, rows.own):
+        held[test] = head(train & among).of_rows(rows.table[test])
+    return head(among), held
 
 
 def _head(names: tuple[str, ...], table: Values, labels: NDArray[np.bool_], c: float) -> Head:
@@ -102,13 +108,13 @@ def _head(names: tuple[str, ...], table: Values, labels: NDArray[np.bool_], c: f
 
 
 def _concluding(
-    lists: Sequence[Prepared], rows: NDArray[Any], likely: Likely, stages: _Stages, notes: Mapping[str, Any]
+    lists: Sequence[Prepared], places: NDArray[Any], likely: Likely, stages: _Stages, notes: Mapping[str, Any]
 ) -> Calibration:
     """Fit what judges lists on what the held-out document stages say."""
     used = [k for k, each in enumerate(lists) if each.source.verdict is not None or each.source.is_cut]
     features = []
     for k in used:
-        own = rows == k
+        own = places == k
         part = Likely(likely.answers[own], likely.topic[own], likely.sufficient[own])
         features.append(together(lists[k].measured, part))
     names = tuple(features[0])
