@@ -174,7 +174,7 @@ def macro_f1(confusion: Floats) -> Floats:
     hits = np.diagonal(confusion, axis1=-2, axis2=-1)
     present = truth > 0
     each = np.where(present, divide(2 * hits, truth + columns), 0)
-    return divide(each.sum(axis=-1), present.sum(axis=-1))
+    return divide(each.sum(axis=-1), present.astype(float).sum(axis=-1))
 
 
 def divide(above: Floats, below: Floats) -> Floats:
