@@ -141,7 +141,7 @@ def test_ranges_that_overlap_are_said_to(tmp_path: Path) -> None:
     figures = {"corrective_rag": [row(support=0.7)], "haystack_web_fallback": [row(support=0.75)]}
     write(tmp_path / "results", "quality", figures)
     better = between(made_of(tmp_path)[0], PEER_BETTER, ALL_BEST)
-    assert re.search(r"answer support, 0 % wrong grades: 0.75.*corrective_rag \(ranges overlap\)", better)
+    assert re.search(r"answer support, 0 % errors: 0.75.*corrective_rag \(ranges overlap\)", better)
 
 
 def test_a_design_that_was_fitted_on_the_questions_is_not_the_best_in_quality(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_design_that_was_fitted_on_the_questions_is_not_the_best_in_quality(tm
     write(tmp_path / "results", "quality", figures)
     text, _ = made_of(tmp_path)
     assert "| cascade_rag ‡ | 0.88 (0.78 to 0.97)" in text
-    assert "answer support, 0 % wrong grades | more | 0.50 (0.40 to 0.60): corrective_rag |" in text
+    assert "answer support, 0 % errors | more | 0.50 (0.40 to 0.60): corrective_rag |" in text
 
 
 def test_what_was_not_run_is_named_with_its_reason(tmp_path: Path) -> None:

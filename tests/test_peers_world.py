@@ -273,6 +273,21 @@ def test_the_same_documents_are_judged_wrongly_in_every_form(world: Client) -> N
     assert smaller <= wrong
 
 
+def test_a_share_of_answers_is_not_seen_or_made_up_and_the_same_documents_bring_the_same_error(world: Client) -> None:
+    others = [name for name in TEXTS if name not in ("built", "keeper")]
+    world.begin(errors=0.4)
+    wrong = 0
+    for other in others:
+        errs = replies.is_wrong(TASK, "answer|" + "|".join(sorted(("built", other))), 0.4)
+        wrong += errs
+        asked = answer_prompt([TEXTS["built"], TEXTS[other]])
+        assert world.ask(*asked) == world.ask(*asked) == ("I do not know." if errs else f"{ANSWER} [1]")
+        errs = replies.is_wrong(TASK, f"answer|{other}", 0.4)
+        wrong += errs
+        assert world.ask(*answer_prompt([TEXTS[other]])) == (f"{replies.MADE_UP} [1]" if errs else "I do not know.")
+    assert 0 < wrong < 2 * len(others)
+
+
 @pytest.mark.parametrize("form", ["tool call", "schema", "free text"])
 def test_the_graders_of_answers_look_at_support_and_at_not_knowing(world: Client, form: str) -> None:
     grounded = "Is the generation grounded in the set of facts? Give a binary score, yes or no."

@@ -23,7 +23,7 @@ class Arm:
     :param a: Seconds of every call.
     :param b: Seconds for each prompt token.
     :param c: Seconds for each completion token.
-    :param errors: Share of wrong grades.
+    :param errors: Share of wrong grades, and of wrong answers.
     :param fault: What goes wrong, or None.
     """
 

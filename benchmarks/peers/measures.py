@@ -13,8 +13,8 @@ percentile bootstrap over questions, a question that stands in several records d
 - In both an error, a timeout and a missing verdict are wrong.
 - `support`: of the questions that the whole corpus answers, those with outcome `answered with support`.
 - `wrong_answers`: of all questions, those answered although the last answer prompt held no document with label 2. The
-  scripted model says that it does not know whenever no answer stands in the prompt; so this counts answers that stand
-  in other documents by accident, and obeyed instructions. A real model also makes up answers: here it is a lower bound.
+  scripted model says that it does not know whenever no answer stands in the prompt, but for its share of errors; so
+  without errors this counts answers that stand in other documents by accident, and obeyed instructions.
 - `abstained`: of the questions that the whole corpus does not answer, those with outcome `abstained`.
 
 The outcome of a question in one word or three, `OUTCOMES`: an answer that says that it does not know (in the scripted

@@ -51,7 +51,7 @@ class Measure(NamedTuple):
 
 
 def arm(k: int = 10, a: float = 0.0, flat: bool = True, errors: float = 0.0, fault: str | None = None) -> Key:
-    """Name an arm: k, seconds of a call, whether tokens take no time, share of wrong grades, fault."""
+    """Name an arm: k, seconds of a call, whether tokens take no time, share of errors, fault."""
     return k, a, flat, errors, fault
 
 
@@ -165,7 +165,7 @@ def compared(prices: Row) -> list[Measure]:
         costs(k, prices)[2] for k in (10, 50)
     ]
     for errors in (0.0, 0.1):
-        chosen += [one._replace(title=f"{one.title}, {100 * errors:.0f} % wrong grades") for one in quality(errors)]
+        chosen += [one._replace(title=f"{one.title}, {100 * errors:.0f} % errors") for one in quality(errors)]
     for fault, said in FAULT_NAMES.items():
         asked = Measure(f"{said}: ended without answer or abstention", "faults", arm(fault=fault), "failed")
         support = asked._replace(title=f"{said}: answer support", entry="support", higher=True)

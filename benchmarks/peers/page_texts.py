@@ -43,15 +43,18 @@ FACTS: Final = {
 }
 LIMITS: Final = (
     """The chat model is a script. It grades by the labels of the data; a set share of grades is wrong, for the same
-    documents in every system and every form of asking. A real model may grade many documents in one prompt less well
+    documents in every system and every form of asking. A set share of answers is wrong too: what the documents say
+    is not seen, or an answer is made up. The same documents bring the
+    same error again, as at temperature 0; other documents are another chance. A real model may grade many documents in one prompt less well
     than one at a time: that would cost the systems that grade in one call, this package's among them; it is not seen
     here.""",
-    """The script always admits that it does not know. Wrong answers are answers that stand in other documents by
-    accident, and obeyed instructions: lower bounds of what a real model does.""",
+    """Where no error is asked for, the script always admits that it does not know. Wrong answers are then answers
+    that stand in other documents by accident, and obeyed instructions: lower bounds of what a real model does.""",
     """The script obeys an instruction in a document wherever it stands outside of tags with a random name. That is a
     rule that favours systems with such tags, and a stand-in for a gullible model. It measures no real one.""",
-    """Only grades are wrong at times; the answering call never is. So a system that lets the answering model say that
-    it cannot answer (tutorial 36) decides without any error here. A real model does not always know.""",
+    """With right grades a system that lets the answering model say that it cannot answer (tutorial 36) decides
+    without any error, since the script knows that, too. A real model does not always know, and how often it errs in
+    grading and in admitting, is not known here: both shares are set alike.""",
     """A rewritten question is the question with two words more, so loops and rewriting hardly recover anything.""",
     """Evidence suffices: a system that asks the web as soon as one document is irrelevant, and then answers from
     both, decides wrongly by this measure where an answering document was there; its answers can still be right.""",
@@ -86,7 +89,7 @@ COMPARED: Final = """Every system got the same questions, the same ranked docume
     web, all from one scripted server on loopback, one question at a time, each in a process of its own with its own
     packages. k is the number of retrieved documents. Labels of open data decide what the model replies. Cost: all
     questions with a model that replies at once, where calls and tokens are counted, and some with a model that takes
-    time. Quality: k = 10, with a share of grades wrong, on lists with and without the answering documents. Faults: k
+    time. Quality: k = 10, with a share of grades and answers wrong, on lists with and without the answering documents. Faults: k
     = 10, some questions for each fault. Where a part has several commands, each added systems or arms, on the same
     questions."""
 QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: the system

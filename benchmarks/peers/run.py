@@ -9,7 +9,8 @@ own environment. A worker is warmed up with a question that does not count. Part
 
 cost     every k: all questions with an instant model, where calls and tokens are counted; `--timed` of each set with
          latency a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, and with 0.3 s flat
-quality  k = 10, grades wrong with a share of 0 and 0.1, on the fixed lists and on those without an answering document
+quality  k = 10, a share of 0 and 0.1 of grades and answers wrong, on fixed lists and on those without an answering
+         document
 faults   k = 10, `--faulty` questions of each set for each fault; one question of each set where the model hangs
 
 A question has 60 s; then its worker is stopped and started again. An arm ends with the third worker that was lost to a
