@@ -177,7 +177,10 @@ def measured(held: Held, prices: Row) -> list[Block]:
         *(table(held, costs(k, prices)) for k in (10, 50)),
         ("h2", "Quality"),
         ("p", QUALITY),
-        ("svg", plot("Answer support against LLM calls (k = 10, 10 % of grades and answers wrong)", "LLM calls", support)),
+        (
+            "svg",
+            plot("Answer support against LLM calls (k = 10, 10 % of grades and answers wrong)", "LLM calls", support),
+        ),
         ("h3", "All grades right"),
         table(held, quality(0.0)),
         ("h3", "10 % of grades and answers wrong"),

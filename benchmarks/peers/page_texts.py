@@ -43,11 +43,10 @@ FACTS: Final = {
 }
 LIMITS: Final = (
     """The chat model is a script. It grades by the labels of the data; a set share of grades is wrong, for the same
-    documents in every system and every form of asking. A set share of answers is wrong too: what the documents say
-    is not seen, or an answer is made up. The same documents bring the
-    same error again, as at temperature 0; other documents are another chance. A real model may grade many documents in one prompt less well
-    than one at a time: that would cost the systems that grade in one call, this package's among them; it is not seen
-    here.""",
+    documents in every system and every form of asking. A set share of answers is wrong too: what the documents say is
+    not seen, or an answer is made up. The same documents bring the same error again, as at temperature 0; other
+    documents are another chance. A real model may grade many documents in one prompt less well than one at a time: that
+    would cost the systems that grade in one call, this package's among them; it is not seen here.""",
     """Where no error is asked for, the script always admits that it does not know. Wrong answers are then answers
     that stand in other documents by accident, and obeyed instructions: lower bounds of what a real model does.""",
     """The script obeys an instruction in a document wherever it stands outside of tags with a random name. That is a
@@ -85,13 +84,13 @@ RULE: Final = f"""By rule, from the figures of this page, compared as they are r
     these questions (‡). "Ranges overlap" means that the 95 % intervals do, or for seconds the ranges of the middle 80
     %: there the figures decide nothing."""
 
-COMPARED: Final = """Every system got the same questions, the same ranked documents, the same model, retriever and
-    web, all from one scripted server on loopback, one question at a time, each in a process of its own with its own
+COMPARED: Final = """Every system got the same questions, the same ranked documents, the same model, retriever and web,
+    all from one scripted server on loopback, one question at a time, each in a process of its own with its own
     packages. k is the number of retrieved documents. Labels of open data decide what the model replies. Cost: all
     questions with a model that replies at once, where calls and tokens are counted, and some with a model that takes
-    time. Quality: k = 10, with a share of grades and answers wrong, on lists with and without the answering documents. Faults: k
-    = 10, some questions for each fault. Where a part has several commands, each added systems or arms, on the same
-    questions."""
+    time. Quality: k = 10, with a share of grades and answers wrong, on lists with and without the answering documents.
+    Faults: k = 10, some questions for each fault. Where a part has several commands, each added systems or arms, on the
+    same questions."""
 QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: the system
     answers from what was retrieved exactly when an answering document is among it. Three-way verdict: correct,
     ambiguous or incorrect against the label of the list. Answer support: of the questions with an answer, those
