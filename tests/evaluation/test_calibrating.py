@@ -84,15 +84,18 @@ def test_a_file_is_written_whole_or_not_at_all(file: Path, tmp_path: Path) -> No
 
 
 def test_the_threshold_is_stored_and_kept(file: Path) -> None:
-    """No verdict is `correct` below it; on the held-out records the share of wrong ones keeps the limit."""
+    """No verdict is `correct` below it or for it; on the held-out records the share of wrong ones keeps the limit."""
     least = json.loads(file.read_text())["verdict"]["correct_from"]
     assert least == calibrated_towns().calibration.correct_from
     calibration = load_calibration(str(file))
     for each in prepared_towns()[:60]:
         said, _ = judged_by(each, calibration)
-        assert (said.verdict == "correct") == (said.probabilities["correct"] >= least)
+        free, _ = judged_by(each, replace(calibration, correct_from=None))
+        is_sure = said.probabilities["correct"] >= least
+        assert (said.verdict == "correct") == (free.verdict == "correct" and is_sure)
     records = calibrated_towns().records
-    chosen = [each["label"] for each in records if each["probabilities"]["correct"] >= least]
+    called = [each for each in records if each["verdict"] == "correct"]
+    chosen = [each["label"] for each in called if each["probabilities"]["correct"] >= least]
     assert np.mean([label != "correct" for label in chosen]) <= 0.2
 
 

@@ -125,7 +125,7 @@ def test_a_limit_that_was_asked_for_is_tried_too() -> None:
 def test_a_threshold_is_counted_on_the_fold_that_did_not_choose_it() -> None:
     """A fold whose scores are all wrong shows it, whatever the others say."""
     records = [
-        {"label": "incorrect" if fold == 0 else "correct", "probabilities": {"correct": 0.9}}
+        {"label": "incorrect" if fold == 0 else "correct", "verdict": "correct", "probabilities": {"correct": 0.9}}
         for fold in range(5)
         for _ in range(40)
     ]
@@ -133,3 +133,13 @@ def test_a_threshold_is_counted_on_the_fold_that_did_not_choose_it() -> None:
     found = risk_realised(records, folds, 0.2)
     assert found["wrong"] == 40
     assert found["share"] == pytest.approx(1.0)
+
+
+def test_what_was_never_called_correct_is_no_matter_of_a_limit() -> None:
+    """It stays what it was, however loose the limit is."""
+    sure = [{"label": "correct", "verdict": "correct", "probabilities": {"correct": 0.9}} for _ in range(100)]
+    others = [{"label": "ambiguous", "verdict": "ambiguous", "probabilities": {"correct": 0.4}} for _ in range(100)]
+    folds = [number % 5 for number in range(200)]
+    found = risk_realised(sure + others, folds, 0.5)
+    assert (found["n"], found["generated"], found["wrong"]) == (200, 100, 0)
+    assert risk_realised(others, folds[:100], 0.5)["share"] is None

@@ -91,9 +91,10 @@ def test_priors_make_up_for_rare_verdicts_without_changing_a_probability() -> No
 
 @pytest.mark.parametrize(("least", "verdict"), [(0.5, "correct"), (0.51, "ambiguous"), (0.0, "correct")])
 def test_with_a_conformal_threshold_correct_must_be_sure_enough(least: float, verdict: str) -> None:
-    """Then it holds whatever the priors say; below it the likeliest other verdict holds."""
+    """Below it the likeliest other verdict holds; above it nothing becomes `correct` that was not."""
     assert decide(np.array([0.5, 0.3, 0.2]), calibration(correct_from=least))[0] == verdict
-    assert decide(np.array([0.1, 0.3, 0.6]), calibration(correct_from=0.05, priors=(0.1, 9.0, 1.0)))[0] == "correct"
+    assert decide(np.array([0.1, 0.3, 0.6]), calibration(correct_from=0.05))[0] == "incorrect"
+    assert decide(np.array([0.5, 0.3, 0.2]), calibration(correct_from=0.1, priors=(0.1, 9.0, 1.0)))[0] == "ambiguous"
 
 
 def test_a_calibration_of_two_classes_gives_the_third_no_chance() -> None:
@@ -103,6 +104,7 @@ def test_a_calibration_of_two_classes_gives_the_third_no_chance() -> None:
     verdict, chances = decide(two.probabilities([{"answers_1": 1.0}])[0], trained)
     assert verdict == "incorrect"
     assert chances == pytest.approx({"correct": 0.2689, "ambiguous": 0.0, "incorrect": 0.7311}, abs=1e-4)
-    assert decide(np.array([0.75]), replace(trained, correct_from=0.25))[0] == "correct"
+    assert decide(np.array([0.45]), trained)[0] == "correct"
+    assert decide(np.array([0.45]), replace(trained, correct_from=0.6))[0] == "incorrect"
     none_correct = replace(trained, classes=("ambiguous", "incorrect"), correct_from=0.5)
     assert decide(np.array([0.3]), none_correct)[0] == "ambiguous"

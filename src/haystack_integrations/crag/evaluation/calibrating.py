@@ -197,20 +197,24 @@ def _more(questions: int) -> int:
 
 def threshold_for(records: Sequence[Record], most_wrong: float) -> float:
     """
-    Choose from which probability on a verdict is `correct`.
+    Choose from which probability on a verdict stays `correct`; a limit takes verdicts away, and makes none.
 
     :param records: Held-out records.
     :param most_wrong: The largest share of wrong `generate` decisions.
     :returns: The threshold.
     :raises CalibrationError: When no threshold keeps that share, with the share that can be kept.
     """
-    scores = np.array([record["probabilities"]["correct"] for record in records])
-    right = np.array([record["label"] == "correct" for record in records])
-    found = control_wrong_generate(scores, right, most_wrong)
+    called = [record for record in records if record["verdict"] == "correct"]
+    if not called:
+        msg = f"none of these {len(records)} questions is called correct, so there is nothing to limit; label more"
+        raise CalibrationError(msg)
+    scores = np.array([record["probabilities"]["correct"] for record in called])
+    found = control_wrong_generate(scores, [record["label"] == "correct" for record in called], most_wrong)
     if found.threshold is None:
         msg = (
-            f"no threshold keeps the share of wrong answers at {most_wrong:g} on these {len(records)} questions; the "
-            f"smallest that can be kept is {ceil(found.reachable * 100) / 100:g}: ask for that, or label more questions"
+            f"no threshold keeps the share of wrong answers at {most_wrong:g} on the {len(called)} of {len(records)} "
+            f"questions that are called correct; the smallest that can be kept is "
+            f"{ceil(found.reachable * 100) / 100:g}: ask for that, or label more questions"
         )
         raise CalibrationError(msg)
     return found.threshold

@@ -173,7 +173,8 @@ def figures(
 
 def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) -> dict[str, Any]:
     """
-    Choose a threshold on all folds but one and count on that one, for each fold.
+    Choose a threshold on all folds but one and count on that one, for each fold. Only what is called correct without a
+    limit counts: of these a limit takes some away.
 
     :param records: Held-out records.
     :param folds: The fold of each.
@@ -182,13 +183,13 @@ def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) 
     """
     scores = np.array([record["probabilities"]["correct"] for record in records])
     right = np.array([record["label"] == "correct" for record in records])
-    numbers = np.array(folds)
+    called, numbers = np.array([record["verdict"] == "correct" for record in records]), np.array(folds)
     chosen = np.full(len(records), -1.0)
     for fold in np.unique(numbers):
-        own = numbers == fold
-        found = control_wrong_generate(scores[~own], right[~own], most)
-        # Shifted so that 0 is the threshold of every fold.
-        chosen[own] = -1.0 if found.threshold is None else scores[own] - found.threshold
+        own, others = called & (numbers == fold), called & (numbers != fold)
+        threshold = control_wrong_generate(scores[others], right[others], most).threshold if others.any() else None
+        if threshold is not None:
+            chosen[own] = scores[own] - threshold  # shifted so that 0 is the threshold of every fold
     return {"limit": most, **realised(chosen, right, 0.0)}
 
 

@@ -28,7 +28,7 @@ class Calibration:
     :param priors: For each of them a factor that makes up for how often it occurred.
     :param covered: Probability that an answering document is there, from the same signals as the verdict, by a model
         that has also met lists from which those documents were removed; None where it was fitted without.
-    :param correct_from: A verdict `correct` needs at least this probability (conformal risk control), or None.
+    :param correct_from: A verdict `correct` needs at least this probability, too (conformal risk control), or None.
     :param is_calibrated: Whether it was fitted on the user's own questions.
     :param encoder: Name of the model whose vectors it was fitted on.
     :param retrievers: Names of the retrievers whose lists it was fitted on; empty when they were not recorded.

@@ -174,8 +174,8 @@ def decide(row: Values, calibration: Calibration) -> tuple[str, dict[str, float]
     by_class = dict(zip(calibration.classes, row.tolist(), strict=True))
     least = calibration.correct_from
     if least is not None and "correct" in by_class:
-        is_sure = by_class["correct"] >= least
-        place = calibration.classes.index("correct")
-        weighed[place] = np.inf if is_sure else -1.0
+        # A limit only takes verdicts away: it never makes one `correct` that would be none without it.
+        if by_class["correct"] < least:
+            weighed[calibration.classes.index("correct")] = -1.0
     verdict = calibration.classes[int(weighed.argmax())]
     return verdict, {name: by_class.get(name, 0.0) for name in ("correct", "ambiguous", "incorrect")}
