@@ -47,6 +47,24 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-")
     assert json.loads(result.stdout)["grader"] == "calibrated"
     assert json.loads(result.stdout)["n"] == 60
+    assert "these figures are not held out" in result.stderr
+
+
+def test_a_question_is_judged_by_the_calibration_that_is_named(folder: Path, tmp_path: Path) -> None:
+    """The record says so; a pipeline that has no use for it is refused."""
+    file = tmp_path / "mine.json"
+    assert crag("calibrate", folder, "--split", SPLIT, "--output", file).exit_code == 0
+    (tmp_path / "town.md").write_text("Kentville was founded in 1712 by fishermen.\n", "utf-8")
+    asked = ("ask", "When was Kentville founded?", "--docs", tmp_path / "town.md", "--json")
+    for options, is_calibrated in (((), False), (("--calibration", file), True)):
+        record = json.loads(crag(*asked, *options).stdout)["crag"]
+        signals = record["signals"]["set"]
+        assert signals["calibrated"] is is_calibrated
+        assert 0 <= signals["covered"] <= 1
+    said = crag(*asked, "--pipeline", "heuristic_rag", "--calibration", file)
+    assert said.exit_code == ExitCode.USAGE
+    assert "no part of 'heuristic_rag' judges by a calibration" in said.stderr
+    assert "no calibration at 'nowhere.json'" in crag(*asked, "--calibration", "nowhere.json").stderr
 
 
 def test_lists_of_a_pipeline_are_noted_with_their_retrievers(tmp_path: Path) -> None:

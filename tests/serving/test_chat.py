@@ -22,7 +22,8 @@ def streamed(client: Any, body: dict[str, Any]) -> tuple[list[str], list[Any]]:
     with client.stream("POST", "/v1/chat/completions", json={**body, "stream": True}) as response:
         assert response.status_code == 200
         lines = [line.removeprefix("data: ") for line in response.iter_lines() if line]
-    chunks = [json.loads(line) for line in lines if line != "[DONE]"]
+    assert lines[-1] == "[DONE]"
+    chunks = [json.loads(line) for line in lines[:-1]]
     parts = [chunk["choices"][0]["delta"]["content"] or "" for chunk in chunks]
     return parts, [chunk["choices"][0]["finish_reason"] for chunk in chunks]
 

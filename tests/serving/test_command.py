@@ -13,7 +13,9 @@ from scripted_model import NAME, ScriptedModel, judging
 from serving.conftest import BEARER, KEY
 from serving.process import command
 
+import haystack_integrations.crag as crag_package
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
@@ -65,6 +67,31 @@ def test_without_a_chat_model_it_says_what_is_served(caplog: pytest.LogCaptureFi
     assert list(deployment.wrappers) == ["corrective_retrieval", "heuristic_rag"]
     assert deployment.store.count_documents() == 2
     assert "only corrective_retrieval, heuristic_rag are served" in caplog.text
+
+
+def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, docs: str) -> None:
+    """Not where files may be uploaded, or were named."""
+    cases: tuple[tuple[dict[str, Any], bool], ...] = (({}, True), ({"uploads": True}, False), ({"docs": docs}, False))
+    for given, is_told in cases:
+        caplog.clear()
+        deploy(read_settings(pipelines="corrective_retrieval", **given))
+        assert ("Nothing is indexed" in caplog.text) is is_told
+
+
+@pytest.mark.usefixtures("configured_model")
+def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
+    """Where none has a use for it, the start says so."""
+    file = str(Path(crag_package.__file__).parent / "models" / "calibration" / "default.json")
+    deployment = deploy(read_settings(docs=docs, calibration=file))
+    for name, wrapper in deployment.wrappers.items():
+        graders = [part for _, part in wrapper.loaded.pipeline.walk() if isinstance(part, HeuristicGrader)]
+        used = [part.calibration for part in graders if part.weights is None]
+        assert used == [file] * len(used), name
+        assert (name in ("corrective_retrieval", "cascade_rag", "paper_rag")) <= bool(used)
+    with pytest.raises(ConfigurationError, match="judges by a calibration"):
+        deploy(read_settings(docs=docs, pipelines="heuristic_rag", calibration=file))
+    with pytest.raises(ConfigurationError, match="no calibration at"):
+        deploy(read_settings(docs=docs, pipelines="corrective_retrieval", calibration="nowhere.json"))
 
 
 def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:

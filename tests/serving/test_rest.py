@@ -103,7 +103,12 @@ def test_a_broken_rule_is_named_and_the_value_is_not(answering: Any, sent: Any, 
 def test_what_only_the_pipeline_can_tell_is_the_clients_fault_too(answering: Any, asked: Any, code: str) -> None:
     with answering.client() as client:
         response = client.post("/corrective_rag/run", json=asked)
-    assert (response.status_code, response.json()) == (422, {"error": code, "trace_id": None})
+    assert response.status_code == 422
+    assert (response.json()["error"], response.json()["trace_id"]) == (code, None)
+    assert "CANARY" not in response.text
+    # A store's own words would repeat what was sent: what filters look like is told instead.
+    told = response.json().get("detail")
+    assert told is None if code != "invalid_filters" else "not in" in told[0]["operators"]
 
 
 def test_an_abstention_is_an_answer(answering: Any, model: ScriptedModel) -> None:

@@ -140,6 +140,9 @@ def ask(
     top_k: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False)
     ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file of `crag calibrate` to judge by.", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Answer a question from files, or from an index made by `crag index`."""
@@ -149,10 +152,11 @@ def ask(
 
     model = chat_model(llm_base_url, llm_model, llm_api_key)
     request = asking.Request(
-        question=sys.stdin.buffer.read().decode(errors="replace") if question == "-" else question,
+        question=sys.stdin.buffer.read().decode(errors="replace").strip() if question == "-" else question,
         pipeline=pipeline or (asking.WITHOUT_MODEL if model is None else asking.WITH_MODEL),
         docs=[*(docs or ()), *(more or ())],
         options={"mode": mode, "top_k": top_k},
+        calibration=None if calibration is None else str(calibration),
     )
     with working("reading and judging"):
         outcome = asking.answer(request, model, (store, url, index), complain_about)

@@ -33,12 +33,14 @@ class Request:
     :param pipeline: A shipped pipeline, or the path of a YAML file.
     :param docs: Files and directories; empty for an existing index.
     :param options: Optional inputs of the pipeline, such as `mode` and `top_k`; None leaves one out.
+    :param calibration: A file of `crag calibrate` for the parts that judge by one, or None.
     """
 
     question: str
     pipeline: str
     docs: Sequence[Path] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    calibration: str | None = None
 
 
 def answer(
@@ -57,7 +59,7 @@ def answer(
     :returns: What came out.
     :raises CragError: For whatever cannot work; nothing is changed in any store.
     """
-    from haystack_integrations.crag.pipelines.opening import elasticsearch_store, memory_store
+    from haystack_integrations.crag.pipelines.opening import calibrated_parts, elasticsearch_store, memory_store
 
     kind, url, index = place
     if bool(request.docs) == bool(kind):
@@ -66,10 +68,16 @@ def answer(
         raise ConfigurationError(msg)
     options = {key: value for key, value in request.options.items() if value is not None}
     check_request(request.pipeline, request.question, model, options)
+    parts = calibrated_parts(request.pipeline, request.calibration)
+    if request.calibration and not parts:
+        msg = (
+            f"no part of {request.pipeline!r} judges by a calibration; leave it out, or take --pipeline {WITHOUT_MODEL}"
+        )
+        raise ConfigurationError(msg)
     store = elasticsearch_store(kind, url, index) if kind else memory_store()
     if kind:
         require_index(store)
-    pipeline = load_pipeline(request.pipeline, store, model)
+    pipeline = load_pipeline(request.pipeline, store, model, parts)
     failures = read_documents(request.docs, store, tell) if request.docs else []
     return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
 
@@ -129,13 +137,14 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
         raise ConfigurationError(msg)
 
 
-def load_pipeline(name: str, store: Any, model: ChatModel | None) -> "SuperComponent":
+def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping[str, Any]) -> "SuperComponent":
     """
     Load the pipeline that answers.
 
     :param name: A shipped pipeline, or the path of a YAML file.
     :param store: The store.
     :param model: The chat model, or None.
+    :param parts: What else `load` is given.
     :returns: The pipeline.
     :raises ConfigurationError: When it cannot be loaded.
     """
@@ -144,10 +153,10 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None) -> "SuperCompo
     from haystack_integrations.crag.pipelines.opening import model_parts
 
     if model is None:
-        return load(name, store=store)
+        return load(name, store=store, **parts)
     # At a terminal an answer that failed is an error to be explained, not a sentence in its place.
     answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, on_failure="raise")
-    return load(name, store=store, **model_parts(name, answering, model.generator(GRADING_SECONDS)))
+    return load(name, store=store, **model_parts(name, answering, model.generator(GRADING_SECONDS)), **parts)
 
 
 def read_documents(

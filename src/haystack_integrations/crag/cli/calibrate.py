@@ -92,6 +92,8 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists) -> str:
 
 
 def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
+    from haystack_integrations.crag.evaluation.training import RECOMMENDED
+
     figures = found.figures
     saved = f"{figures['calls_saved_at_2_points']:.0%}"
     lines = [
@@ -100,6 +102,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
         f"  a cascade with a perfect model saves {saved} of its calls at 2 points of macro-F1",
     ]
+    if figures["n"] < RECOMMENDED:
+        lines.insert(1, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
     gap = figures["gaps_at_10_percent"]
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
@@ -112,7 +116,11 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"
-    show("\n".join(lines), f"Written to {output}. Use it: HeuristicGrader(calibration={str(output)!r}{given})")
+    show(
+        "\n".join(lines),
+        f"Written to {output}. Use it: --calibration {output} of crag ask, serve and eval, or "
+        f"HeuristicGrader(calibration={str(output)!r}{given})",
+    )
 
 
 def _bounded(figures: dict[str, Any], name: str) -> str:

@@ -69,7 +69,7 @@ def run_demo() -> Demo:
         for name, text in topics.items():
             Path(folder, f"{name}.txt").write_text(text, "utf-8")
         report = index(folder, store, base=folder)
-    pipeline = load_pipeline(WITHOUT_MODEL, store, None)
+    pipeline = load_pipeline(WITHOUT_MODEL, store, None, {})
     outcomes = tuple(run(pipeline, WITHOUT_MODEL, question) for question in QUESTIONS)
     return Demo(report, outcomes, round(time.perf_counter() - started, 2))
 

@@ -23,7 +23,7 @@ MEANINGS: Final = {
     ExitCode.FAILED: "unexpected error, or something that is needed is broken",
     ExitCode.USAGE: "a wrong option, name, setting or question",
     ExitCode.NOT_ANSWERED: "nothing in the documents answers the question",
-    ExitCode.INPUTS_FAILED: "some inputs could not be read; the others were",
+    ExitCode.INPUTS_FAILED: "some inputs, or all of them, could not be read",
     ExitCode.UNREACHABLE: "the document store, the chat model or Jaeger cannot be used",
 }
 

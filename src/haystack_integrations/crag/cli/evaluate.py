@@ -106,7 +106,23 @@ def evaluate(
         complain(str(error))
         raise typer.Exit(ExitCode.FAILED) from None
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
+    _tell_what_was_seen(setup.calibration, dataset)
     _tell_failures(records)
+
+
+def _tell_what_was_seen(calibration: str | None, dataset: "Dataset") -> None:
+    """Warn of figures on the questions that a calibration was fitted on: they are better than on any others."""
+    from haystack_integrations.crag.judging.calibration import load_calibration
+
+    if calibration is None:
+        return
+    fitted = load_calibration(calibration).notes.get("trained_on") or {}
+    if (fitted.get("dataset"), fitted.get("split")) == (dataset.name, dataset.split):
+        complain(
+            f"the calibration was fitted on {dataset.name!r}, split {dataset.split!r}: these figures are not held out. "
+            "Those that are stand in the calibration file; or evaluate another split",
+            "warning",
+        )
 
 
 def _setup(

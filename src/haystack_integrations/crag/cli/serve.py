@@ -26,6 +26,10 @@ Docs = Annotated[
     list[Path] | None, typer.Option(metavar="PATH", help="Files or folders for a memory store.", show_default=False)
 ]
 Workers = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="Processes (1).", show_default=False)]
+Calibration = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A file of `crag calibrate` that the pipelines judge by.", show_default=False),
+]
 Uploads = Annotated[bool, typer.Option("--uploads", help="Let clients upload files into the index.")]
 
 
@@ -38,6 +42,7 @@ def serve(
     index: Index = None,
     docs: Docs = None,
     workers: Workers = None,
+    calibration: Calibration = None,
     uploads: Uploads = False,
 ) -> None:
     """Serve pipelines as REST, OpenAI-compatible chat and MCP tools; keys and limits are set by CRAG_SERVE_*."""
@@ -56,6 +61,7 @@ def serve(
         "index": index,
         "docs": ",".join(map(str, docs)) if docs else None,
         "workers": workers,
+        "calibration": None if calibration is None else str(calibration),
         "uploads": uploads or None,
     }
     run(**{name: value for name, value in given.items() if value is not None})

@@ -13,7 +13,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
-from haystack_integrations.crag.pipelines.checks import asks_a_model
+from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.strip_model import has_strip_model
 
@@ -100,7 +100,7 @@ def judging_parts(setup: Setup) -> Parts:
         raise ConfigurationError(msg)
     for name in [name for name, change in changes.items() if isinstance(change, dict)]:
         chosen[name]["init_parameters"] = {**(chosen[name].get("init_parameters") or {}), **changes.pop(name)}
-    for part in filter(_reads_statistics, chosen.values()):
+    for part in filter(judges_by_calibration, chosen.values()):
         given = {**(part.get("init_parameters") or {})}
         # What the pipeline asks its store for, which is not here, comes from the corpus.
         part["init_parameters"] = {"statistics": setup.statistics, **given, "document_store": None}
@@ -145,13 +145,7 @@ def reads_statistics(setup: Setup) -> bool:
     """
     spec, own = read(setup.pipeline)["components"], ("scorer",) if setup.grader else ("scorer", "grader")
     replaced = setup.grader == "heuristic" or setup.calibration is not None
-    return replaced or any(_reads_statistics(spec[name]) for name in own if name in spec)
-
-
-def _reads_statistics(part: Mapping[str, Any]) -> bool:
-    """Tell whether a component judges by a calibration; published weights ask nothing of the corpus."""
-    weights = (part.get("init_parameters") or {}).get("weights")
-    return str(part["type"]).endswith(".HeuristicGrader") and weights is None
+    return replaced or any(judges_by_calibration(spec[name]) for name in own if name in spec)
 
 
 def warm_up(parts: Iterable[Any]) -> None:

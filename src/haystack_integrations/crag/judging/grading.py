@@ -71,8 +71,10 @@ def grade(
     opinion = judge(query, texts, calibration, reader, counted)
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
+    covered = round(opinion.conclusion.covered, 4)
     of_set = {
         **{f"probability_{name}": value for name, value in probabilities.items()},
+        "covered": covered,
         "calibrated": calibration.is_calibrated,
         "statistics": "retrieved" if statistics is None else statistics.origin,
     }
@@ -86,7 +88,7 @@ def grade(
         "verdict": {
             "verdict": opinion.conclusion.verdict,
             "probabilities": probabilities,
-            "covered": round(opinion.conclusion.covered, 4),
+            "covered": covered,
         },
         "calibrated": calibration.is_calibrated,
         "signals": {"set": of_set, "documents": main},

@@ -46,6 +46,17 @@ def asks_a_model(part: Mapping[str, Any]) -> bool:
     return CHAT_GENERATOR in (part.get("init_parameters") or {})
 
 
+def judges_by_calibration(part: Mapping[str, Any]) -> bool:
+    """
+    Tell whether a component judges by a calibration, its own or the shipped one; published weights need none.
+
+    :param part: The component, as it stands in the YAML.
+    :returns: Whether it does.
+    """
+    weights = (part.get("init_parameters") or {}).get("weights")
+    return str(part["type"]).endswith(".HeuristicGrader") and weights is None
+
+
 def answers_questions(spec: Mapping[str, Any]) -> bool:
     """
     Tell a pipeline for questions from others, such as `indexing`.

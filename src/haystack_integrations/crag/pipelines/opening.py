@@ -1,5 +1,6 @@
 """Open a store, and find the models of a pipeline, by what a user says: command line and server share these doors."""
 
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -7,7 +8,7 @@ from uuid import uuid4
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import asks_a_model
+from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.store_profiles import display_url, nodes_of, open_store
 
@@ -41,6 +42,24 @@ def memory_store() -> Any:
     :returns: The store.
     """
     return open_store("in_memory", index=f"crag-{uuid4().hex}")
+
+
+def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
+    """
+    Choose what a pipeline is to be loaded with, so that it judges by one's own calibration.
+
+    :param name: A shipped pipeline, or the path of a YAML file.
+    :param file: What `crag calibrate` wrote, or None.
+    :returns: Arguments of `load`: settings of each part that judges by a calibration; empty without a file.
+    :raises ConfigurationError: When there is no such file.
+    """
+    if file is None:
+        return {}
+    if not Path(file).is_file():
+        msg = f"no calibration at {file!r}; write one with `crag calibrate`, or leave it out"
+        raise ConfigurationError(msg)
+    parts = read(name)["components"].items()
+    return {part: {"calibration": file} for part, entry in parts if judges_by_calibration(entry)}
 
 
 def model_parts(name: str, answering: AnswerGenerator, grading: Any) -> dict[str, Any]:

@@ -25,12 +25,13 @@ from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.limits import Lane, Limits
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import send_rest, trace_requests, trace_runs
+from haystack_integrations.crag.serving.streams import CHAT, StreamEnd
 from haystack_integrations.crag.serving.tools import PATH as MCP
 from haystack_integrations.crag.serving.tools import Tools
 from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
 from haystack_integrations.crag.serving.uploads import uploads_router
 
-_CHAT: Final = ("/v1/chat/completions", "/v1/models")
+_CHAT: Final = (CHAT, "/v1/models")
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem} for status in (401, 408, 413, 422, 429, 500, 503)
 }
@@ -129,6 +130,7 @@ def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
     """Add from the inside to the outside: limits, keys, browsers' questions about origins, and what all answers get."""
     lane = Lane(settings.concurrent, settings.body_bytes, settings.read_seconds)
     lanes = {UPLOADS: Lane(1, settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
+    app.add_middleware(StreamEnd)
     app.add_middleware(Limits, lane=lane, lanes=lanes)
     app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open)
     if settings.cors_origins:

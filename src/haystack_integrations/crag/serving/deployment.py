@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,12 @@ from haystack_integrations.crag.components.batch_relevance_grader import BatchRe
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import answers_questions, asks_a_model
 from haystack_integrations.crag.pipelines.loader import load, names, read
-from haystack_integrations.crag.pipelines.opening import elasticsearch_store, memory_store, model_parts
+from haystack_integrations.crag.pipelines.opening import (
+    calibrated_parts,
+    elasticsearch_store,
+    memory_store,
+    model_parts,
+)
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.wrapper import CragWrapper
 
@@ -103,15 +108,20 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     seconds = settings.answer_seconds
     models = None if model is None else (model.generator(seconds), model.generator(GRADING_SECONDS))
     cache = _cache(settings)
-    wrappers = {}
+    wrappers, calibrated = {}, list[str]()
     for name in chosen:
-        spec, loaded = read(name), _loaded(name, store, models, seconds)
+        parts = calibrated_parts(name, settings.calibration)
+        calibrated += [name] if parts else []
+        spec, loaded = read(name), _loaded(name, store, models, seconds, parts)
         if cache is not None:
             for part in _graders(loaded):
                 part.cache = cache
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
+    if settings.calibration and not calibrated:
+        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or serve cascade_rag as well"
+        raise ConfigurationError(msg)
     if not (model or has_key()) and not settings.pipelines:
         logger.warning("No chat model is configured: only {names} are served.", names=", ".join(chosen))
     registry = ImmutablePipelineRegistry(_registration(name, wrapper) for name, wrapper in wrappers.items())
@@ -151,12 +161,14 @@ async def reachable(store: Any, seconds: float | None = None) -> bool:
     return True
 
 
-def _loaded(name: str, store: Any, models: "tuple[Any, Any] | None", seconds: float) -> "SuperComponent":
+def _loaded(
+    name: str, store: Any, models: "tuple[Any, Any] | None", seconds: float, parts: Mapping[str, Any]
+) -> "SuperComponent":
     """Load a pipeline with one client for answers and one for judging; an answer may take all its retries."""
-    if models is None:
-        return load(name, store=store)
-    answering, grading = models
-    return load(name, store=store, **model_parts(name, AnswerGenerator(answering, timeout_s=seconds), grading))
+    if models is not None:
+        answering, grading = models
+        parts = {**model_parts(name, AnswerGenerator(answering, timeout_s=seconds), grading), **parts}
+    return load(name, store=store, **parts)
 
 
 def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
@@ -182,6 +194,8 @@ def _store(settings: ServeSettings) -> Any:
     if settings.store == "elasticsearch":
         return elasticsearch_store("elasticsearch", settings.url, settings.index)
     store = memory_store()
+    if not settings.docs and not settings.uploads:
+        logger.warning("Nothing is indexed, so nothing will be found: name files with --docs, or allow --uploads.")
     if settings.docs:
         report = index(settings.docs, store, base=_common_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))

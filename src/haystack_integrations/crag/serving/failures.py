@@ -48,6 +48,16 @@ _PACKAGES: Final = {
     "openai": "model_unavailable",
 }
 _NO_TRACE: Final = "0" * 32
+_FILTERS: Final = (
+    {
+        "field": "filters",
+        "rule": "haystack_filters",
+        "comparison": '{"field": "meta.KEY", "operator": OPERATOR, "value": VALUE}',
+        "operators": ["==", "!=", ">", ">=", "<", "<=", "in", "not in"],
+        "logic": '{"operator": "AND" | "OR" | "NOT", "conditions": [...]}',
+    },
+)
+"""What filters look like: the store's own words would repeat what the client sent."""
 
 
 class Problem(BaseModel):
@@ -165,7 +175,7 @@ def translated(options: Mapping[str, Any]) -> Iterator[None]:
         status, code = _kind(error, options)
         kinds = " < ".join(type(link).__name__ for link in causes(error))
         logger.warning("A run failed: {code} ({kinds})", code=code, kinds=kinds)
-        raise ServeError(status, code) from None
+        raise ServeError(status, code, _FILTERS if code == "invalid_filters" else None) from None
 
 
 def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:

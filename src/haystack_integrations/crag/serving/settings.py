@@ -17,6 +17,7 @@ _SHARED: Final = {
     "url": "ELASTICSEARCH_URL",
     "index": "CRAG_INDEX",
     "redis_url": "CRAG_REDIS_URL",
+    "calibration": "CRAG_CALIBRATION",
 }
 _REDIS: Final = ("redis", "rediss", "unix")
 
@@ -36,6 +37,7 @@ class ServeSettings(BaseSettings):
     :param url: Address of its server.
     :param index: Name of the index.
     :param docs: Files and folders that a memory store is filled with at the start.
+    :param calibration: File of `crag calibrate`, for the parts that judge by one; None takes what their YAML says.
     :param redis_url: Where grades are shared by processes; None keeps none.
     :param api_keys: Keys that are accepted.
     :param api_keys_file: File with keys, one a line, read again when it changes.
@@ -65,6 +67,7 @@ class ServeSettings(BaseSettings):
     url: str | None = Field(default=None, validation_alias=_SHARED["url"], repr=False)
     index: str = Field(default="crag", validation_alias=_SHARED["index"])
     docs: Names = ()
+    calibration: str | None = Field(default=None, validation_alias=_SHARED["calibration"])
     redis_url: SecretStr | None = Field(default=None, validation_alias=_SHARED["redis_url"])
     api_keys: Annotated[tuple[SecretStr, ...], NoDecode] = ()
     api_keys_file: Path | None = None

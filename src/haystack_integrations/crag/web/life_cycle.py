@@ -6,7 +6,7 @@ from typing import Any, Self
 from haystack import default_from_dict, default_to_dict, logging
 from haystack.core.serialization import component_from_dict, component_to_dict, import_class_by_name
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.web.providers import failure_of
 
 logger = logging.getLogger(__name__)
@@ -76,10 +76,10 @@ class WebBacked:
 
 
 def _tell(search: object, error: Exception) -> None:
+    # What we say ourselves tells the way out; what others say may hold a key.
+    why = str(error) if isinstance(error, CragError) else f"{failure_of(error).kind}: check its key and settings"
     logger.warning(
-        "{search} could not be made ready ({kind}): check its key and settings. Runs go on without it.",
-        search=type(search).__name__,
-        kind=failure_of(error).kind,
+        "{search} could not be made ready ({why}). Runs go on without it.", search=type(search).__name__, why=why
     )
 
 
