@@ -29,15 +29,17 @@ from haystack_integrations.crag.grading_plan import Item
 from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import ABSTENTION
 
 PEERS = Path(__file__).parents[1] / "benchmarks" / "peers"
 if not PEERS.is_dir():
     pytest.skip("the benchmarks are not part of the source distribution", allow_module_level=True)
-sys.path.insert(0, str(PEERS))
+sys.path[:0] = [str(PEERS), str(PEERS / "adapters")]
 
 import measures  # noqa: E402
 import replies  # noqa: E402
 import tasks as peers_tasks  # noqa: E402
+from adapters import ours  # noqa: E402
 
 QUESTION = "When was the lighthouse of Norrholm built?"
 ANSWER = "1868"
@@ -281,10 +283,10 @@ def test_a_share_of_answers_is_not_seen_or_made_up_and_the_same_documents_bring_
         errs = replies.is_wrong(TASK, "answer|" + "|".join(sorted(("built", other))), 0.4)
         wrong += errs
         asked = answer_prompt([TEXTS["built"], TEXTS[other]])
-        assert world.ask(*asked) == world.ask(*asked) == ("I do not know." if errs else f"{ANSWER} [1]")
+        assert world.ask(*asked) == world.ask(*asked) == (ABSTENTION if errs else f"{ANSWER} [1]")
         errs = replies.is_wrong(TASK, f"answer|{other}", 0.4)
         wrong += errs
-        assert world.ask(*answer_prompt([TEXTS[other]])) == (f"{replies.MADE_UP} [1]" if errs else "I do not know.")
+        assert world.ask(*answer_prompt([TEXTS[other]])) == (f"{replies.MADE_UP} [1]" if errs else ABSTENTION)
     assert 0 < wrong < 2 * len(others)
 
 
@@ -352,7 +354,7 @@ def test_an_answer_is_what_the_documents_of_the_prompt_hold(world: Client) -> No
 
 
 def test_an_answer_in_the_question_or_in_a_title_is_no_support(world: Client) -> None:
-    assert world.ask(*answer_prompt([TEXTS["ferry"]])) == "I do not know."
+    assert world.ask(*answer_prompt([TEXTS["ferry"]])) == ABSTENTION
     assert world.ask(f"Context: {TEXTS['ferry']}\n\nQuestion: Was it {ANSWER}? {QUESTION}") == "I do not know."
     tally = world.end()
     assert (tally["answer_support"], tally["answer_calls"], tally["answer_gold"]) == (False, 2, False)
@@ -374,6 +376,8 @@ def test_a_document_that_was_cut_is_recognised_by_its_beginning(world: Client) -
 def test_a_prompt_that_asks_for_a_sentinel_gets_it(world: Client) -> None:
     asked = f"Reply no_answer when the documents do not answer.\n{TEXTS['wool']}\n{QUESTION}"
     assert world.ask(asked) == "no_answer"
+    asked = f"Else reply with this sentence and nothing else: It is not there.\n{TEXTS['wool']}\n{QUESTION}"
+    assert world.ask(asked) == "It is not there."
 
 
 def test_an_answer_so_far_is_kept_when_it_is_to_be_refined(world: Client) -> None:
@@ -523,7 +527,7 @@ def test_corrective_rag_runs_on_the_world(world: Client, fault: str | None, verd
     tally = world.end()
     assert result["crag"]["trail"][0]["verdict"] == verdict
     assert result["crag"]["llm_calls"] == tally["calls"]
-    route = "abstain" if result["crag"]["action"] == "abstain" else "generate"
+    route = ours.route_of(result["crag"])
     record = {**tally, "answer": result["answers"][0].data, "route": route, "error": None}
     assert measures.outcome(record) == outcome
 

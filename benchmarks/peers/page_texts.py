@@ -92,7 +92,8 @@ COMPARED: Final = """Every system got the same questions, the same ranked docume
     Faults: k = 10, some questions for each fault. Where a part has several commands, each added systems or arms, on the
     same questions."""
 QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: the system
-    answers from what was retrieved exactly when an answering document is among it. Three-way verdict: correct,
+    answers from what was retrieved exactly when an answering document is among it, as far as a program can tell:
+    from a route, a sentinel or a record, not from the words of an answer. Three-way verdict: correct,
     ambiguous or incorrect against the label of the list. Answer support: of the questions with an answer, those
     answered where the answer stands in the documents of the last prompt. Words to the generator: those of that
     prompt's documents. Evidence missing: the same questions without their answering documents in list and corpus;

@@ -4,6 +4,7 @@ from haystack.dataclasses import ChatMessage
 from makers import graded
 
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_SYSTEM
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.state import CragState
 
@@ -56,3 +57,21 @@ def test_refined_evidence_replaces_the_routers() -> None:
     refined = [graded("refined", 0.9, QUESTION)]
     result = RecordBuilder().run(outcome=outcome([0.9]), documents=refined)
     assert result["documents"] == refined
+
+
+def test_an_answer_that_the_model_declined_is_told_from_one_it_wrote() -> None:
+    """By the sentence that the default prompt asks for; another prompt's sentence is a setting."""
+    said = [ChatMessage.from_assistant("Die Unterlagen beantworten das nicht.")]
+    wrote = RecordBuilder().run(outcome=outcome([0.9]), replies=said)["crag"]
+    declined = RecordBuilder(abstention="Die Unterlagen beantworten das nicht.").run(
+        outcome=outcome([0.9]), replies=said
+    )["crag"]
+    assert (wrote["answer"]["status"], declined["answer"]["status"]) == ("written", "declined")
+    assert (declined["action"], declined["verdict"], declined["llm_calls"]) == ("generate", "correct", 2)
+    assert declined["coverage"]["degraded"] is False
+
+
+def test_the_default_prompt_asks_for_the_sentence_that_the_record_knows() -> None:
+    """One sentence: in the prompt, in the record, and in an abstention of the router."""
+    assert DEFAULT_SYSTEM.endswith(f"nothing else: {RecordBuilder().abstention}")
+    assert CragRouter().abstention == RecordBuilder().abstention

@@ -75,6 +75,7 @@ def test_the_names_are_those_that_are_published(exposed: set[str]) -> None:
     assert {re.sub("_(bucket|count|sum)$", "", name) for name in exposed} == {
         "crag_decisions_total",
         "crag_corrections_total",
+        "crag_answers_total",
         "crag_retrieval_latency_seconds",
         "crag_relevance_score",
         "crag_document_scores",

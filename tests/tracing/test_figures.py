@@ -170,6 +170,7 @@ def test_configuring_twice_gives_the_same_and_prometheus_can_ask_for_openmetrics
 INSTRUMENTS = {
     "crag.decisions": "{decision}",
     "crag.corrections": "{correction}",
+    "crag.answers": "{answer}",
     "crag.retrieval.latency": "s",
     "crag.relevance.score": "",
     "crag.document.scores": "",
@@ -190,6 +191,7 @@ from haystack_integrations.crag.web.breaker import Breaker
 breaker = Breaker()
 metrics.watch("any", breaker)
 metrics.run_decided("correct", "none", 0.9, 0.1)
+metrics.answered("written")
 metrics.documents_scored([(0.5, "web")])
 metrics.grading_ended(["deadline"], 1)
 with metrics.timed_grading("any"):

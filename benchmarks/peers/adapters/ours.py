@@ -147,12 +147,14 @@ def prepare(name: str) -> Answer:
 
 def route_of(record: dict[str, Any]) -> str:
     """
-    Say how a run came to its end: the last action, or the correction that led to it.
+    Say how a run came to its end: no answer, the last action, or the correction that led to it.
 
     :param record: The `crag` record.
-    :returns: `abstain`, `web`, `retry`, or `generate` when nothing was corrected.
+    :returns: `abstain` also where the record says that the model declined to answer, `web`, `retry`, or `generate` when
+        nothing was corrected.
     """
-    return "abstain" if record["action"] == "abstain" else _ROUTES.get(record["strategy"], "generate")
+    is_over = record["action"] == "abstain" or record["answer"]["status"] == "declined"
+    return "abstain" if is_over else _ROUTES.get(record["strategy"], "generate")
 
 
 if __name__ == "__main__":

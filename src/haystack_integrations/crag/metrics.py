@@ -57,6 +57,7 @@ class _Instruments:
 
     decisions: Any
     corrections: Any
+    answers: Any
     latency: Any
     score: Any
     document_scores: Any
@@ -90,6 +91,7 @@ def _made(meter: "Meter") -> _Instruments:
     return _Instruments(
         decisions=meter.create_counter("crag.decisions", "{decision}", "Runs by their last verdict"),
         corrections=meter.create_counter("crag.corrections", "{correction}", "Runs by how they were corrected"),
+        answers=meter.create_counter("crag.answers", "{answer}", "Answers by what became of them"),
         latency=histogram("crag.retrieval.latency", "s", _LATENCY_S, "From a question to the last decision"),
         # No unit: with unit 1 Prometheus would call it crag_relevance_score_ratio.
         score=meter.create_gauge("crag.relevance.score", "", "The last aggregate score"),
@@ -121,6 +123,16 @@ def run_decided(verdict: str, strategy: str, score: float | None, seconds: float
         to.score.set(score)
     if seconds is not None:
         to.latency.record(seconds, {"decision": verdict, "correction_strategy": strategy})
+
+
+def answered(status: str) -> None:
+    """
+    Count an answer that a model was asked for.
+
+    :param status: An `AnswerStatus`; `none` is not counted.
+    """
+    if status != "none" and (to := _instruments()) is not None:
+        to.answers.add(1, {"status": status})
 
 
 def documents_scored(scores: Iterable[tuple[float, str]]) -> None:

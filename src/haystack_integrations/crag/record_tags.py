@@ -74,6 +74,9 @@ def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
         "crag.tokens.in": record["tokens"]["in"],
         "crag.tokens.out": record["tokens"]["out"],
         "crag.cache_hits": record["cache_hits"],
+        "crag.answer.status": record["answer"]["status"],
+        "crag.answer.cited": len(record["answer"]["cited"]),
+        "crag.answer.cited_unknown": len(record["answer"]["cited_unknown"]),
         **_degraded(record["coverage"]["reasons"]),
     }
 

@@ -97,20 +97,20 @@ def _corrections(kept: Sequence[Mapping[str, Any]], dropped: Sequence[Mapping[st
 
 
 def run_record(
-    state: CragState, tokens: Mapping[str, int], answer_calls: int = 0, answer_failure: str | None = None
+    state: CragState, tokens: Mapping[str, int], answer: Mapping[str, Any], answer_failure: str | None = None
 ) -> dict[str, Any]:
     """
     Write down a whole run: the `crag` record that every query pipeline returns.
 
     :param state: The final state.
     :param tokens: What the answer cost, `{"in", "out"}`.
-    :param answer_calls: Calls to a chat model for the answer.
+    :param answer: What became of the answer; see `answers.answer_account`.
     :param answer_failure: The kind of failure that kept the answer from being written, or None.
     :returns: The record, plain JSON.
     """
     last, first = state.trail[-1], state.trail[0]
     applied = corrections_of(state)
-    calls = state.usage.llm_calls + answer_calls
+    calls = state.usage.llm_calls + (answer["status"] != "none")
     coverage = _coverage(state)
     if answer_failure is not None:
         coverage["reasons"] = [*coverage["reasons"], f"answer_failed:{answer_failure}"]
@@ -120,6 +120,7 @@ def run_record(
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
         "abstention": last.get("abstention"),
+        "answer": answer,
         "corrections": [entry for decision in state.trail for entry in decision["corrections"]],
         "strategy": strategy_of(applied),
         "corrected": bool(applied),

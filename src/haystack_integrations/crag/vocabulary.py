@@ -27,6 +27,10 @@ WebStatus = Literal["off", "skipped", "ok", "empty", "failed", "cooldown", "deni
 """What became of the web in a run: not asked (`off`), not needed or not allowed here (`skipped`), answered, answered
 with nothing, failed, left alone after a failure, or all results on domains that are not allowed (`denied`)."""
 
+AnswerStatus = Literal["none", "written", "declined", "failed"]
+"""What became of an answer: no model was asked for one, it was written, the model said that the evidence does not
+answer, or the model failed."""
+
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 MODES: Final[tuple[str, ...]] = get_args(Mode)
@@ -51,6 +55,9 @@ GRADING_DETAILS: Final = (
     "cache_error",
 )
 """What a grader's report tells besides its cost: on its span, and in the trail."""
+
+ABSTENTION: Final = "The documents do not answer this question."
+"""The first sentence of an abstention, and what a model is asked to say when the evidence does not answer."""
 
 ANSWER_FAILED: Final = "crag_failure"
 """Key of a reply's metadata: the kind of failure that kept the answer from being written."""

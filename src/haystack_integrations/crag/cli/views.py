@@ -11,12 +11,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.abstention import in_words
+from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.cli.doctor import Check
     from haystack_integrations.crag.cli.outcome import Outcome
 
-_NOTHING: Final = "The documents do not answer this question."
 # A sentence is shown when it scores at least this share of the best one of its document.
 _TELLING: Final = 0.5
 _RULE: Final = re.compile(r"([*=~^_#-])\1{3,}")
@@ -50,7 +50,7 @@ def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
     parts: list[RenderableType] = [
         Text.assemble(("Question  ", "dim"), (outcome.question, "bold")),
         _verdict_line(outcome.crag),
-        *_warnings(outcome.crag),
+        *_remarks(outcome.crag),
     ]
     if outcome.answer is not None:
         parts += [Text("\nAnswer", "bold"), Padding(Text(outcome.answer), (0, 0, 0, 3), expand=False)]
@@ -70,12 +70,12 @@ def run_view(crag: Mapping[str, Any]) -> RenderableType:
     :param crag: The `crag` record, or what a trace tells of it.
     :returns: Verdict, warnings, trail.
     """
-    return Group(_verdict_line(crag), *_warnings(crag), Text(), trail_tree(crag))
+    return Group(_verdict_line(crag), *_remarks(crag), Text(), trail_tree(crag))
 
 
 def _abstention(crag: Mapping[str, Any]) -> Text:
     """Say that nothing answers; what was looked for, found and missing, where the run ended so."""
-    said = in_words(_NOTHING, crag["trail"][-1]) if crag.get("abstention") else _NOTHING
+    said = in_words(ABSTENTION, crag["trail"][-1]) if crag.get("abstention") else ABSTENTION
     first, _, rest = said.partition("\n")
     return Text.assemble("\n", (first, "bold"), f"\n{rest}" if rest else "")
 
@@ -103,10 +103,13 @@ def _verdict(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("● ", style), (entry["verdict"], f"bold {style}"), (score, style)]
 
 
-def _warnings(crag: Mapping[str, Any]) -> list[RenderableType]:
+def _remarks(crag: Mapping[str, Any]) -> list[RenderableType]:
     """Name what did not work; a limit that was reached stands in the trail."""
-    reasons = [reason for reason in crag["coverage"]["reasons"] if not reason.startswith("limit:")]
-    return [Text.assemble(("Warning   ", "yellow"), ", ".join(reasons))] if reasons else []
+    answer = crag["answer"]
+    said = ["the model says that the evidence does not answer"] * (answer["status"] == "declined")
+    said += [f"the answer cites [{number}], and no passage has that number" for number in answer["cited_unknown"]]
+    said += [reason for reason in crag["coverage"]["reasons"] if not reason.startswith("limit:")]
+    return [Text.assemble(("Warning   ", "yellow"), ", ".join(said))] if said else []
 
 
 def _evidence(items: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:

@@ -11,7 +11,7 @@ from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Preset, Thresholds
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, WEB_ACTIONS, Action, Mode
+from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS, Action, Mode
 
 
 @component
@@ -58,7 +58,7 @@ class CragRouter:
         enough_documents: int | None = None,
         keep_good: bool = False,
         mode: Mode = "enforce",
-        abstention: str = "The documents do not answer this question.",
+        abstention: str = ABSTENTION,
         explain_abstention: bool = True,
     ) -> None:
         """

@@ -5,13 +5,15 @@ from typing import Any
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.answers import answer_account
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.light import light
+from haystack_integrations.crag.metrics import answered
 from haystack_integrations.crag.record_tags import record_tags
 from haystack_integrations.crag.records import run_record
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
 
 @component
@@ -33,6 +35,15 @@ class RecordBuilder:
     ```
     """
 
+    def __init__(self, *, abstention: str = ABSTENTION) -> None:
+        """
+        Choose by which sentence an answer is known that a model declined to give.
+
+        :param abstention: What the prompt of the answer asks for when the evidence does not answer; empty where it asks
+            for no such sentence: then no answer counts as declined.
+        """
+        self.abstention = abstention
+
     @component.output_types(crag=dict[str, Any], documents=list[Document])
     def run(
         self,
@@ -47,15 +58,20 @@ class RecordBuilder:
         :param replies: The model's answer, for the tokens it cost; without one the run answered nothing.
         :param documents: The evidence as it was handed on, when something refined it after the router.
         :returns: A dictionary with the following keys:
-            - `crag`: The record; see the README for its entries.
+            - `crag`: The record. Its `answer` says what became of the answer: `status` is `none` (no model was asked),
+                `written`, `declined` (the model said that the evidence does not answer) or `failed`; `cited` are the
+                numbers of the passages it cites, `cited_unknown` numbers that no passage has.
             - `documents`: The evidence the run ended with; empty when the router abstained.
         """
         spent = sum((Usage.of(reply) for reply in replies or ()), Usage())
         tokens = {"in": spent.tokens_in, "out": spent.tokens_out}
-        answered = outcome.action == "generate" and bool(replies)
+        asked = outcome.action == "generate"
         failure = next((reply.meta[ANSWER_FAILED] for reply in replies or () if ANSWER_FAILED in reply.meta), None)
         evidence = list(outcome.evidence) if documents is None else documents
+        told = answer_account(replies or (), asked=asked, sentence=self.abstention, passages=len(evidence))
         with trace("crag.record") as span:
-            record = run_record(outcome, tokens, answer_calls=int(answered), answer_failure=failure)
+            record = run_record(outcome, tokens, told, failure)
+            if record["mode"] != "off":
+                answered(told["status"])
             set_tags(span, record_tags(record))
         return {"crag": record, "documents": evidence}

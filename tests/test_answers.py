@@ -1,0 +1,73 @@
+"""What became of an answer: one sentence tells that the model declined, and citations are counted against passages."""
+
+import pytest
+from haystack.dataclasses import ChatMessage
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.answers import answer_account, declines
+from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
+
+
+def account(text: str, passages: int = 3) -> dict[str, object]:
+    """What is said of an answer of these words."""
+    return answer_account([ChatMessage.from_assistant(text)], asked=True, sentence=ABSTENTION, passages=passages)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ABSTENTION,
+        ABSTENTION.removesuffix("."),
+        f'"{ABSTENTION.upper()}"',
+        f"  **{ABSTENTION}** \n",
+        "The documents do\nnot answer this question [1][2].",
+        f"{ABSTENTION} They are about bicycles.",
+        f"{ABSTENTION}\n\nBut as far as I know it was Jane Austen.",
+        "The documents do not answer this question, but it was Jane Austen.",
+    ],
+)
+def test_an_answer_is_declined_when_it_is_the_sentence_or_goes_on_from_it_without_evidence(text: str) -> None:
+    assert declines(text, ABSTENTION)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jane Austen [1].",
+        "",
+        "The documents do not answer this question directly, but it follows from them.",
+        f"{ABSTENTION} They do say that it is by Jane Austen [1].",
+        f"It says: {ABSTENTION}",
+        "The documents do not answer this questionnaire.",
+    ],
+)
+def test_an_answer_that_says_more_from_the_evidence_is_not_declined(text: str) -> None:
+    assert not declines(text, ABSTENTION)
+
+
+@given(st.text())
+def test_without_a_sentence_nothing_is_declined(text: str) -> None:
+    assert not declines(text, "") and not declines(text, "...")
+
+
+@given(st.text(alphabet=st.sampled_from("[]0123456789, a"), max_size=40), st.integers(0, 12))
+def test_what_is_cited_is_a_passage_and_what_is_no_passage_is_named(text: str, passages: int) -> None:
+    told = answer_account([ChatMessage.from_assistant(text)], asked=True, sentence=ABSTENTION, passages=passages)
+    assert all(1 <= number <= passages for number in told["cited"])
+    assert not any(1 <= number <= passages for number in told["cited_unknown"])
+    assert told["status"] == "written"
+
+
+def test_citations_are_read_one_by_one_and_in_lists() -> None:
+    told = account("Emma [1] is by Austen [2, 3][1]; printed in [1815], says [7].")
+    assert told == {"status": "written", "cited": [1, 2, 3], "cited_unknown": [7]}
+
+
+def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
+    failed = ChatMessage.from_assistant("Sorry [1].", meta={ANSWER_FAILED: "deadline"})
+    told = answer_account([failed], asked=True, sentence=ABSTENTION, passages=1)
+    assert told == {"status": "failed", "cited": [], "cited_unknown": []}
+    replies = [ChatMessage.from_assistant(ABSTENTION)]
+    assert answer_account(replies, asked=False, sentence=ABSTENTION, passages=1)["status"] == "none"
+    assert answer_account([], asked=True, sentence=ABSTENTION, passages=1)["status"] == "none"
