@@ -17,6 +17,8 @@ sys.path.insert(0, str(PEERS))
 
 import arms  # noqa: E402
 import page  # noqa: E402
+import run  # noqa: E402
+import tasks  # noqa: E402
 from systems import SYSTEMS  # noqa: E402
 
 HEADINGS = (
@@ -26,6 +28,7 @@ HEADINGS = (
     "Tokens, and what 1,000 questions cost",
     "Quality",
     "Under faults",
+    "Goals set before, and what was reached",
     "What each side does better",
     "What was changed to run each",
     "What this comparison cannot show",
@@ -234,3 +237,53 @@ def test_the_page_in_docs_is_made_from_the_committed_results(tmp_path: Path) -> 
     assert (ROOT / "docs" / "comparison.html").read_text("utf-8") == html
     for target in re.findall(r"\]\((\.\./[^)]*|[\w-]+\.\w+)\)", text):
         assert (ROOT / "docs" / target).exists()
+
+
+def test_a_goal_is_reached_only_where_its_figures_say_so(tmp_path: Path) -> None:
+    """Each by rule, and what was not run is not reached."""
+    timed = {"a": 0.3, "seconds": 1.0}
+    figures = {
+        "corrective_rag": [row(**timed), row(5, **timed), row(100, **{**timed, "seconds": 1.4})],
+        "haystack_llm_ranker": [row(**{**timed, "seconds": 0.96})],
+        "langgraph_crag": [row(**{**timed, "seconds": 5.9})],
+        "langgraph_adaptive": [row(**{**timed, "seconds": 6.0})],
+    }
+    write(tmp_path / "results", "cost", figures)
+    fault = {"fault": "nothing", "calls": 7.0}
+    write(tmp_path / "results", "faults", {"corrective_rag": [row(**fault)]})
+    text, _ = made_of(tmp_path)
+    ends = {line.split(" | ")[0]: line.split(" | ")[-1] for line in text.splitlines() if line.startswith("| ")}
+    how = "k = 10, a call takes 0.3 s"
+    assert ends[f"| wall at most 1.05 times LLMRanker + generator, {how}"] == "yes |"
+    assert ends[f"| at least 6 times faster than LangGraph: corrective RAG, {how}"] == "no |"
+    assert ends[f"| at least 6 times faster than LangGraph: adaptive RAG, {how}"] == "yes |"
+    assert ends["| corrective_rag: wall at k = 100 at most 1.3 times that at k = 5, a call takes 0.3 s"] == "no |"
+    assert ends["| nothing on topic: at most 6 calls, and always an answer or an abstention"] == "no |"
+    assert ends["| nothing on topic, nor has the web: at most 6 calls, and always an answer or an abstention"] == (
+        "not run |"
+    )
+
+
+def test_a_peer_is_matched_only_at_a_third_of_its_calls(tmp_path: Path) -> None:
+    """And where decision and support are at least as good."""
+    figures = {
+        "corrective_rag": [row(calls=2.0)],
+        "langgraph_crag": [row(calls=6.0)],
+        "langgraph_adaptive": [row(calls=5.9)],
+        "llamaindex_pack": [row(calls=9.0, support=0.95)],
+    }
+    write(tmp_path / "results", "quality", figures)
+    text, _ = made_of(tmp_path)
+    said = [line for line in text.splitlines() if line.startswith("| decides and supports") and ", 0 % errors" in line]
+    ends = {line.split(" as ")[2].split(" at a ")[0]: line.split(" | ")[-1] for line in said}
+    assert ends["LangGraph: corrective RAG"] == "yes |"
+    assert ends["LangGraph: adaptive RAG"] == ends["LlamaIndex: corrective RAG pack"] == "no |"
+
+
+def test_no_figure_is_of_more_documents_than_the_lists_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that ends earlier would make k = 100 the same as k = 50."""
+    cost = json.loads((PEERS / "results" / "cost.json").read_text("utf-8"))
+    assert max(row["k"] for rows in cost["figures"].values() for row in rows) <= tasks.LONGEST_LIST
+    monkeypatch.setattr(sys, "argv", ["run.py", "DATASETS", "--k", str(tasks.LONGEST_LIST + 1)])
+    with pytest.raises(SystemExit):
+        run.arguments()

@@ -27,12 +27,14 @@ from page_figures import (
     written,
 )
 from page_gaps import not_run
+from page_goals import goals
 from page_pictures import Block, Line, Link, Text, bars, html, markdown, plot
 from page_texts import (
     CALLS,
     COMPARED,
     FACTS,
     FAULTS_SAID,
+    GOALS,
     HERE,
     LIMITS,
     NOTHING,
@@ -44,6 +46,8 @@ from page_texts import (
     UNKNOWN,
     WALL,
 )
+
+WAYS = ((0.3, False), (0.3, True), (0.0, False), (1.0, False))  # seconds of a call, and whether tokens take none
 
 
 def against(measure: Measure, one: Found, other: Found) -> tuple[int, str]:
@@ -151,6 +155,12 @@ def calls_by_k(held: Held, ks: Sequence[int]) -> str:
     return plot("LLM calls by k", "", drawn, {place: f"k = {k}" for place, k in enumerate(ks)})
 
 
+def walls(held: Held, ks: Sequence[int], a: float, *, flat: bool) -> list[Block]:
+    """Write the seconds at each k, where a call takes `a`."""
+    said = f"a = {a:g}{', flat' if flat else ''}"
+    return [("h3", said), table(held, [seconds(k, a, flat=flat)._replace(title=f"k = {k}") for k in ks])]
+
+
 def measured(held: Held, prices: Row) -> list[Block]:
     """Write the figures: calls, seconds, costs, quality."""
     ks = sorted({*KS, *(key[0] for part, _, key in held.rows if part == "cost")})
@@ -169,12 +179,13 @@ def measured(held: Held, prices: Row) -> list[Block]:
         ("h2", "Wall time"),
         ("p", WALL),
         ("svg", bars("Seconds at k = 10, 0.3 s for each call and time for each token", lines(held, seconds(10)), "s")),
-        table(held, [seconds(k, flat=flat) for k in (10, 50) for flat in (False, True)]),
-        table(held, [seconds(k, a) for k in (10, 50) for a in (0.0, 1.0)]),
+        *(block for a, flat in WAYS for block in walls(held, ks, a, flat=flat)),
         ("h2", "Tokens, and what 1,000 questions cost"),
         ("p", f"List prices in {prices['currency']}, read on {prices['read_on']}, as an example. {prices['note']}"),
         ("ul", priced),
         *(table(held, costs(k, prices)) for k in (10, 50)),
+        table(held, [costs(k, prices)[0] for k in ks]),
+        table(held, [costs(k, prices)[1] for k in ks]),
         ("h2", "Quality"),
         ("p", QUALITY),
         (
@@ -202,6 +213,9 @@ def page(held: Held, prices: Row) -> list[Block]:
         ("h2", "Under faults"),
         ("p", FAULTS_SAID),
         *faults(held),
+        ("h2", "Goals set before, and what was reached"),
+        ("p", GOALS),
+        *goals(held),
         ("h2", "What each side does better"),
         *better(held, compared(prices)),
         ("h2", "What was changed to run each"),

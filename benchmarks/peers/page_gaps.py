@@ -15,6 +15,8 @@ def not_run(held: Held) -> list[str]:
         wanted = {arm(row["k"], row["a"], not row["b"], row["errors"], row["fault"]) for row in one["settings"]["arms"]}
         ks = [str(k) for k in KS if part == "cost" and arm(k) not in wanted]
         gone = [FAULT_NAMES[fault] for fault in FAULTS if part == "faults" and arm(fault=fault) not in wanted]
+        only = sorted({row["k"] for row in one["settings"]["arms"]})
+        said += [f"{part}: no other k was asked for than {only[0]}."] * (part != "cost" and len(only) == 1)
         said += [
             f"{part}: this run did not ask for {', '.join(lot)}." for lot in ([f"k = {k}" for k in ks], gone) if lot
         ]

@@ -123,9 +123,11 @@ def _now() -> str:
 
 
 def _command(given: argparse.Namespace) -> str:
-    """Give the command without this machine's own paths."""
-    named = {str(given.datasets): "DATASETS", str(given.out): given.out.name}
-    return shlex.join(["python", "benchmarks/peers/run.py", *(named.get(word, word) for word in sys.argv[1:])])
+    """Give the command without this machine's own paths; where the figures were written changes none of them."""
+    words = [{str(given.datasets): "DATASETS"}.get(word, word) for word in sys.argv[1:]]
+    if "--out" in words:
+        del words[(at := words.index("--out")) : at + 2]
+    return shlex.join(["python", "benchmarks/peers/run.py", *words])
 
 
 def machine() -> dict[str, Any]:

@@ -37,7 +37,7 @@ from arms import KS, PARTS, QUESTION_SECONDS, Arm
 from environments import SystemFailed, cache_dir
 from result_files import Results, machine
 from systems import SYSTEMS
-from tasks import SETS
+from tasks import LONGEST_LIST, SETS
 from workers import Worker, WorkerDied, World
 
 HERE: Final = Path(__file__).parent
@@ -184,7 +184,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--again", action="store_true", help="replace figures that are there")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if any(k > LONGEST_LIST for k in given.k):
+        parser.error(f"--k: got {max(given.k)}, wanted at most {LONGEST_LIST}; the lists of the questions end there")
+    return given
 
 
 if __name__ == "__main__":

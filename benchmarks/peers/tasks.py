@@ -6,7 +6,7 @@ The questions of the comparison: fixed ranked lists, labels, and what counts as 
 prints what would be asked. Of each set's `dev` split the first questions are taken in the order of a hash of their
 ids: those that count in verdicts (`strict`) and, where they have answering documents, an answer stands in one of them.
 
-- A list has up to 50 documents: the set's own fixed ten, then BM25 over the corpus (`corpus.py`).
+- A list has up to 100 documents: the set's own fixed ten, then BM25 over the corpus (`corpus.py`).
 - An answer is an accepted answer of the question (not "yes" and "no"). SciFact and CLAPNQ have none: there any labelled
   sentence counts, whole. A question without an answering document (about half of CLAPNQ, a third of SciFact) has no
   answer at all: to say so is right.
@@ -34,7 +34,7 @@ from haystack_integrations.crag.evaluation.strips import holds, normal, sought
 SETS = ("covidqa", "scifact", "hotpotqa", "clapnq")
 SPLIT = "dev"
 KINDS = ("fixed", "gap", "nothing")
-LONGEST_LIST = 50
+LONGEST_LIST = 100
 _FEWEST_WORDS = 4  # of a sentence that counts as an answer
 
 

@@ -25,6 +25,7 @@ from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.redaction import redacted
+from haystack_integrations.crag.vocabulary import ABSTENTION
 
 QUESTION = "Where do canary birds sing?"
 
@@ -64,12 +65,17 @@ def sent(jaeger: Service) -> Iterator[Sent]:
     traced.provider.shutdown()
 
 
+def rag_that_answers(store: Any, answer: str) -> Any:
+    """Two passes, some documents dropped."""
+    fill(store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    grader = grading_by(lambda text: 0.5 if "cage 1" in text else 0.1)
+    return load("agent_rag", store=store, grader=grader, generator=scripted(answer))
+
+
 @pytest.fixture
 def rag(in_memory_store: Any) -> Any:
-    """Two passes, some documents dropped."""
-    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
-    grader = grading_by(lambda text: 0.5 if "cage 1" in text else 0.1)
-    return load("agent_rag", store=in_memory_store, grader=grader, generator=scripted("In cages."))
+    """One that answers."""
+    return rag_that_answers(in_memory_store, "In cages.")
 
 
 def test_many_requests_are_a_trace_each_without_orphans(sent: Sent, rag: Any) -> None:
@@ -88,9 +94,20 @@ def test_many_requests_are_a_trace_each_without_orphans(sent: Sent, rag: Any) ->
     assert "canary" not in json.dumps(traces).lower()
 
 
-def test_crag_trace_prints_the_trail_that_a_run_prints(sent: Sent, rag: Any, content: None) -> None:
-    """Character by character, where content is traced."""
-    crag_record = rag.run(query=QUESTION)["crag"]
+@pytest.mark.parametrize(
+    ("answer", "remark"),
+    [
+        ("In cages [1].", ""),
+        (ABSTENTION, "the model says that the evidence does not answer"),
+        ("In cages [1], says [7].", "the answer cites [7], and no passage has that number"),
+    ],
+)
+def test_crag_trace_prints_the_trail_that_a_run_prints(
+    sent: Sent, in_memory_store: Any, content: None, answer: str, remark: str
+) -> None:
+    """Character by character, where content is traced; and what became of the answer."""
+    crag_record = rag_that_answers(in_memory_store, answer).run(query=QUESTION)["crag"]
+    assert remark in plain(run_view(crag_record))
     (trace,) = sent.read(1)
     result = crag("trace", trace["traceID"], "--jaeger", sent.url)
     assert result.exit_code == 0, result.stderr

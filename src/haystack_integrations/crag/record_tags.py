@@ -6,6 +6,7 @@ from typing import Any, Final
 from haystack_integrations.crag.records import strategy_of
 from haystack_integrations.crag.telemetry import MOST_ON_A_SPAN, traced_id
 
+_CITATIONS: Final = ("cited", "cited_unknown")
 _COUNTED: Final = ("documents_in", "graded", "cached", "approved", "failed")
 
 
@@ -75,8 +76,10 @@ def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
         "crag.tokens.out": record["tokens"]["out"],
         "crag.cache_hits": record["cache_hits"],
         "crag.answer.status": record["answer"]["status"],
-        "crag.answer.cited": len(record["answer"]["cited"]),
-        "crag.answer.cited_unknown": len(record["answer"]["cited_unknown"]),
+        **{
+            f"crag.answer.{name}": record["answer"][name][:MOST_ON_A_SPAN] or None
+            for name in ("cited", "cited_unknown")
+        },
         **_degraded(record["coverage"]["reasons"]),
     }
 

@@ -139,7 +139,10 @@ def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
         "iterations": len(trail),
         "llm_calls": last.get("crag.llm_calls", 0),
         "tokens": tokens,
-        "answer": {"status": last.get("crag.answer.status", "none"), "cited_unknown": []},
+        "answer": {
+            "status": last.get("crag.answer.status", "none"),
+            **{name: last.get(f"crag.answer.{name}", []) for name in ("cited", "cited_unknown")},
+        },
         "milliseconds": last.get("crag.milliseconds", 0.0),
         "coverage": {"reasons": last.get("crag.degraded.reasons", [])},
         "trail": trail,
