@@ -141,6 +141,18 @@ def test_the_figures_of_the_table_stand_in_the_full_one() -> None:
     assert (ROOT / "benchmarks" / "correction.py").is_file()
 
 
+def test_every_set_of_the_measurements_has_its_source() -> None:
+    """A row of the table of public sets, with a link and a licence."""
+    page = (ROOT / "docs" / "calibration.md").read_text("utf-8")
+    table = page.partition("## The public sets")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| ([a-z]+) \| (.*)$", table, re.MULTILINE))
+    rows.pop("set")
+    measured = (ROOT / "docs" / "choose.md").read_text("utf-8") + README + page
+    named = {name for name in rows if re.search(rf"\b{name}\b", measured.replace(table, ""))}
+    assert named == {"popqa", "clapnq", "scifact", "covidqa", "hotpotqa", "selqa"} == set(rows)
+    assert all("](https://" in row and re.search(r"MIT|Apache-2.0|CC BY", row) for row in rows.values())
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     """To a file of this folder, and to a heading that is there."""

@@ -15,8 +15,7 @@ pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="the pages'
 
 DOCS = Path(__file__).parents[1] / "docs"
 REFUNDS = "# Refunds\n\nA refund is paid within 30 days of the return.\n"
-PRICES = f"""<!DOCTYPE html><html><head><title>Prices</title></head><body><main><h1>Prices</h1>
-<p>{"A kettle costs 30 euros and a toaster costs 40 euros, both with delivery to your door. " * 4}</p></main></body></html>"""
+PRICES = f"<html><body><h1>Prices</h1><p>{'A kettle costs 30 euros, a toaster 40 euros. ' * 6}</p></body></html>"
 LOOSER = ("--max-wrong-generate 0.1", "--max-wrong-generate 0.4")
 ON_ELASTICSEARCH = " --store elasticsearch --url http://127.0.0.1:9200"
 
@@ -32,7 +31,7 @@ def handbook(tmp_path: Path) -> Path:
 
 
 def test_the_page_on_serving_is_pasted_from_the_first_question_to_the_upload(handbook: Path) -> None:
-    """In one go, on other ports. Left out: the first block, which installs, and starts two servers in the foreground."""
+    """In one go, on other ports. Left out: the first block, which installs, and names two servers in the foreground."""
     blocks = bash_blocks(DOCS / "serving.md")
     assert list(blocks)[1:] == ["Ask", "Chat", "Upload files", "In a Hayhooks of your own"]
     script = "\necho\n".join(block for name in ("Ask", "Chat", "Upload files") for block in blocks[name])
@@ -65,8 +64,8 @@ def test_a_hayhooks_of_ones_own_answers_by_the_exported_file(handbook: Path) -> 
 
 def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Path) -> None:
     """
-    All of its blocks in order, on invented towns. Replaced: the transformer by a tiny network, the limit on wrong answers
-    by one that so few questions can keep.
+    All of its blocks in order, on invented towns. Replaced: the transformer by a tiny network, the limit on wrong
+    answers by one that so few questions can keep.
     """
     folder, other = write_towns(handbook / "data" / "handbook", count=72), handbook / "data" / "handbook" / "test"
     for name in ("queries.jsonl", "bm25_top10.jsonl"):

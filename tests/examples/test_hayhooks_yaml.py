@@ -42,7 +42,7 @@ def port(tmp_path: Path) -> Iterator[str]:
 
 @curl
 def test_two_exported_files_are_deployed_and_answer(port: str, tmp_path: Path, scripted_model: ScriptedModel) -> None:
-    """One indexes, one retrieves; they share the store, and no model is asked. Deployed once more, they answer likewise."""
+    """One indexes, one retrieves; they share the store, no model is asked; a second time they answer likewise."""
     copied = Path(shutil.copytree(EXAMPLES, tmp_path / "examples"))
     folder = Folder(copied / "hayhooks_yaml", scripted_model)
     printed = folder.shell("./deploy.sh", HAYHOOKS_HOST="127.0.0.1", HAYHOOKS_PORT=port).stdout
