@@ -1,11 +1,15 @@
-"""Every Python example in README and docstrings runs, and what it asserts holds."""
+"""Every Python example in README, pages and docstrings runs, and what it asserts holds; YAML on pages can be loaded."""
 
 import ast
 import re
 from pathlib import Path
 
 import pytest
+import yaml
+from haystack import Pipeline
 from haystack.tracing.tracer import disable_tracing
+
+from haystack_integrations.crag.pipelines import export
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -41,6 +45,38 @@ def test_the_example_runs(code: str) -> None:
     finally:
         disable_tracing()  # of the whole process
     assert "assert" in code or "print" in code
+
+
+@pytest.mark.parametrize(
+    ("page", "part", "pipeline", "kind"),
+    [
+        ("designs.md", "web", "heuristic_rag", "TavilyWebSearch"),
+        ("grading.md", "grader", "corrective_rag", "RedisGradeCache"),
+    ],
+)
+def test_a_part_in_yaml_takes_the_place_of_the_shipped_one(
+    page: str, part: str, pipeline: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys are set, and where the page has `{...}` stands the chat generator of the shipped file."""
+    for name in ("TAVILY_API_KEY", "OPENAI_API_KEY", "REDIS_URL"):
+        monkeypatch.setenv(name, "redis://127.0.0.1:9/0")
+    (block,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL)
+    shipped, shown = yaml.safe_load(export(pipeline)), yaml.safe_load(block)
+    assert list(shown) == [part]
+    assert shown[part]["type"] == shipped["components"][part]["type"]
+    settings = shown[part]["init_parameters"]
+    if "chat_generator" in settings:
+        assert "chat_generator: {...}" in block
+        settings["chat_generator"] = shipped["components"][part]["init_parameters"]["chat_generator"]
+    shipped["components"].update(shown)
+    loaded = Pipeline.from_dict(shipped).get_component(part)
+    assert kind in {type(value).__name__ for value in vars(loaded).values()}
+
+
+def test_every_yaml_block_of_a_page_is_loaded_by_a_test() -> None:
+    """By the one above; another page with YAML needs a line there."""
+    pages = [page.name for page in (ROOT / "docs").glob("*.md") if "```y" in page.read_text("utf-8")]
+    assert sorted(pages) == ["designs.md", "grading.md"]
 
 
 def test_every_component_has_an_example() -> None:

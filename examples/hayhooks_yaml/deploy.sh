@@ -7,7 +7,7 @@ json='Content-Type: application/json'
 
 for name in indexing corrective_retrieval; do
   crag pipelines export "$name" --output "$name.yml"
-  hayhooks pipeline deploy-yaml "$name.yml"
+  hayhooks pipeline deploy-yaml --overwrite "$name.yml"
 done
 
 # Both name the in-memory store "crag", which all pipelines of a process share. The paths are those of the server.

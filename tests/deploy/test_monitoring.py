@@ -57,6 +57,14 @@ def test_no_alert_is_without_a_test() -> None:
     assert {case["alertname"] for case in cases if not case.get("exp_alerts")} == alerts
 
 
+def test_the_pages_count_the_alerts_right_and_name_none_that_is_not_there() -> None:
+    words = {13: "thirteen", 14: "fourteen", 15: "fifteen", 16: "sixteen"}
+    pages = {page: (ROOT / "docs" / f"{page}.md").read_text("utf-8") for page in ("deployment", "operate")}
+    counted = [number for text in pages.values() for number in re.findall(r"(\w+teen) alerts\b", text)]
+    assert counted == [words[len(RULES)]] * 2
+    assert set(re.findall(r"alert `(\w+)`", pages["operate"])) <= {rule["alert"] for rule in RULES}
+
+
 def test_each_alert_says_what_to_do() -> None:
     assert all({"summary", "action"} <= rule["annotations"].keys() for rule in RULES)
 

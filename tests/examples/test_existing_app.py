@@ -14,6 +14,17 @@ pipeline = app.open_pipeline()
 answers = [app.ask(pipeline, question) for question in sys.argv[1:]]
 print(json.dumps([[answer.data, [document.meta["source"] for document in answer.documents]] for answer in answers]))
 """
+TELL = """
+import json, sys, app
+from haystack import Pipeline
+pipeline, told = app.open_pipeline(), []
+Pipeline.loads(pipeline.dumps())
+for mode in ({}, {"mode": "observe"}):
+    result = pipeline.run({"query": sys.argv[1], **mode})
+    record = result["retriever"]["crag"]
+    told.append([record["action"], record["mode"], len(result["answer"]["answers"][0].documents)])
+print(json.dumps(told))
+"""
 NOTHING = "The documents do not answer this question."
 
 
@@ -43,6 +54,28 @@ def test_before_it_answers_from_whatever_was_found(existing_app: Folder) -> None
     _, (answer, sources) = ask(existing_app, ANSWERED, UNANSWERED)
     assert answer == "Goods can be returned within 30 days."
     assert sources == ["returns.md", "account.md"]
+
+
+def test_one_component_in_the_retrievers_place_corrects_what_the_prompt_is_shown(existing_app: Folder) -> None:
+    """No connection is touched; a question that nothing answers reaches the model without a passage."""
+    assert [line for line in lines("retriever", "-") + lines("retriever", "+") if "sender" in line] == []
+    assert '+    parts = {"retriever": load("corrective_retrieval", store=store)}' in lines("retriever", "+")
+    (answer, sources), (_, nothing) = ask(existing_app.apply("retriever"), ANSWERED, UNANSWERED)
+    assert answer.startswith("A refund is paid within 14 days")
+    assert (sources, nothing) == (["refunds.md"], [])
+    answering, empty = (sent[-1]["content"] for sent in prompts(existing_app))
+    assert "A refund is paid" in answering
+    assert "Goods can be returned" not in answering
+    assert "[1]" not in empty
+
+
+def test_that_component_tells_its_verdict_beside_the_answer_and_observes_when_asked_to(existing_app: Folder) -> None:
+    """And the changed pipeline, written out as YAML, is one again."""
+    (existing_app.path / "tell.py").write_text(TELL)
+    told = json.loads(existing_app.apply("retriever").shell(f"python tell.py '{UNANSWERED}'").stdout)
+    assert told == [["abstain", "enforce", 0], ["re_retrieve", "observe", 6]]
+    existing_app.shell("git apply -R retriever.diff")
+    assert (existing_app.path / "rag.yml").read_bytes() == (EXAMPLES / "existing_app" / "rag.yml").read_bytes()
 
 
 def test_observing_changes_no_answer_and_no_byte_of_a_prompt(existing_app: Folder) -> None:

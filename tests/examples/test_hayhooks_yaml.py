@@ -42,7 +42,7 @@ def port(tmp_path: Path) -> Iterator[str]:
 
 @curl
 def test_two_exported_files_are_deployed_and_answer(port: str, tmp_path: Path, scripted_model: ScriptedModel) -> None:
-    """One indexes, one retrieves; they share the store, and no model is asked."""
+    """One indexes, one retrieves; they share the store, no model is asked; a second time they answer likewise."""
     copied = Path(shutil.copytree(EXAMPLES, tmp_path / "examples"))
     folder = Folder(copied / "hayhooks_yaml", scripted_model)
     printed = folder.shell("./deploy.sh", HAYHOOKS_HOST="127.0.0.1", HAYHOOKS_PORT=port).stdout
@@ -52,3 +52,6 @@ def test_two_exported_files_are_deployed_and_answer(port: str, tmp_path: Path, s
     assert record["crag"]["verdict"] == "correct"
     assert [document["meta"]["file_path"] for document in record["documents"]] == ["refunds.md"]
     assert scripted_model.calls == 0
+    again = folder.shell("./deploy.sh", HAYHOOKS_HOST="127.0.0.1", HAYHOOKS_PORT=port).stdout
+    (record,) = [json.loads(line)["result"]["record"] for line in again.splitlines() if '"record"' in line]
+    assert [document["meta"]["file_path"] for document in record["documents"]] == ["refunds.md"]

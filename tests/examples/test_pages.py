@@ -5,7 +5,7 @@ import re
 from examples.conftest import EXAMPLES, ROOT, Folder
 
 PAGE = (ROOT / "docs" / "adopt.md").read_text("utf-8")
-DIFFS = ("observe", "enforce", "judge", "pipeline")
+DIFFS = ("retriever", "observe", "enforce", "judge", "pipeline")
 
 
 def blocks(kind: str) -> list[str]:
