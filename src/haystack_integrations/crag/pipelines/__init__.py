@@ -1,5 +1,6 @@
-"""Load shipped pipelines on your own store and models, and index documents."""
+"""Load shipped pipelines on your own store and models, as one retriever if you like, and index documents."""
 
+from haystack_integrations.crag.pipelines.corrective_retriever import CorrectiveRetriever
 from haystack_integrations.crag.pipelines.loader import export, load, names
 
-__all__ = ["export", "load", "names"]
+__all__ = ["CorrectiveRetriever", "export", "load", "names"]
