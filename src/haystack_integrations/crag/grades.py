@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final, get_args
 from unicodedata import normalize
 
 from haystack import Document
 
 from haystack_integrations.crag.vocabulary import FAILED_SCORE, META_KEY, GradeStatus
+
+_STATUSES: Final = get_args(GradeStatus)
 
 
 def question_id(question: str) -> str:
@@ -98,13 +100,29 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         return None
     if question is not None and meta.get("question") != question:
         return None
+    score, status = meta["score"], meta["status"]
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    if not is_number or not 0 <= score <= 1 or status not in _STATUSES:
+        return None  # metadata is anybody's: what no grader writes is no grade
     return Grade(
-        score=float(meta["score"]),
-        status=meta["status"],
+        score=float(score),
+        status=status,
         grader=str(meta.get("grader", "")),
         question=str(meta.get("question", "")),
         reason=meta.get("reason"),
     )
+
+
+def without_grade(document: Document) -> Document:
+    """
+    Take away a grade that a document brought along, from a store for example: nobody gave it in this run.
+
+    :param document: A document as it was retrieved.
+    :returns: It, or a copy without what `with_grade` attaches.
+    """
+    meta = crag_meta(document)
+    rest = {name: value for name, value in meta.items() if name not in Grade.__dataclass_fields__}
+    return document if len(rest) == len(meta) else replace(document, meta={**document.meta, META_KEY: rest})
 
 
 def set_score_of(grades: Iterable[Grade | None]) -> dict[str, float]:

@@ -128,9 +128,10 @@ def _is_all(before: str, after: str) -> bool:
 def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, positional: bool) -> None:
     """Take over the entries of one JSON value."""
     if isinstance(value, dict):
-        name = next((name for name in _ENTRY_LISTS if isinstance(value.get(name), list | dict)), None)
-        if name is not None:
-            _collect(value[name], keys, scale, reply, positional=positional)
+        lists = [value[name] for name in _ENTRY_LISTS if isinstance(value.get(name), list | dict)]
+        if lists:
+            for one in lists:
+                _collect(one, keys, scale, reply, positional=positional and len(lists) == 1)
         elif "id" in value:
             _add(value.get("id"), value.get("score"), value.get("reason"), keys, scale, reply)
         else:

@@ -7,6 +7,7 @@ here knows what the JSON means.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from json_repair import repair_json
 
 _DEEPEST: Final = 16
 _LONGEST_MENDED: Final = 200
+_A_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_WHOLE_NUMBER: Final = re.compile(rf""":\s*["']?({_A_NUMBER.pattern})["']?\s*(?=[,}}\]])""")
 _MARKS: Final = re.compile(r'\\.|["\[\]{}]|</?think>', re.DOTALL | re.IGNORECASE)
 
 MAX_MARKS: Final = 16_384
@@ -142,7 +145,8 @@ def mended(text: str) -> Any:
     Repair one short, closed object: single quotes, a comma too many, names without quotes.
 
     Short only, since the repairer's time grows with the square of the length; and closed only, since for cut text it
-    makes values up. Of a name that stands there twice it would take the last value: then nothing is read.
+    makes values up. Of a name that stands there twice it would take the last value, and of `1 of 10` the 1: then
+    nothing is read.
 
     :param text: The text of one object.
     :returns: The value, or INVALID.
@@ -153,9 +157,17 @@ def mended(text: str) -> Any:
         value = repair_json(text, return_objects=True, skip_json_loads=True)
     except Exception:  # it raises AssertionError and others for some texts; then there is nothing to be read
         return INVALID
+    if not isinstance(value, dict):
+        return value
     words = re.findall(r"\w+", text)
-    twice = isinstance(value, dict) and any(words.count(name) > 1 for name in value)
-    return INVALID if twice else value
+    twice = any(words.count(name) > 1 for name in value)
+    return INVALID if twice or _numbers_of(value) != Counter(map(float, _WHOLE_NUMBER.findall(text))) else value
+
+
+def _numbers_of(value: dict[str, Any]) -> Counter[float]:
+    """Count the numbers of an object: each must stand in the text as a value, all of it."""
+    texts = (str(one) for one in value.values() if isinstance(one, int | float | str) and not isinstance(one, bool))
+    return Counter(float(text) for text in texts if _A_NUMBER.fullmatch(text))
 
 
 def _refused(name: str) -> Any:

@@ -7,7 +7,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of, within_tokens
-from haystack_integrations.crag.grades import annotate, crag_meta, unite
+from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.retrieval_report import together
 from haystack_integrations.crag.state import CragState
@@ -110,7 +110,7 @@ class EvidenceJoiner:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k)
-            documents = [self._document(hit) for hit in hits[: self.top_k]]
+            documents = [self._document(hit, known) for hit in hits[: self.top_k]]
             documents = within_tokens(documents, self.max_tokens)
             if known is not None and self.kept_weight is None:
                 documents = _carry(documents, known)
@@ -121,15 +121,19 @@ class EvidenceJoiner:
         report = {"report": together(said)} if any(said.values()) else {}
         return {"documents": documents, **report} | ({} if refined is None else {"state": known})
 
-    def _document(self, hit: Hit) -> Document:
+    def _document(self, hit: Hit, known: CragState | None) -> Document:
         """Write what the retrievers said into a document."""
         kinds = self.similarity or {}
-        said = {**crag_meta(hit.document).get("retrievers", {})}
+        before = crag_meta(hit.document).get("retrievers")
+        said = {**before} if isinstance(before, dict) else {}
         for name, (rank, score) in hit.found.items():
             cosine = similarity_of(score, kinds.get(name))
             said[name] = {"score": score, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
         origin = crag_meta(hit.document).get("origin", "index")
-        document = replace(hit.document, embedding=None, sparse_embedding=None, score=hit.score)
+        # A store's documents may bring along a grade of another run; in this one nobody gave it.
+        is_foreign = known is not None and hit.document.id not in known.grades
+        document = without_grade(hit.document) if is_foreign else hit.document
+        document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)
         return annotate(document, retrievers=said, origin=origin)
 
 

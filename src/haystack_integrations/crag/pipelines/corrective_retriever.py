@@ -50,7 +50,8 @@ class CorrectiveRetriever:
         """
         Choose the store, and what runs on it. Nothing is opened before `warm_up` or the first question.
 
-        :param document_store: An in-memory or Elasticsearch store. Documents without embeddings are found by words only.
+        :param document_store: An in-memory or Elasticsearch store. Documents without embeddings are found by their
+            words only.
         :param top_k: Most documents handed on, best first.
         :param filters: Haystack's filters for every search; those of a run replace them.
         :param candidates: Documents to retrieve and judge, from each retriever; at least `top_k` are.
@@ -87,7 +88,7 @@ class CorrectiveRetriever:
         :raises ConfigurationError: As `warm_up`.
         :raises StoreError: As `warm_up`.
         """
-        loaded = self._loaded or await asyncio.to_thread(self._opened)
+        loaded = self._loaded if self._loaded is not None else await asyncio.to_thread(self._opened)
         await loaded.warm_up_async()
 
     def close(self) -> None:
@@ -116,7 +117,8 @@ class CorrectiveRetriever:
         :param top_k: In place of the component's own.
         :param mode: In place of the component's own.
         :returns: A dictionary with the following keys:
-            - `documents`: At most `top_k`, best first, each with its grade in `meta["crag"]`; empty when nothing answers.
+            - `documents`: At most `top_k`, best first, each with its grade in `meta["crag"]`; empty when nothing
+                answers.
             - `crag`: The record: verdict, action, corrections, cost, trail.
         :raises ConfigurationError: For a question that is empty or too long, or a `top_k` below 1.
         """
