@@ -114,19 +114,6 @@ def test_the_request_is_answered_as_shown(tmp_path: Path, monkeypatch: pytest.Mo
     assert holds(json.loads(shown.replace(", ...", "")), said.json())
 
 
-def test_the_figures_of_the_table_stand_in_the_full_one() -> None:
-    """No figure on the first screen that the page on measurements does not have."""
-    full = (ROOT / "docs" / "choose.md").read_text("utf-8")
-    (row,) = [line for line in full.splitlines() if line.startswith("| Does correction help?")]
-    table = [line for line in SCREEN if line.startswith("|")]
-    figures = [figure for line in table[2:] for figure in re.findall(r"\.\d\d → \.\d\d|\d+ → \d+|\d+ of \d+", line)]
-    assert len(figures) == 12
-    assert [figure for figure in figures if figure not in row] == []
-    assert "n = 100 a set" in row
-    assert "22 November 2026" in full
-    assert (ROOT / "benchmarks" / "correction.py").is_file()
-
-
 @pytest.mark.parametrize("page", [ROOT / "README.md", *HOW_TO], ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     """To a file of this folder, and to a heading that is there."""
