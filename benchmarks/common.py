@@ -1,10 +1,15 @@
-"""What the benchmarks share: an instant grader, corpora, paired timing. Ratios in one run, never timed tests."""
+"""What the benchmarks share: an instant grader, corpora, timing in turn (ratios, never timed tests), result files."""
 
 import json
+import platform
 import re
+import shlex
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +17,9 @@ from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.store_profiles import elasticsearch_client
+
+PACKAGES = ("crag-haystack", "haystack-ai", "elasticsearch-haystack", "numpy", "scikit-learn")
 _KEY = re.compile(r'<doc-[0-9a-f]+ id="([0-9a-f]{6})"')
 
 
@@ -57,3 +65,33 @@ def paired(calls: Sequence[Callable[[int], object]], rounds: int, warm: int = 3)
 def p50(values: Sequence[float]) -> float:
     """The median."""
     return statistics.median(values)
+
+
+def elasticsearch_version(store: Any) -> str:
+    """The version of the server behind a store."""
+    with elasticsearch_client(store) as client:
+        return str(client.info()["version"]["number"])
+
+
+def write_figures(file: Path | None, figures: Mapping[str, Any], named: Mapping[object, str], **versions: str) -> None:
+    """
+    Write a result file, which tests compare with the pages: figures, and when, by which command and with what.
+
+    :param file: Where to; None writes nothing.
+    :param figures: What was measured, with the numbers of questions.
+    :param named: What to write for arguments that belong to this machine, such as a folder.
+    :param versions: Of what is no package of Python.
+    """
+    if file is None:
+        return
+    hidden = {str(argument): name for argument, name in named.items()}
+    program = f"benchmarks/{Path(sys.argv[0]).name}"
+    held = {
+        "command": shlex.join(["python", program, *(hidden.get(word, word) for word in sys.argv[1:])]),
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}, **versions},
+        # Not a number, the mean of nothing, is null in JSON.
+        "figures": json.loads(json.dumps(figures), parse_constant=lambda _: None),
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(held, indent=1) + "\n", "utf-8")

@@ -1,7 +1,7 @@
 """
 Does correction help? An answer string in what the generator gets, before and after correction, with live retrieval.
 
-    python benchmarks/correction.py --data DATASETS --url http://127.0.0.1:9200 [--limit 200]
+    python benchmarks/correction.py --data DATASETS --url http://127.0.0.1:9200 [--limit 200] [--json FILE]
 
 For each set the corpus is indexed into Elasticsearch through `crag index`; asked are those questions of the open half
 that have a gold document and an answer other than yes or no, `--limit` of them drawn with a fixed seed. Support: one
@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common import instant_model
+from common import elasticsearch_version, instant_model, write_figures
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
@@ -188,42 +188,66 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
-def row(label: str, runs: Sequence[Run], gaps: Sequence[Run]) -> str:
+def summed(runs: Sequence[Run], gaps: Sequence[Run]) -> dict[str, Any]:
+    """The figures of one line of the table."""
+    parts = ("before", "first", "after", "words_before", "words_after")
+    means = {part: mean([getattr(run, part) for run in runs]) for part in parts}
+    return {
+        "n": len(runs),
+        **means,
+        "gained": sum(run.after and not run.before for run in runs),
+        "lost": sum(run.before and not run.after for run in runs),
+        "floor": {"n": len(gaps), **{part: mean([getattr(run, part) for run in gaps]) for part in ("before", "after")}},
+    }
+
+
+def row(label: str, figures: dict[str, Any]) -> str:
     """One line of the table."""
-    support = " ".join(f"{mean([getattr(run, part) for run in runs]):6.3f}" for part in ("before", "first", "after"))
-    gained = sum(run.after and not run.before for run in runs)
-    lost = sum(run.before and not run.after for run in runs)
-    size = " ".join(f"{mean([getattr(run, part) for run in runs]):6.0f}" for part in ("words_before", "words_after"))
-    floor = " ".join(f"{mean([getattr(run, part) for run in gaps]):6.3f}" for part in ("before", "after"))
-    line = f"{label:43} {len(runs):4} | {support} {gained:4} {lost:4} | {size} | {len(gaps):4} {floor}"
+    support = " ".join(f"{figures[part]:6.3f}" for part in ("before", "first", "after"))
+    size = " ".join(f"{figures[part]:6.0f}" for part in ("words_before", "words_after"))
+    floor = f"{figures['floor']['n']:4} {figures['floor']['before']:6.3f} {figures['floor']['after']:6.3f}"
+    line = f"{label:43} {figures['n']:4} | {support} {figures['gained']:4} {figures['lost']:4} | {size} | {floor}"
     return line.replace("nan", "  -")
 
 
-def table(bench: Bench, runs: dict[str, list[Run]], gaps: dict[str, list[Run]]) -> None:
-    """Print one set."""
+def silences(runs: Sequence[Run], gaps: Sequence[Run]) -> dict[str, int]:
+    """The abstentions: all, those that were wrong, and those that were right."""
+    silent = [run for run in runs if run.strategy == "abstained"]
+    return {
+        "n": len(silent),
+        "with_support_before": sum(run.before for run in silent),
+        "with_gold_retrieved": sum(run.gold for run in silent),
+        "gold_deleted": sum(run.strategy == "abstained" for run in gaps),
+    }
+
+
+def table(bench: Bench, runs: dict[str, list[Run]], gaps: dict[str, list[Run]]) -> dict[str, Any]:
+    """Print one set, and return the figures of the pipelines."""
     print(
         f"\n{bench.labelled.name}: n = {len(bench.questions)} of {bench.able}, gold deleted: {len(bench.gaps)} of them"
     )
+    found = {}
     print(
         f"{'':43} {'':4} | {'support':^20} {'':9} | {'words':^13} | {'floor (gold deleted)':^18}\n"
         f"{'pipeline / strategy':43} {'n':>4} | {'before':>6} {'first':>6} {'after':>6} {'+':>4} {'-':>4} | "
         f"{'before':>6} {'after':>6} | {'n':>4} {'before':>6} {'after':>6}"
     )
     for name, every in runs.items():
-        print(row(name + (" (grader: labels)" if name in BY_LABELS else ""), every, gaps[name]))
+        whole, silent = summed(every, gaps[name]), silences(every, gaps[name])
+        found[name] = {**whole, "abstained": silent}
+        print(row(name + (" (grader: labels)" if name in BY_LABELS else ""), whole))
         for strategy in STRATEGIES:
             some = [run for run in every if run.strategy == strategy]
             alike = [run for run in gaps[name] if run.strategy == strategy]
             if some or alike:
                 asked = " (web asked for, none here)" if "web" in strategy else ""
-                print(row(f"  {strategy}{asked}", some, alike))
-        silent = [run for run in every if run.strategy == "abstained"]
-        right = sum(run.strategy == "abstained" for run in gaps[name])
-        wrong, missed = sum(run.before for run in silent), sum(run.gold for run in silent)
+                print(row(f"  {strategy}{asked}", summed(some, alike)))
         print(
-            f"  abstained {len(silent)}, with support before {wrong}, with a gold document retrieved {missed}; "
-            f"with the gold deleted {right} of {len(gaps[name])}"
+            f"  abstained {silent['n']}, with support before {silent['with_support_before']}, with a gold document "
+            f"retrieved {silent['with_gold_retrieved']}; with the gold deleted {silent['gold_deleted']} of "
+            f"{len(gaps[name])}"
         )
+    return {"n": len(bench.questions), "able": bench.able, "gold_deleted": len(bench.gaps), "pipelines": found}
 
 
 def main() -> None:
@@ -233,18 +257,23 @@ def main() -> None:
     url = os.environ.get("ELASTICSEARCH_URL")
     parser.add_argument("--url", default=url, required=url is None)
     parser.add_argument("--limit", type=int, default=200)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     print("no web provider here: web strategies are not measured (web=False); a run that asks for the web gets nothing")
+    figures = {}
     for name in SETS:
         started = time.monotonic()
         bench = Bench(options.data / name, options.url, options.limit)
         try:
             runs = bench.measure(bench.questions)
             bench.remove_gold()
-            table(bench, runs, bench.measure(bench.gaps))
+            figures[name] = table(bench, runs, bench.measure(bench.gaps))
+            server = elasticsearch_version(bench.store)
         finally:
             bench.close()
         print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    named = {options.data: "DATASETS", options.url: "URL"}
+    write_figures(options.json, figures, named, elasticsearch=server)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """
 LLM calls of the pipelines that grade by a model, by how many of the k retrieved documents answer the question.
 
-    python benchmarks/llm_calls.py [--k 5 10 100]
+    python benchmarks/llm_calls.py [--k 5 10 100] [--json FILE]
 
 The model is in this process and grades rightly. Counted: the calls the model got, and what the run ended with.
 The documents are short, so that a hundred of them fit the evidence's budget of tokens.
@@ -9,8 +9,10 @@ The documents are short, so that a hundred of them fit the evidence's budget of 
 
 import argparse
 import uuid
+from pathlib import Path
 from typing import Any
 
+from common import write_figures
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
@@ -50,23 +52,30 @@ def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--k", nargs="+", type=int, default=(5, 10, 100))
-    ks = parser.parse_args().k
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    options = parser.parse_args()
+    figures: dict[str, Any] = {}
     print(f"{'pipeline':16}{'k':>5}{'judged':>8}  calls: action, where so many documents of k answer")
     for name in PIPELINES:
-        for k in ks:
-            found, judged = [], set()
+        figures[name] = {}
+        for k in options.k:
+            found, judged = {}, set()
             for label, answering in (("all", k), ("all but one", k - 1), ("one", 1), ("none", 0)):
                 model = Counted()
                 rag = load(name, store=store_of(answering, k), generator=model.generator)
                 rag.pipeline.get_component("fuse").top_k = k
                 record = rag.run(query=QUESTION, top_k=k)["crag"]
                 judged.add(record["coverage"]["graded"])
-                found.append(f"{label} {model.calls}: {record['action']}")
-            print(f"{name:16}{k:>5}{'/'.join(map(str, sorted(judged))):>8}  " + ", ".join(found), flush=True)
+                found[label] = {"calls": model.calls, "action": record["action"]}
+            figures[name][str(k)] = found
+            told = ", ".join(f"{label} {one['calls']}: {one['action']}" for label, one in found.items())
+            print(f"{name:16}{k:>5}{'/'.join(map(str, sorted(judged))):>8}  {told}", flush=True)
     model = Counted()
     rag = load("agent_rag", store=store_of(10, 10), generator=model.generator)
     rag.run(query=QUESTION, tool_history=[{"tool": "read_file"}])
     print(f"agent_rag with a rule hit, which needs no grading: {model.calls}")
+    figures["agent_rag"]["rule"] = {"calls": model.calls}
+    write_figures(options.json, figures, {})
 
 
 if __name__ == "__main__":

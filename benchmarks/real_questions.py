@@ -2,6 +2,7 @@
 Show it on real input: index two labelled corpora with `crag index`, ask questions, and say where it decided wrongly.
 
     python benchmarks/real_questions.py DATASETS --url http://127.0.0.1:9200 [--sets covidqa scifact] [--questions 50]
+        [--json FILE]
 
 Indexes the corpora into one Elasticsearch index through the command line, then
 1. hit@1 and hit@10 of BM25, dense and the fused list over every labelled question of the open half;
@@ -21,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from common import corpus, questions
+from common import corpus, elasticsearch_version, questions, write_figures
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 from pytest_httpserver import HTTPServer
@@ -67,11 +68,12 @@ class Labelled:
         return {2: "correct", 1: "ambiguous", 0: "incorrect"}[best]
 
 
-def hits(sets: list[Labelled], store: Any) -> None:
+def hits(sets: list[Labelled], store: Any) -> dict[str, Any]:
     """hit@1 and hit@10 of each retriever and of their fusion."""
     spec, parts = place_on(read("corrective_rag"), store, given=set())
     settings = spec["components"]["fuse"]["init_parameters"]
     print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
+    figures: dict[str, Any] = {}
     for labelled in sets:
         found: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "fused": []}
         for question in labelled.questions:
@@ -81,18 +83,21 @@ def hits(sets: list[Labelled], store: Any) -> None:
             for name, documents in (("bm25", bm25), ("dense", dense), ("fused", [hit.document for hit in fused])):
                 found[name].append([document.id for document in documents])
         count = len(labelled.questions)
+        figures[labelled.name] = {"n": count}
         for name, lists in found.items():
             at = {
                 k: sum(bool(set(ids[:k]) & set(q["gold"])) for ids, q in zip(lists, labelled.questions, strict=True))
                 for k in (1, 10)
             }
+            figures[labelled.name][name] = {f"hit@{k}": hit / count for k, hit in at.items()}
             print(f"{labelled.name:8} {name:6} n={count} hit@1 {at[1] / count:.3f}  hit@10 {at[10] / count:.3f}")
+    return figures
 
 
 def run(
     name: str, sets: list[Labelled], asked: list[tuple[Labelled, dict[str, Any]]], rag: Any, current: list[Any]
-) -> None:
-    """Run one pipeline over the questions and report."""
+) -> dict[str, Any]:
+    """Run one pipeline over the questions and report; give the figures."""
     confusion: Counter[tuple[str, str]] = Counter()
     actions: Counter[str] = Counter()
     calls, wrong = [], []
@@ -120,6 +125,8 @@ def run(
         score = best["score"] if best else None
         print(f"  wrong [{labelled.name}] {question['question'][:90]!r}: label {want}, verdict {first['verdict']};")
         print(f"    top score {score} at a document of grade {grade}: {text!r}")
+    counted = {str(count): those for count, those in sorted(Counter(calls).items())}
+    return {"n": len(asked), "right": right, "llm_calls": counted, "passes": dict(actions.most_common())}
 
 
 def main() -> None:
@@ -129,6 +136,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--sets", nargs="+", default=["covidqa", "scifact"])
     parser.add_argument("--questions", type=int, default=50)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     sets = [Labelled(options.datasets / name) for name in options.sets]
     index = f"real-{uuid.uuid4().hex[:8]}"
@@ -144,12 +152,13 @@ def main() -> None:
     print("crag index:", {key: report[key] for key in ("added", "documents_written", "seconds")})
     store = open_store("elasticsearch", options.url, index)
     try:
-        hits(sets, store)
+        figures: dict[str, Any] = {"hits": hits(sets, store)}
         rng = random.Random(11)
         each = options.questions // len(sets)
         asked = [(one, question) for one in sets for question in rng.sample(one.questions, each)]
         current: list[Any] = []
-        run("corrective_retrieval", sets, asked, load("corrective_retrieval", store=store), current)
+        rag = load("corrective_retrieval", store=store)
+        figures["verdicts"] = {"corrective_retrieval": run("corrective_retrieval", sets, asked, rag, current)}
         with HTTPServer(host="127.0.0.1", port=0, threaded=True) as server:
             model = ScriptedModel(server)
 
@@ -167,7 +176,10 @@ def main() -> None:
                 return OpenAIChatGenerator(api_key=key, api_base_url=model.url, model=NAME, timeout=20, max_retries=0)
 
             for name in ("agent_rag", "corrective_rag"):
-                run(name, sets, asked, load(name, store=store, generator=chat()), current)
+                rag = load(name, store=store, generator=chat())
+                figures["verdicts"][name] = run(name, sets, asked, rag, current)
+        named = {options.datasets: "DATASETS", options.url: "URL"}
+        write_figures(options.json, figures, named, elasticsearch=elasticsearch_version(store))
     finally:
         with elasticsearch_client(store) as client:
             client.indices.delete(index=index)

@@ -3,13 +3,14 @@
     python scripts/pictures.py                 # the texts between markers in README.md and docs/: no service, seconds
     python scripts/pictures.py terminal        # what `crag demo` and `crag ask` print, as SVG
     python scripts/pictures.py trace           # what `crag trace` prints of a run that is in a real Jaeger, as SVG
-    python scripts/pictures.py report FOLDER   # the first screen of `crag calibrate FOLDER --html`, held out, as PNG
+    python scripts/pictures.py report FOLDER   # first screen of `crag calibrate FOLDER --html`: PNG, and its figures
 
 A test repeats the first and compares. The others show times of this machine, so they are made by hand; `report` wants
 labelled questions (docs/calibration.md) and a Chromium.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from html import escape
 from io import StringIO
 from pathlib import Path
@@ -198,7 +200,7 @@ def _read_back(arguments: Sequence[str]) -> str:
 
 def report(folder: Path) -> None:
     """
-    Calibrate, and make a picture of the first screen of the report; its figures are those of held-out folds.
+    Calibrate, and make a picture of the first screen of the report; its figures, of held-out folds, stand beside it.
 
     :param folder: Labelled questions, with the split `dev`.
     :raises RuntimeError: Without a browser.
@@ -209,13 +211,16 @@ def report(folder: Path) -> None:
         raise RuntimeError(msg)
     with TemporaryDirectory(prefix="crag-pictures-") as made:
         page = Path(made, "report.html")
-        crag(
-            ["calibrate", str(folder.resolve()), "--split", "dev", "--output", f"{made}/own.json", "--html", str(page)]
-        )
+        arguments = ["--split", "dev", "--output", f"{made}/own.json", "--html", str(page), "--json"]
+        told = json.loads(crag(["calibrate", str(folder.resolve()), *arguments]))
         target = PICTURES / "report.png"
         options = ("--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={made}")
         look = [browser, *options, f"--window-size={_WINDOW}", f"--screenshot={target}", page.as_uri()]
         subprocess.run(look, check=True, capture_output=True)
+    figures = {name: told[name] for name in ("n", "verdict", "filter", "ece", "gaps", "gaps_at_10_percent")}
+    bounds = {name: told["intervals"][name] for name in ("verdict.macro_f1", "filter.f1", "gaps.recall")}
+    seen = {"set": folder.name, "date": datetime.now(UTC).date().isoformat(), **figures, "intervals": bounds}
+    target.with_suffix(".json").write_text(json.dumps(seen, indent=1) + "\n", "utf-8")
 
 
 def main() -> None:

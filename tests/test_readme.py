@@ -128,19 +128,6 @@ def test_no_block_asks_a_server_that_does_not_listen_yet() -> None:
     assert asking >= 4
 
 
-def test_the_figures_of_the_table_stand_in_the_full_one() -> None:
-    """No figure on the first screen that the page on measurements does not have."""
-    full = (ROOT / "docs" / "choose.md").read_text("utf-8")
-    (row,) = [line for line in full.splitlines() if line.startswith("| Does correction help?")]
-    table = [line for line in SCREEN if line.startswith("|")]
-    figures = [figure for line in table[2:] for figure in re.findall(r"\.\d\d → \.\d\d|\d+ → \d+|\d+ of \d+", line)]
-    assert len(figures) == 12
-    assert [figure for figure in figures if figure not in row] == []
-    assert "n = 100 a set" in row
-    assert "22 November 2026" in full
-    assert (ROOT / "benchmarks" / "correction.py").is_file()
-
-
 def test_every_set_of_the_measurements_has_its_source() -> None:
     """A row of the table of public sets, with a link and a licence."""
     page = (ROOT / "docs" / "calibration.md").read_text("utf-8")
@@ -154,6 +141,7 @@ def test_every_set_of_the_measurements_has_its_source() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *HOW_TO], ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     """To a file of this folder, and to a heading that is there."""
     for link in LINK.findall(page.read_text("utf-8")):

@@ -76,10 +76,7 @@ def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
         "crag.tokens.out": record["tokens"]["out"],
         "crag.cache_hits": record["cache_hits"],
         "crag.answer.status": record["answer"]["status"],
-        **{
-            f"crag.answer.{name}": record["answer"][name][:MOST_ON_A_SPAN] or None
-            for name in ("cited", "cited_unknown")
-        },
+        **{f"crag.answer.{name}": record["answer"][name][:MOST_ON_A_SPAN] or None for name in _CITATIONS},
         **_degraded(record["coverage"]["reasons"]),
     }
 
