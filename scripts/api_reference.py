@@ -22,7 +22,12 @@ HEAD: Final = """\
 Made by `python scripts/api_reference.py` from the docstrings; a test compares it with them. A component's `type` is
 what stands in YAML, and never changes. Components with I/O have `run_async` beside `run`, with the same sockets.
 """
-FUNCTIONS: Final = ("pipelines.loader.load", "pipelines.loader.export", "pipelines.loader.names")
+ON_A_STORE: Final = (
+    "pipelines.corrective_retriever.CorrectiveRetriever",
+    "pipelines.loader.load",
+    "pipelines.loader.export",
+    "pipelines.loader.names",
+)
 MORE: Final = ("tracing.enable_tracing", "metrics_export.configure_metrics")
 CACHES: Final = ("caching.memory.MemoryGradeCache", "caching.redis_cache.RedisGradeCache")
 
@@ -128,7 +133,7 @@ def page() -> str:
         lines.append(f"| [{item.name}](#{item.name.lower()}) | {words(prose(item).split(chr(10) * 2)[0])} |")
     groups: list[tuple[str, Iterable[Any]]] = [
         ("", components),
-        ("\n## Pipelines", (package[name] for name in FUNCTIONS)),
+        ("\n## Pipelines", (package[name] for name in ON_A_STORE)),
         ("\n## Grade caches", (package[name] for name in CACHES)),
         ("\n## Traces and metrics", (package[name] for name in MORE)),
     ]

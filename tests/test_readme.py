@@ -141,7 +141,6 @@ def test_every_set_of_the_measurements_has_its_source() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-@pytest.mark.parametrize("page", [ROOT / "README.md", *HOW_TO], ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     """To a file of this folder, and to a heading that is there."""
     for link in LINK.findall(page.read_text("utf-8")):

@@ -17,13 +17,12 @@ print(json.dumps([[answer.data, [document.meta["source"] for document in answer.
 TELL = """
 import json, sys, app
 from haystack import Pipeline
-pipeline, told = app.open_pipeline(), []
-Pipeline.loads(pipeline.dumps())
-for mode in ({}, {"mode": "observe"}):
-    result = pipeline.run({"query": sys.argv[1], **mode})
-    record = result["retriever"]["crag"]
-    told.append([record["action"], record["mode"], len(result["answer"]["answers"][0].documents)])
-print(json.dumps(told))
+pipeline = app.open_pipeline()
+again = Pipeline.loads(pipeline.dumps())
+result = pipeline.run({"query": sys.argv[1]}, include_outputs_from={"retriever"})
+record, answer = result["retriever"]["crag"], result["answer"]["answers"][0]
+is_same = again.get_component("retriever").to_dict() == pipeline.get_component("retriever").to_dict()
+print(json.dumps([record["action"], record["mode"], len(answer.documents), is_same]))
 """
 NOTHING = "The documents do not answer this question."
 
@@ -56,10 +55,9 @@ def test_before_it_answers_from_whatever_was_found(existing_app: Folder) -> None
     assert sources == ["returns.md", "account.md"]
 
 
-def test_one_component_in_the_retrievers_place_corrects_what_the_prompt_is_shown(existing_app: Folder) -> None:
-    """No connection is touched; a question that nothing answers reaches the model without a passage."""
-    assert [line for line in lines("retriever", "-") + lines("retriever", "+") if "sender" in line] == []
-    assert '+    parts = {"retriever": load("corrective_retrieval", store=store)}' in lines("retriever", "+")
+def test_one_line_of_yaml_corrects_what_the_prompt_is_shown(existing_app: Folder) -> None:
+    """The retriever's type; a question that nothing answers reaches the model without a passage."""
+    assert (len(lines("retriever", "-")), len(lines("retriever", "+"))) == (1, 1)
     (answer, sources), (_, nothing) = ask(existing_app.apply("retriever"), ANSWERED, UNANSWERED)
     assert answer.startswith("A refund is paid within 14 days")
     assert (sources, nothing) == (["refunds.md"], [])
@@ -69,11 +67,11 @@ def test_one_component_in_the_retrievers_place_corrects_what_the_prompt_is_shown
     assert "[1]" not in empty
 
 
-def test_that_component_tells_its_verdict_beside_the_answer_and_observes_when_asked_to(existing_app: Folder) -> None:
-    """And the changed pipeline, written out as YAML, is one again."""
+def test_that_retriever_tells_its_verdict_and_is_written_out_as_one_entry(existing_app: Folder) -> None:
+    """Beside the answer, for whoever asks for it."""
     (existing_app.path / "tell.py").write_text(TELL)
     told = json.loads(existing_app.apply("retriever").shell(f"python tell.py '{UNANSWERED}'").stdout)
-    assert told == [["abstain", "enforce", 0], ["re_retrieve", "observe", 6]]
+    assert told == ["abstain", "enforce", 0, True]
     existing_app.shell("git apply -R retriever.diff")
     assert (existing_app.path / "rag.yml").read_bytes() == (EXAMPLES / "existing_app" / "rag.yml").read_bytes()
 

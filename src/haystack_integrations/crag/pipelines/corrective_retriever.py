@@ -3,13 +3,15 @@
 import asyncio
 from typing import Any, Final
 
-from haystack import Document, SuperComponent, component
+from haystack import Document, SuperComponent, component, default_to_dict
+from haystack.core.serialization import component_to_dict
 from haystack.document_stores.types import DocumentStore
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.settings import check_positive
 
+Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
 
 
@@ -40,7 +42,7 @@ class CorrectiveRetriever:
         document_store: DocumentStore,
         *,
         top_k: int = 10,
-        filters: dict[str, Any] | None = None,
+        filters: Filters | None = None,
         candidates: int = 10,
         grader: Any = None,
         mode: str | None = None,
@@ -50,13 +52,11 @@ class CorrectiveRetriever:
         """
         Choose the store, and what runs on it. Nothing is opened before `warm_up` or the first question.
 
-        :param document_store: An in-memory or Elasticsearch store. Documents without embeddings are found by their
-            words only.
+        :param document_store: An in-memory or Elasticsearch store. Without embeddings documents are found by words.
         :param top_k: Most documents handed on, best first.
         :param filters: Haystack's filters for every search; those of a run replace them.
         :param candidates: Documents to retrieve and judge, from each retriever; at least `top_k` are.
-        :param grader: A grader component, or a chat generator for the pipeline's own grader; None keeps that grader,
-            which asks no model.
+        :param grader: A grader, such as BatchRelevanceGrader; None keeps the pipeline's own, which asks no model.
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
@@ -72,6 +72,13 @@ class CorrectiveRetriever:
         self.grader, self.mode, self.pipeline, self.settings = grader, mode, pipeline, settings
         self._loaded: SuperComponent | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Write the component down: its settings, and not the pipeline, which is loaded anew."""
+        named = ("document_store", "top_k", "filters", "candidates", "mode", "pipeline", "settings")
+        grader = self.grader and component_to_dict(self.grader, "grader")
+        data: dict[str, Any] = default_to_dict(self, grader=grader, **{name: getattr(self, name) for name in named})
+        return data
+
     def warm_up(self) -> None:
         """
         Load the pipeline on the store, once.
@@ -82,12 +89,7 @@ class CorrectiveRetriever:
         self._opened().warm_up()
 
     async def warm_up_async(self) -> None:
-        """
-        Load the pipeline without blocking the event loop; see `warm_up`.
-
-        :raises ConfigurationError: As `warm_up`.
-        :raises StoreError: As `warm_up`.
-        """
+        """Load the pipeline without blocking the event loop; see `warm_up`."""
         loaded = self._loaded if self._loaded is not None else await asyncio.to_thread(self._opened)
         await loaded.warm_up_async()
 
@@ -102,67 +104,46 @@ class CorrectiveRetriever:
             await self._loaded.close_async()
 
     @component.output_types(documents=list[Document], crag=dict[str, Any])
-    def run(
-        self,
-        query: str,
-        filters: dict[str, Any] | None = None,
-        top_k: int | None = None,
-        mode: str | None = None,
-    ) -> dict[str, Any]:
+    def run(self, query: str, filters: Filters | None = None, top_k: int | None = None) -> dict[str, Any]:
         """
         Retrieve what answers a question.
 
         :param query: The question.
         :param filters: In place of the component's own.
         :param top_k: In place of the component's own.
-        :param mode: In place of the component's own.
         :returns: A dictionary with the following keys:
-            - `documents`: At most `top_k`, best first, each with its grade in `meta["crag"]`; empty when nothing
-                answers.
+            - `documents`: At most `top_k`, best first, with their grades in `meta["crag"]`; none when nothing answers.
             - `crag`: The record: verdict, action, corrections, cost, trail.
         :raises ConfigurationError: For a question that is empty or too long, or a `top_k` below 1.
         """
-        most = self._most(top_k)
-        return _first(self._opened().run(**self._inputs(query, filters, most, mode)), most)
+        asked, most = self._asked(query, filters, top_k)
+        result = self._opened().run(**asked)
+        return {"documents": result["documents"][:most], "crag": result["crag"]}
 
     @component.output_types(documents=list[Document], crag=dict[str, Any])
-    async def run_async(
-        self,
-        query: str,
-        filters: dict[str, Any] | None = None,
-        top_k: int | None = None,
-        mode: str | None = None,
-    ) -> dict[str, Any]:
+    async def run_async(self, query: str, filters: Filters | None = None, top_k: int | None = None) -> dict[str, Any]:
         """
         Retrieve without blocking the event loop; see `run`.
 
         :param query: The question.
-        :param filters: In place of the component's own.
-        :param top_k: In place of the component's own.
-        :param mode: In place of the component's own.
+        :param filters: As in `run`.
+        :param top_k: As in `run`.
         :returns: As `run`.
-        :raises ConfigurationError: As `run`.
         """
+        asked, most = self._asked(query, filters, top_k)
         await self.warm_up_async()
-        most = self._most(top_k)
-        return _first(await self._opened().run_async(**self._inputs(query, filters, most, mode)), most)
+        result = await self._opened().run_async(**asked)
+        return {"documents": result["documents"][:most], "crag": result["crag"]}
 
     def _opened(self) -> SuperComponent:
         if self._loaded is None:
-            parts = {"store": self.document_store, "grader": self.grader, **(self.settings or {})}
-            self._loaded = load(self.pipeline, **parts)
+            self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **(self.settings or {}))
         return self._loaded
 
-    def _most(self, top_k: int | None) -> int:
+    def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
+        """Give the pipeline's inputs, and how many documents to hand on."""
         most = self.top_k if top_k is None else top_k
         check_positive({"top_k": most})
-        return most
-
-    def _inputs(self, query: str, filters: dict[str, Any] | None, most: int, mode: str | None) -> dict[str, Any]:
-        given = {"filters": self.filters if filters is None else filters, "mode": self.mode if mode is None else mode}
-        wanted = {"query": query, "top_k": max(most, self.candidates), **given}
-        return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _first(result: dict[str, Any], most: int) -> dict[str, Any]:
-    return {"documents": result["documents"][:most], "crag": result["crag"]}
+        own = {"filters": self.filters if filters is None else filters, "mode": self.mode}
+        wanted = {"query": query, "top_k": max(most, self.candidates), **own}
+        return {name: value for name, value in wanted.items() if value is not None}, most

@@ -1,0 +1,111 @@
+"""A corrective retrieval in a retriever's place, by one entry of a YAML file."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.generators.chat import MockChatGenerator
+from makers import fill
+
+from haystack_integrations.crag.components import BatchRelevanceGrader
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines import CorrectiveRetriever
+
+PAGES = (
+    "A refund is paid within 14 days after the goods have arrived.",
+    "Goods can be returned within 30 days.",
+    "The warranty on a kettle is two years.",
+)
+
+
+@pytest.fixture
+def store(in_memory_store: Any) -> Any:
+    """Three pages of a handbook."""
+    fill(in_memory_store, [Document(content=page, meta={"part": part}) for part, page in enumerate(PAGES)])
+    return in_memory_store
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_answers_is_handed_on_and_nothing_where_nothing_does(store: Any, is_async: bool) -> None:
+    retriever = CorrectiveRetriever(store)
+
+    def asked(query: str) -> dict[str, Any]:
+        return asyncio.run(retriever.run_async(query=query)) if is_async else retriever.run(query=query)
+
+    found, missed = asked("When is a refund paid?"), asked("Who repairs bicycles?")
+    assert found["documents"][0].content == PAGES[0]
+    assert (found["crag"]["verdict"], found["crag"]["action"]) == ("correct", "generate")
+    assert missed["documents"] == []
+    assert missed["crag"]["action"] == "abstain"
+
+
+def test_a_retrievers_entry_in_yaml_becomes_a_corrective_one_by_its_type(store: Any) -> None:
+    """Store and `top_k` stay as they stand; written out, it is one entry again."""
+    text = """
+components:
+  retriever:
+    type: haystack.components.retrievers.in_memory.bm25_retriever.InMemoryBM25Retriever
+    init_parameters:
+      top_k: 1
+      document_store:
+        type: haystack.document_stores.in_memory.document_store.InMemoryDocumentStore
+        init_parameters: {index: a handbook}
+connections: []
+"""
+    old = "haystack.components.retrievers.in_memory.bm25_retriever.InMemoryBM25Retriever"
+    new = "haystack_integrations.crag.pipelines.corrective_retriever.CorrectiveRetriever"
+    pipeline = Pipeline.loads(text.replace(old, new))
+    for loaded in (pipeline, Pipeline.loads(pipeline.dumps())):
+        retriever: Any = loaded.get_component("retriever")
+        if not retriever.document_store.count_documents():  # one index of this process
+            fill(retriever.document_store, [Document(content=page) for page in PAGES])
+        (document,) = loaded.run({"query": "When is a refund paid?"})["retriever"]["documents"]
+        assert document.content == PAGES[0]
+    assert len(pipeline.dumps().splitlines()) < 30
+
+
+def test_more_is_judged_than_is_handed_on(store: Any) -> None:
+    """At most `top_k` leave, of all candidates; a run's number counts before the component's."""
+    retriever = CorrectiveRetriever(store, top_k=1, mode="observe")
+    first, more = retriever.run(query="When is a refund paid?"), retriever.run(query="When is a refund paid?", top_k=2)
+    assert (len(first["documents"]), len(more["documents"])) == (1, 2)
+    assert first["crag"]["documents_before"] == more["crag"]["documents_before"] == 3
+
+
+def test_filters_of_a_run_take_the_place_of_the_components(store: Any) -> None:
+    only = {"field": "meta.part", "operator": "==", "value": 2}
+    retriever = CorrectiveRetriever(store, filters=only, mode="observe")
+    assert [document.content for document in retriever.run(query="When is a refund paid?")["documents"]] == [PAGES[2]]
+    other = {**only, "value": 0}
+    assert [document.content for document in retriever.run(query="A refund?", filters=other)["documents"]] == [PAGES[0]]
+
+
+def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) -> None:
+    """One call for all documents; both are written down with the pipeline."""
+    model = MockChatGenerator("[0.0, 0.0, 0.0]")
+    settings = {"router": {"max_iterations": 1}}
+    retriever = CorrectiveRetriever(store, grader=BatchRelevanceGrader(model), settings=settings)
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", retriever)
+    for loaded in (pipeline, Pipeline.loads(pipeline.dumps())):
+        result = loaded.run({"query": "When is a refund paid?"})["retriever"]
+        record = result["crag"]
+        assert (result["documents"], record["iterations"], record["llm_calls"]) == ([], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"top_k": 0}, "top_k"),
+        ({"candidates": -1}, "candidates"),
+        ({"pipeline": "corrective_rag"}, r"corrective_retrieval"),
+        ({"pipeline": "indexing"}, r"corrective_retrieval"),
+        ({"pipeline": "nothing"}, "no shipped pipeline"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        CorrectiveRetriever(store, **wrong)
+    with pytest.raises(ConfigurationError, match="top_k"):
+        CorrectiveRetriever(store).run(query="Who?", top_k=0)
