@@ -392,3 +392,25 @@ def test_any_run_ends_in_time_with_a_reason_and_loses_no_document(
     else:
         pytest.fail("the run did not end")
     assert len(state.trail) <= decision["max_iterations"]
+
+
+@pytest.mark.parametrize("status", ["failed", "cooldown"])
+def test_a_web_that_is_down_makes_no_retrieval_incorrect(status: Any) -> None:
+    """The last verdict holds, and the record names what did not work."""
+    router = CragRouter(on_ambiguous=["web", "generate"], max_iterations=3)
+    first = router.run(query=QUESTION, documents=docs(0.5))
+    assert (first["state"].trail[-1]["verdict"], first["state"].action) == ("ambiguous", "web")
+    after = router.run(query=QUESTION, documents=[], state=replace(first["state"], web=status))["outcome"]
+    assert [decision["verdict"] for decision in after.trail] == ["ambiguous", "ambiguous"]
+    assert after.trail[-1]["judged_by"] == f"web_{status}"
+    coverage = after.trail[-1]["coverage"]
+    assert (coverage["reasons"][0], coverage["degraded"]) == (f"web_{status}", True)
+    assert after.evidence
+
+
+def test_a_web_that_answered_nothing_leaves_nothing_to_answer_from() -> None:
+    """It was asked, and there is nothing: that is a judgement."""
+    router = CragRouter(on_ambiguous=["web", "generate"], max_iterations=3)
+    first = router.run(query=QUESTION, documents=docs(0.5))["state"]
+    after = router.run(query=QUESTION, documents=[], state=replace(first, web="empty"))["outcome"]
+    assert after.trail[-1]["judged_by"] == "no_documents"

@@ -228,3 +228,15 @@ def test_a_grade_given_in_an_earlier_pass_stays() -> None:
 def _grade(document: Document) -> dict[str, object]:
     meta = document.meta["crag"]
     return {name: meta[name] for name in ("score", "status", "grader", "question", "reason")}
+
+
+def test_a_correction_that_brought_nothing_to_grade_leaves_the_last_verdict() -> None:
+    """The report has no word on the set then, so that the router keeps what it knew."""
+    grader, router = HeuristicGrader(weights="evidence"), CragRouter(aggregate="set", upper=1.0, max_iterations=2)
+    graded = grader.run(query=QUESTION, documents=[ANSWER])
+    first = router.run(query=QUESTION, documents=graded["documents"], report=graded["report"])["state"]
+    nothing = grader.run(query=QUESTION, documents=[], state=first)
+    assert "set_score" not in nothing["report"]
+    after = router.run(query=QUESTION, documents=[], report=nothing["report"], state=first)["outcome"]
+    before, last = after.trail
+    assert (last["verdict"], last["score"]) == (before["verdict"], before["score"])

@@ -444,3 +444,11 @@ def test_pages_are_read_in_the_time_that_is_left_and_snippets_are_used_where_tha
     assert result["documents"][0].content == (RESULTS[0]["content"] if broken else "The whole page.")
     assert CANARY not in caplog.text
     assert ("were not read (RuntimeError)" in caplog.text) == broken
+
+
+@BOTH
+def test_a_search_that_took_place_stays_on_record(asynchronous: bool, web: WebServer) -> None:
+    """A later pass without time or leave to search does not deny it."""
+    state = CragState.start(QUERY, web="ok", budget=Budget(seconds=0.001), started=0.0)
+    result = ask(fallback(web), asynchronous=asynchronous, state=state)
+    assert (result["status"], result["state"].web) == ("skipped", "ok")

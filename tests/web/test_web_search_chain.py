@@ -329,6 +329,20 @@ def test_a_search_ends_with_the_run_and_is_not_begun_without_time(asynchronous: 
     assert one.calls == 1
 
 
+@BOTH
+def test_a_run_without_time_leaves_the_provider_and_its_query_to_the_others(asynchronous: bool, one: WebServer) -> None:
+    """Else one client with a small budget would switch the web off for all."""
+    one.always(delay=0.6)
+    chain = WebSearchChain([HttpxSearch(one.url)], timeout_s=30)
+    hurried = search(chain, asynchronous=asynchronous, seconds=0.2)
+    assert hurried.status == "failed"
+    time.sleep(0.6)  # also what was left behind has ended
+    assert chain.providers[0].breaker.state == "closed"
+    assert search(chain, "another", asynchronous=asynchronous).status == "ok"
+    assert search(chain, asynchronous=asynchronous).status == "ok"
+    assert one.calls == 3
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "retry_after"),
     [

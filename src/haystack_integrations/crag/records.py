@@ -76,6 +76,7 @@ def _coverage_of_pass(
     """Say how much of the evidence was judged in one pass, what it cost, and why it was not more."""
     retrieval = report.get("retrieval")
     reasons = [*reasons_of(retrieval), *(str(reason) for reason in report.get("reasons", ()))]
+    reasons += [f"web_{state.web}"] if state.web in ("failed", "cooldown") else []
     reasons += [f"limit:{choice.limit}"] if choice.limit else []
     return {
         **judgement.counts,

@@ -104,6 +104,10 @@ class Routing:
             last = known.trail[-1]
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
+        if not documents and known.trail and known.web in ("failed", "cooldown"):
+            # The web was down: that is no judgement on what was retrieved before.
+            last = known.trail[-1]
+            return replace(unjudged([]), **{name: last[name] for name in ("verdict", "score")}, rule=f"web_{known.web}")
         judgement = judge(
             documents,
             self.thresholds,

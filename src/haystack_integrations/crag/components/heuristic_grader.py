@@ -125,7 +125,8 @@ class HeuristicGrader:
             set_tags(span, {"crag.grader.status": "skipped" if skipped else "ok", "crag.documents.in": len(documents)})
             if skipped:
                 nothing: dict[str, Any] = {"set": {}, "documents": {}}
-                return _result(documents, [], "skipped", nothing, {"set_score": 0.0, "signals": nothing})
+                # No word on the set in the report: for the router the last one still holds.
+                return _result(documents, [], "skipped", nothing, {"signals": nothing})
             graded = self._heuristics.grade(query, documents, () if state is None else state.kept)
             question = question_id(query)
             noted = [
@@ -144,5 +145,5 @@ class HeuristicGrader:
 def _result(
     documents: list[Document], scores: list[float], status: str, signals: dict[str, Any], report: dict[str, Any]
 ) -> dict[str, Any]:
-    said = {"set_score": report["set_score"], "signals": signals, "report": report}
+    said = {"set_score": report.get("set_score", 0.0), "signals": signals, "report": report}
     return {"documents": documents, "scores": scores, "status": status, **said}

@@ -90,12 +90,15 @@ class Search:
     :param query: What is sent.
     :param prepare: Makes usable documents of results.
     :param ends: When it must be over, by `time.monotonic()`.
+    :param hurried: Whether the run had less time left than a search may take: that it was too short for an answer says
+        nothing of a provider, and nothing to other runs.
     :param tried: What each provider gave so far.
     """
 
     query: str
     prepare: Prepare
     ends: float
+    hurried: bool = False
     tried: list[Answer] = field(default_factory=list)
 
     def left(self) -> float:

@@ -61,7 +61,11 @@ def concluded(
     if failures and not outcome.again:
         logger.warning("Web search {status}: {failures}", status=outcome.status, failures=", ".join(failures))
     result = {"documents": documents, "status": outcome.status, "report": report}
-    return result if state is None else {**result, "state": replace(state, web=outcome.status)}
+    if state is None:
+        return result
+    # A search that took place stays on record, whatever a later pass found no time or no leave for.
+    is_less = outcome.status in ("skipped", "empty") and state.web not in ("off", "skipped")
+    return {**result, "state": replace(state, web=state.web if is_less else outcome.status)}
 
 
 def _tags(outcome: Outcome, report: dict[str, Any]) -> dict[str, Any]:

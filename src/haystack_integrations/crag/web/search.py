@@ -131,7 +131,7 @@ class WebSearchChain:
 
     def _begin(self, query: str, prepare: Prepare, seconds: float | None) -> tuple[Outcome | None, Search]:
         limit = self._timeout_s if seconds is None else min(seconds, self._timeout_s)
-        run = Search(query, prepare, time.monotonic() + limit)
+        run = Search(query, prepare, time.monotonic() + limit, hurried=limit < self._timeout_s)
         with self._lock:
             known = self._found.get(normalised(query))
         if known is None:
@@ -144,7 +144,8 @@ class WebSearchChain:
         answered = [answer for answer in run.tried if answer.failure is None]
         used = next((answer for answer in answered if answer.documents), answered[0] if answered else None)
         outcome = Outcome(status_of(run.tried), used, tuple(run.tried))
-        if any(answer.calls for answer in run.tried):
+        # That one run was out of time is no reason to answer the next one from memory.
+        if any(answer.calls for answer in run.tried) and not (run.hurried and outcome.status == "failed"):
             with self._lock:
                 self._found[normalised(run.query)] = deepcopy(outcome)
         return outcome
@@ -203,7 +204,7 @@ class WebSearchChain:
                 try:
                     results = provider.search(run.query, end - time.monotonic())
                 except Exception as error:
-                    pause = self._pause(failure_of(error), ticket, calls, end)
+                    pause = self._pause(run, failure_of(error), ticket, calls, end)
                     if isinstance(pause, str):
                         return Answer(provider.name, failure=pause, calls=calls)
                     time.sleep(pause)
@@ -218,19 +219,22 @@ class WebSearchChain:
                 try:
                     results = await provider.search_async(run.query, end - time.monotonic())
                 except Exception as error:
-                    pause = self._pause(failure_of(error), ticket, calls, end)
+                    pause = self._pause(run, failure_of(error), ticket, calls, end)
                     if isinstance(pause, str):
                         return Answer(provider.name, failure=pause, calls=calls)
                     await asyncio.sleep(pause)
                 else:
                     return _answered(run, provider, ticket, results, calls)
 
-    def _pause(self, failure: Failure, ticket: Ticket, calls: int, end: float) -> float | str:
+    def _pause(self, run: Search, failure: Failure, ticket: Ticket, calls: int, end: float) -> float | str:
         """Tell how long to wait before asking again; or the kind of failure when that is the end of it."""
         pause = _BACKOFF_S * 2.0 ** (calls - 1) * random.uniform(0.5, 1.5)  # noqa: S311 - spreads requests, no secret
         again = failure.retryable and not ticket.probe and calls <= self._max_retries
         if again and time.monotonic() + pause < end:
             return pause
+        if run.hurried and failure.kind == "timeout":
+            ticket.released()
+            return "deadline"
         ticket.failed(failure.retry_after_s)
         return failure.kind
 
