@@ -131,6 +131,15 @@ def _with(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (_with({"signals": {"a": [0, 0, 2]}, "biases": [0]}, "documents", "answers"), "scales > 0"),
         (_with({"words": ["a"], "weights": {"a": {"b": "x"}}, "bias": 0}, "documents", "crossing"), "is damaged"),
         (_with([1, 2], "documents"), "is damaged"),
+        (_with("0.5", "verdict", "correct_from"), "'correct_from' must be a number from 0 to 1 or null, but got '0.5'"),
+        (_with(True, "verdict", "correct_from"), "'correct_from' must be"),
+        (_with(-5, "verdict", "correct_from"), "'correct_from' must be"),
+        (_with([0.5], "verdict", "correct_from"), "'correct_from' must be"),
+        (_with("false", "calibrated"), "'calibrated' must be true or false, but got 'false'"),
+        (_with("bm25", "retrievers"), "'retrievers' must be a list of names, but got 'bm25'"),
+        (_with({"start": 0, "trees": [["nan"]]}, "documents", "topic", "trees"), "one is 'nan'"),
+        (_with({"start": "inf", "trees": []}, "documents", "topic", "trees"), "one is 'inf'"),
+        (_with({"words": [], "weights": {}, "bias": "nan"}, "documents", "crossing"), "one is 'nan'"),
     ],
 )
 def test_a_damaged_file_says_what_is_wrong_and_what_to_do(

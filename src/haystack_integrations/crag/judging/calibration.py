@@ -58,6 +58,13 @@ class Calibration:
         if len(self.priors) != len(self.classes) or not all(prior > 0 for prior in self.priors):
             msg = f"priors must be {len(self.classes)} numbers > 0, but got {list(self.priors)}"
             raise ValueError(msg)
+        least = self.correct_from
+        if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
+            msg = f"'correct_from' must be a number from 0 to 1 or null, but got {least!r}"
+            raise ValueError(msg)
+        if not isinstance(self.is_calibrated, bool):
+            msg = f"'calibrated' must be true or false, but got {self.is_calibrated!r}"
+            raise ValueError(msg)
         rows = {"verdict": (self.verdict, 1 if len(known) == 2 else 3)}  # noqa: PLR2004
         heads = {"topic": self.topic, "answers": self.answers, "sufficient": self.sufficient, "covered": self.covered}
         rows |= {name: (head, 1) for name, head in heads.items() if head is not None}
@@ -115,11 +122,18 @@ class Calibration:
             priors=tuple(verdict["priors"]),
             correct_from=verdict["correct_from"],
             covered=None if covered is None else Head.from_dict(covered),
-            is_calibrated=bool(values["calibrated"]),
+            is_calibrated=values["calibrated"],
             encoder=str(values.get("encoder", SHIPPED_MODEL)),
-            retrievers=tuple(values["retrievers"]),
+            retrievers=_listed(values["retrievers"]),
             notes={name: value for name, value in values.items() if name not in own},
         )
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        msg = f"'retrievers' must be a list of names, but got {names!r}"
+        raise ValueError(msg)
+    return tuple(names)
 
 
 def load_calibration(path: str | None = None) -> Calibration:

@@ -12,6 +12,7 @@ from typing import Any
 
 from haystack_integrations.crag.judging.asking import Asked
 from haystack_integrations.crag.judging.reading import Reading
+from haystack_integrations.crag.judging.trees import finite
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Crossing:
         :param values: Plain JSON.
         :returns: The pairs.
         """
-        weights = {word: {gram: float(w) for gram, w in own.items()} for word, own in values["weights"].items()}
-        return cls(frozenset(values["words"]), weights, float(values["bias"]))
+        weights = {word: {gram: finite(w) for gram, w in own.items()} for word, own in values["weights"].items()}
+        return cls(frozenset(values["words"]), weights, finite(values["bias"]))
 
 
 def question_words(asked: Asked, words: Iterable[str]) -> list[str]:

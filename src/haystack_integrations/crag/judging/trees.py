@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -98,11 +99,25 @@ class Trees:
         :raises ValueError: When a tree cannot be walked.
         """
         trees = tuple(tuple(map(_node, tree)) for tree in values["trees"])
-        return cls(tuple(names), float(values["start"]), trees)
+        return cls(tuple(names), finite(values["start"]), trees)
 
 
 def _node(node: Any) -> Split | float:
     if isinstance(node, list | tuple):
         signal, line, first, second = node
-        return str(signal), float(line), int(first), int(second)
-    return float(node)
+        return str(signal), finite(line), int(first), int(second)
+    return finite(node)
+
+
+def finite(value: Any) -> float:
+    """
+    Read a number of a file.
+
+    :param value: What stands there.
+    :returns: It.
+    :raises ValueError: For a text, a truth value, infinity and what is no number at all.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        msg = f"all numbers must be finite, but one is {value!r}"
+        raise ValueError(msg)
+    return float(value)
