@@ -1,6 +1,8 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
+import json
 import signal
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +21,8 @@ from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+
+SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
 
 
 @pytest.fixture
@@ -81,7 +85,7 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, d
 @pytest.mark.usefixtures("configured_model")
 def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
     """Where none has a use for it, the start says so."""
-    file = str(Path(crag_package.__file__).parent / "models" / "calibration" / "default.json")
+    file = str(SHIPPED)
     deployment = deploy(read_settings(docs=docs, calibration=file))
     for name, wrapper in deployment.wrappers.items():
         graders = [part for _, part in wrapper.loaded.pipeline.walk() if isinstance(part, HeuristicGrader)]
@@ -129,6 +133,26 @@ def test_what_cannot_work_ends_the_command_with_the_way_out(
     message = refused(crag("serve", *options), ExitCode.USAGE)
     assert said in message
     assert "secret" not in message
+
+
+def test_a_port_that_is_taken_ends_the_command_before_anything_is_served(docs: str) -> None:
+    """Not with the code of a question that nothing answers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        message = refused(crag("serve", "--docs", docs, "--port", port), ExitCode.USAGE)
+    assert f"port {port} of 127.0.0.1" in message
+    assert "--port" in message
+
+
+def test_a_damaged_calibration_ends_the_command(tmp_path: Path, docs: str) -> None:
+    """Before the first question, and without a traceback."""
+    content = json.loads(SHIPPED.read_text("utf-8"))
+    content["verdict"]["correct_from"] = "0.5"
+    (tmp_path / "mine.json").write_text(json.dumps(content))
+    message = refused(crag("serve", "--docs", docs, "--calibration", tmp_path / "mine.json"), ExitCode.USAGE)
+    assert "'correct_from' must be a number" in message
 
 
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+import socket
 from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
@@ -97,19 +100,38 @@ def serve(**given: Any) -> None:
     Serve until a signal ends it; running requests may end first.
 
     :param given: Settings by name, in place of those of the environment.
-    :raises ConfigurationError: For settings that cannot work.
+    :raises ConfigurationError: For settings that cannot work, a port that is taken, or a damaged calibration.
     :raises StoreError: When the store's server cannot be reached.
     """
     configure_logs()
     settings = read_settings(**given)
+    _check_port(settings.host, settings.port)
+    if settings.calibration is not None:
+        load_calibration(str(settings.calibration))  # else it would be the first to fail, behind a running server
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other
     options = uvicorn_options(settings)
-    if settings.workers == 1:
-        uvicorn.run(app, **options)
-        return
-    # Worker processes read the environment: what was given goes there.
-    os.environ.update({environment_name(name): str(value) for name, value in given.items()})
-    uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+    try:
+        if settings.workers == 1:
+            uvicorn.run(app, **options)
+        else:
+            # Worker processes read the environment: what was given goes there.
+            os.environ.update({environment_name(name): str(value) for name, value in given.items()})
+            uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+    except SystemExit as end:
+        # Its code for an app that does not start is that of a question without an answer.
+        raise SystemExit(1 if end.code else 0) from None
+
+
+def _check_port(host: str, port: int) -> None:
+    """Refuse a port that another program listens on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            msg = f"cannot listen on port {port} of {host} ({error.strerror}); choose another by --port or --host"
+            raise ConfigurationError(msg) from None
 
 
 def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
