@@ -95,11 +95,37 @@ def test_qrels_can_take_the_place_of_gold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("q0 \tbuilt-0\t2\n", "qrels.tsv: got grades for 'q0 ', wanted ids of queries.jsonl"),
+        ("q0\tbuilt-0\t2\nq0\tbuilt-0\t0\n", "qrels.tsv:2: got another grade for 'built-0', wanted one grade a pair"),
+        ("", "qrels.tsv: got no grade, wanted a line for each labelled document"),
+    ],
+)
+def test_grades_that_would_be_lost_are_refused(tmp_path: Path, lines: str, said: str) -> None:
+    """A question without evidence is a label too, and a wrong one counts like a right one."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+    write_lines(folder / SPLIT / "queries.jsonl", [{"id": r["id"], "question": r["question"]} for r in queries()])
+    (folder / SPLIT / "qrels.tsv").write_text(lines)
+    assert said in refusal(folder)
+
+
+def test_a_byte_order_mark_costs_no_grade(tmp_path: Path) -> None:
+    """As in the other files."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+    write_lines(folder / SPLIT / "queries.jsonl", [{"id": r["id"], "question": r["question"]} for r in queries()])
+    (folder / SPLIT / "qrels.tsv").write_text("\ufeffq0\tbuilt-0\t2\n", "utf-8")
+    assert read_dataset(folder, SPLIT).cases[0].gold == ("built-0",)
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"id": "q3"}, "queries.jsonl:25: got the id 'q3' a second time"),
         ({"gold": ["nowhere"]}, "queries.jsonl:25: got the unknown id 'nowhere', wanted that of a document of corpus"),
         ({"gold": "built-0"}, "queries.jsonl:25: got another kind of gold, wanted a list of texts"),
+        ({"gold": None}, "queries.jsonl:25: got null as gold, wanted a list of ids, [] for none"),
+        ({"gold": ["built-0"], "partial": ["built-0"]}, "queries.jsonl:25: got 'built-0' as gold and partial"),
         ({"question": "  "}, "queries.jsonl:25: got an empty question"),
         ({"question": None}, "queries.jsonl:25: got no question"),
         ({"question": 3}, "queries.jsonl:25: got another kind of question"),

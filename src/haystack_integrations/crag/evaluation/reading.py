@@ -91,6 +91,10 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
         name = row.name(found)
         if "gold" in row.values or not labelled:
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
+            if labelled and row.values.get("gold", ()) is None:
+                row.refuse("null as gold", "a list of ids, [] for none", "write it, or leave gold out")
+            if both := set(gold) & set(partial):
+                row.refuse(f"{min(both)!r} as gold and partial", "one of the two", "remove it from the other")
         elif qrels is not None:
             grades = qrels.get(name, {})
             gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
@@ -105,21 +109,29 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             row.sentences(passages),
             strict=row.values.get("strict") is not False,
         )
+    if strange := [name for name in qrels or () if name not in found]:
+        msg = f"{place / QRELS}: got grades for {strange[0]!r}, wanted ids of {QUERIES}; correct or remove its lines"
+        raise SourceError(msg)
     return found
 
 
 def _qrels(path: Path, passages: Mapping[str, Passage]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
         match line.split("\t"):
             case [question, document, ("0" | "1" | "2") as grade]:
-                _Row(path, number, {}).check(document, passages)
-                found.setdefault(question, {})[document] = int(grade)
+                row = _Row(path, number, {})
+                row.check(document, passages)
+                if found.setdefault(question, {}).setdefault(document, int(grade)) != int(grade):
+                    row.refuse(f"another grade for {document!r}", "one grade a pair", "remove one of the two lines")
             case [*_, "grade"] if number == 1:
                 continue
             case _ if line.strip():
                 wanted = "query_id, doc_id and a grade of 0, 1 or 2, with tabs between them"
                 _Row(path, number, {}).refuse("another line", wanted, "correct or remove it")
+    if not found:
+        msg = f"{path}: got no grade, wanted a line for each labelled document; write them, or drop the file"
+        raise SourceError(msg)
     return found
 
 
