@@ -11,12 +11,13 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
 from makers import scripted
 
-from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 PROMPT = [ChatMessage.from_user("Who wrote Emma?")]
 
@@ -112,3 +113,25 @@ def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
     """With what is accepted."""
     with pytest.raises(ConfigurationError):
         AnswerGenerator(MockChatGenerator("x"), **settings)
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": {"text": 3}}, "3", ["3"], {"prompt_tokens": float("nan")}])
+def test_a_usage_that_is_no_number_costs_nobody_the_answer(usage: Any) -> None:
+    """Who counts must not hurt."""
+    model = MockChatGenerator("Jane Austen [1].", meta={"usage": usage})
+    (reply,) = AnswerGenerator(model).run(messages=[ChatMessage.from_user("Who?")])["replies"]
+    assert reply.text == "Jane Austen [1]."
+    assert Usage.of(reply) == Usage()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_without_time_left_no_model_is_asked(is_async: bool) -> None:
+    """It would be paid for, and nobody would read its reply."""
+    asked: list[Any] = []
+    model = MockChatGenerator(response_fn=lambda messages: str(asked.append(messages)))
+    state = CragState.start("Who?", budget=Budget(seconds=0.001), started=0.0)
+    part, messages = AnswerGenerator(model), [ChatMessage.from_user("Who?")]
+    given = part.run_async(messages=messages, state=state) if is_async else None
+    result = asyncio.run(given) if given is not None else part.run(messages=messages, state=state)
+    assert asked == []
+    assert result["replies"][0].meta[ANSWER_FAILED] == "deadline"

@@ -68,3 +68,9 @@ def test_an_unknown_mode_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(ConfigurationError, match="observe"):
         QuestionGuard().run(query="q", mode="watch")
+
+
+def test_half_a_character_is_no_question() -> None:
+    """A shell hands on such for bytes that are no UTF-8."""
+    with pytest.raises(QuestionError, match="UTF-8"):
+        QuestionGuard().run(query="When is a \ud800 refund paid?")

@@ -1,6 +1,7 @@
 """What a run may spend, and what it has spent."""
 
 from dataclasses import dataclass, fields
+from math import isfinite
 from typing import Any
 
 from haystack.dataclasses import ChatMessage
@@ -33,9 +34,9 @@ class Usage:
             counts what is reported and no more.
         :returns: Its tokens.
         """
-        usage = message.meta.get("usage") or {}
-        tokens_in = int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0)
-        tokens_out = int(usage.get("completion_tokens") or usage.get("output_tokens") or 0)
+        usage = message.meta.get("usage")
+        tokens_in = _tokens(usage, "prompt_tokens", "input_tokens")
+        tokens_out = _tokens(usage, "completion_tokens", "output_tokens")
         if estimate:
             tokens_out = tokens_out or (0 if tokens_in else count_tokens(message.text or ""))
         return cls(tokens_in=tokens_in or estimate, tokens_out=tokens_out)
@@ -53,7 +54,8 @@ class Budget:
     :param iterations: Most passes through retrieval; the router's own limit holds too.
     :param llm_calls: Most requests to chat models for judging and correcting; the answer itself is not counted.
     :param tokens: Most prompt and completion tokens together.
-    :param seconds: Most wall time until the last decision, from the start of the run.
+    :param seconds: Most wall time from the start of the run: no call is begun without time, and none waited for longer;
+        the answer's neither.
     """
 
     iterations: int | None = None
@@ -84,3 +86,10 @@ class Budget:
             msg = f"unknown budget limit {sorted(unknown)}; choose from {sorted(known)}"
             raise ConfigurationError(msg)
         return cls(**(values or {}))
+
+
+def _tokens(usage: Any, *names: str) -> int:
+    """Read the first count that is one: a provider's own form of it costs nobody an answer."""
+    values = (usage.get(name) for name in names) if isinstance(usage, dict) else ()
+    counts = (value for value in values if isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
+    return int(next((count for count in counts if isfinite(count)), 0))

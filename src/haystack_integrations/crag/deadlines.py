@@ -30,7 +30,8 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     :returns: What the function returns.
     :raises TimeoutError: When it has not returned in time. What the function raises is raised as it is.
     """
-    return begun(function).result(timeout=max(0.0, seconds))
+    _check_left(seconds)
+    return begun(function).result(timeout=seconds)
 
 
 async def call_within_async(seconds: float, function: Callable[[], T]) -> T:
@@ -42,7 +43,8 @@ async def call_within_async(seconds: float, function: Callable[[], T]) -> T:
     :returns: What the function returns.
     :raises TimeoutError: When it has not returned in time. What the function raises is raised as it is.
     """
-    return await asyncio.wait_for(asyncio.wrap_future(begun(function)), max(0.0, seconds))
+    _check_left(seconds)
+    return await asyncio.wait_for(asyncio.wrap_future(begun(function)), seconds)
 
 
 def run_within(part: Any, seconds: float, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -69,12 +71,20 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
     :returns: As `run_within`.
     :raises TimeoutError: As `run_within`.
     """
+    _check_left(seconds)
     sent: Mapping[str, Any]
     if hasattr(part, "run_async"):
-        sent = await asyncio.wait_for(part.run_async(**arguments), max(0.001, seconds))
+        sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
     else:
         sent = await call_within_async(seconds, partial(part.run, **arguments))
     return sent
+
+
+def _check_left(seconds: float) -> None:
+    """Begin nothing that cannot end in time: a call to a model would be paid for, and nobody would read its reply."""
+    if seconds <= 0:
+        msg = "no time is left for the call"
+        raise TimeoutError(msg)
 
 
 def begun(function: Callable[[], T]) -> "Future[T]":

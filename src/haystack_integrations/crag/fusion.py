@@ -34,7 +34,7 @@ def content_key(document: Document) -> str:
     """
     if not document.content:
         return document.id
-    return sha256(" ".join(document.content.split()).casefold().encode()).hexdigest()
+    return sha256(" ".join(document.content.split()).casefold().encode(errors="surrogatepass")).hexdigest()
 
 
 def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:

@@ -79,6 +79,9 @@ class QuestionGuard:
                 "shorten it, or raise max_characters of QuestionGuard"
             )
             raise QuestionError(msg)
+        if any("\ud800" <= sign <= "\udfff" for sign in query):
+            msg = "the question is no text: it has halves of characters; send it in UTF-8"
+            raise QuestionError(msg)
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)
         status: WebStatus = "skipped" if web is False else "off"
