@@ -96,7 +96,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "middle": -1.0,
         "deadline_s": 3.0,
     },
-    "RecordBuilder": {},
+    "RecordBuilder": {"abstention": "Nothing there."},
     "RulePrefilter": {
         "rules": ["few_context"],
         "max_items": 5,
