@@ -155,7 +155,8 @@ def test_in_mode_off_not_even_the_calibration_is_read() -> None:
     """Nothing is judged."""
     grader = HeuristicGrader(calibration="none.json")
     result = grader.run(query=QUESTION, documents=[VIENNA], state=CragState(mode="off"))
-    assert (result["status"], result["report"]["set_score"]) == ("skipped", 0.0)
+    assert (result["status"], result["set_score"]) == ("skipped", 0.0)
+    assert "set_score" not in result["report"]
     assert "verdict" not in result["report"]
 
 
