@@ -414,3 +414,11 @@ def test_a_web_that_answered_nothing_leaves_nothing_to_answer_from() -> None:
     first = router.run(query=QUESTION, documents=docs(0.5))["state"]
     after = router.run(query=QUESTION, documents=[], state=replace(first, web="empty"))["outcome"]
     assert after.trail[-1]["judged_by"] == "no_documents"
+
+
+def test_a_web_that_was_down_earlier_excuses_no_later_search_of_the_store() -> None:
+    """What judges a pass is the correction that led to it."""
+    router = CragRouter(on_ambiguous=["re_retrieve", "generate"], max_iterations=3)
+    first = router.run(query=QUESTION, documents=docs(0.5))["state"]
+    after = router.run(query=QUESTION, documents=[], state=replace(first, web="failed"))["outcome"]
+    assert after.trail[-1]["judged_by"] == "no_documents"

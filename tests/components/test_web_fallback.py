@@ -452,3 +452,15 @@ def test_a_search_that_took_place_stays_on_record(asynchronous: bool, web: WebSe
     state = CragState.start(QUERY, web="ok", budget=Budget(seconds=0.001), started=0.0)
     result = ask(fallback(web), asynchronous=asynchronous, state=state)
     assert (result["status"], result["state"].web) == ("skipped", "ok")
+
+
+@BOTH
+@pytest.mark.parametrize(("before", "after"), [("ok", "ok"), ("failed", "empty"), ("off", "empty")])
+def test_a_search_that_found_nothing_denies_none_that_found_something_and_ends_a_failure(
+    before: Any, after: str, asynchronous: bool, web: WebServer
+) -> None:
+    """`failed` would say that the web was down in a run that it has answered in the end."""
+    web.always(body={"results": []})
+    state = CragState.start(QUERY, web=before)
+    result = ask(fallback(web), asynchronous=asynchronous, state=state)
+    assert (result["status"], result["state"].web) == ("empty", after)

@@ -336,11 +336,29 @@ def test_a_run_without_time_leaves_the_provider_and_its_query_to_the_others(asyn
     chain = WebSearchChain([HttpxSearch(one.url)], timeout_s=30)
     hurried = search(chain, asynchronous=asynchronous, seconds=0.2)
     assert hurried.status == "failed"
+    assert failures(hurried) == ["deadline"]
     time.sleep(0.6)  # also what was left behind has ended
     assert chain.providers[0].breaker.state == "closed"
     assert search(chain, "another", asynchronous=asynchronous).status == "ok"
     assert search(chain, asynchronous=asynchronous).status == "ok"
     assert one.calls == 3
+
+
+class Impatient:
+    """A search with a short limit of its own."""
+
+    def run(self, query: str) -> dict[str, Any]:
+        """Give up at once."""
+        raise TimeoutError
+
+
+@BOTH
+def test_a_provider_that_meets_its_own_limit_has_failed_also_where_the_run_has_a_budget(asynchronous: bool) -> None:
+    """Else one that hangs would be asked for ever by those whose runs have less time than a search may take."""
+    chain = WebSearchChain([Impatient()], timeout_s=30)
+    assert failures(search(chain, asynchronous=asynchronous, seconds=10.0)) == ["timeout"]
+    assert chain.providers[0].breaker.state == "cooldown"
+    assert search(chain, asynchronous=asynchronous).again
 
 
 @pytest.mark.parametrize(

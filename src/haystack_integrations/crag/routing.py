@@ -18,7 +18,7 @@ from haystack_integrations.crag.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.thresholds import Thresholds
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, Mode
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, WEB_ACTIONS, Mode
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class Routing:
             last = known.trail[-1]
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
-        if not documents and known.trail and known.web in ("failed", "cooldown"):
+        if not documents and known.trail and known.action in WEB_ACTIONS and known.web in ("failed", "cooldown"):
             # The web was down: that is no judgement on what was retrieved before.
             last = known.trail[-1]
             return replace(unjudged([]), **{name: last[name] for name in ("verdict", "score")}, rule=f"web_{known.web}")

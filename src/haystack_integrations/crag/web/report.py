@@ -64,7 +64,8 @@ def concluded(
     if state is None:
         return result
     # A search that took place stays on record, whatever a later pass found no time or no leave for.
-    is_less = outcome.status in ("skipped", "empty") and state.web not in ("off", "skipped")
+    is_less = outcome.status == "skipped" and state.web != "off"
+    is_less |= outcome.status == "empty" and state.web == "ok"
     return {**result, "state": replace(state, web=state.web if is_less else outcome.status)}
 
 

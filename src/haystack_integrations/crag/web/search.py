@@ -27,6 +27,7 @@ _Start = Callable[[Provider, Ticket, float], Any]
 
 _BACKOFF_S: Final = 0.1
 _GRACE_S: Final = 0.25
+_CLOCKS_S: Final = 0.01  # how much earlier than asked a wait may end
 _MOST_QUERIES: Final = 1_000
 
 
@@ -145,7 +146,8 @@ class WebSearchChain:
         used = next((answer for answer in answered if answer.documents), answered[0] if answered else None)
         outcome = Outcome(status_of(run.tried), used, tuple(run.tried))
         # That one run was out of time is no reason to answer the next one from memory.
-        if any(answer.calls for answer in run.tried) and not (run.hurried and outcome.status == "failed"):
+        cut = outcome.status != "ok" and any(answer.failure == "deadline" for answer in run.tried)
+        if any(answer.calls for answer in run.tried) and not cut:
             with self._lock:
                 self._found[normalised(run.query)] = deepcopy(outcome)
         return outcome
@@ -177,7 +179,7 @@ class WebSearchChain:
                     rest.clear()
             found = any(answer.documents for answer in run.tried)
             if found or run.left() <= 0:
-                given_up = "abandoned" if found else "timeout"
+                given_up = "abandoned" if found else "deadline" if run.hurried else "timeout"
                 run.tried.extend(Answer(name, failure=given_up, calls=1) for name in running.values())
                 return
 
@@ -232,7 +234,8 @@ class WebSearchChain:
         again = failure.retryable and not ticket.probe and calls <= self._max_retries
         if again and time.monotonic() + pause < end:
             return pause
-        if run.hurried and failure.kind == "timeout":
+        # A provider that gives up earlier than that met a limit of its own.
+        if run.hurried and failure.kind == "timeout" and time.monotonic() >= end - _CLOCKS_S:
             ticket.released()
             return "deadline"
         ticket.failed(failure.retry_after_s)
