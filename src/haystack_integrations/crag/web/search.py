@@ -36,9 +36,8 @@ class WebSearchChain:
     Asks providers in order until one gives something to use.
 
     A provider is asked once, and `max_retries` times more unless it told us off or this is the probe after a cool-down.
-    Without a hedge, the ones still to
-    come keep their share of the time, so one that hangs does not use up all of it. Breakers and cool-downs live as
-    long as the chain: they are shared by all runs, and know of no run.
+    Without a hedge, the ones still to come keep their share of the time, so one that hangs does not use up all of it.
+    Breakers and cool-downs live as long as the chain: they are shared by all runs, and know of no run.
 
     With a hedge, the one that comes too late is left behind: a blocking call ends by its own limit and tells its
     breaker how it went; a task is cancelled, which says nothing about the provider.
