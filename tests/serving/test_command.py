@@ -1,5 +1,6 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
+import json
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -92,6 +93,18 @@ def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
         deploy(read_settings(docs=docs, pipelines="heuristic_rag", calibration=file))
     with pytest.raises(ConfigurationError, match="no calibration at"):
         deploy(read_settings(docs=docs, pipelines="corrective_retrieval", calibration="nowhere.json"))
+
+
+def test_a_calibration_that_cannot_be_used_ends_the_start(tmp_path: Path, docs: str) -> None:
+    """Not the first question."""
+    shipped = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
+    broken = json.loads(shipped.read_text())
+    broken["verdict"]["correct_from"] = "0.5"
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(broken))
+    result = crag("serve", "--docs", docs, "--calibration", file)
+    assert result.exit_code == ExitCode.USAGE
+    assert "correct_from must be a finite number, but got '0.5'; write it again" in result.stderr
 
 
 def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from haystack_integrations.crag.calibration_file import finite
 
 Values = NDArray[np.float64]
 Split = tuple[str, float, int, int]
@@ -34,6 +37,10 @@ class Trees:
     def __post_init__(self) -> None:
         """Refuse trees that cannot be walked: better when the file is read than at the first question."""
         known = set(self.names)
+        numbers = (node[1] if isinstance(node, tuple) else node for tree in self.trees for node in tree)
+        if not isfinite(self.start) or not all(map(isfinite, numbers)):
+            msg = "all numbers of trees must be finite"
+            raise ValueError(msg)
         for tree in self.trees:
             if not tree:
                 msg = "a tree must have a node"
@@ -95,14 +102,17 @@ class Trees:
         :param values: Plain JSON.
         :param names: The signals, in the order of a row.
         :returns: The trees.
-        :raises ValueError: When a tree cannot be walked.
+        :raises ValueError: When a tree cannot be walked, or a number is none that can be reckoned with.
         """
         trees = tuple(tuple(map(_node, tree)) for tree in values["trees"])
-        return cls(tuple(names), float(values["start"]), trees)
+        return cls(tuple(names), finite("the start of trees", values["start"]), trees)
 
 
 def _node(node: Any) -> Split | float:
     if isinstance(node, list | tuple):
-        signal, line, first, second = node
-        return str(signal), float(line), int(first), int(second)
-    return float(node)
+        signal, line, *places = node
+        if len(places) != 2 or not all(isinstance(place, int) and not isinstance(place, bool) for place in places):  # noqa: PLR2004
+            msg = f"a split must be [signal, line, node, node], but got {list(node)}"
+            raise ValueError(msg)
+        return str(signal), finite("the line of a split", line), places[0], places[1]
+    return finite("a leaf", node)
