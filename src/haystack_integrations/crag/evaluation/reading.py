@@ -130,8 +130,6 @@ def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[
                 if known != int(grade):
                     got = f"the grade {grade} after {known} for {document!r}"
                     row.refuse(got, "one grade", "remove one of the two")
-                        f"the grade {grade} after {known} for {document!r}", "one grade", "remove one of the two"
-                    )
             case [*_, "grade"] if number == 1:
                 continue
             case _ if line.strip():
