@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,12 +14,14 @@ from cli_runner import QUESTION, crag, refused, two_documents
 from scripted_model import NAME, ScriptedModel, judging
 from serving.conftest import BEARER, KEY
 from serving.process import command
+from uvicorn.main import STARTUP_FAILURE
 
 import haystack_integrations.crag as crag_package
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
+from haystack_integrations.crag.serving.server import check_port
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
 
 
@@ -150,6 +153,25 @@ def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None
     message = refused(crag("serve", "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
     assert "no answer from Elasticsearch" in message
     assert "CANARY" not in message
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    """Before anything is loaded; 3 would say that nothing answers the question."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        message = refused(crag("serve", "--port", str(port)), ExitCode.USAGE)
+    assert f"port {port} is taken at 127.0.0.1; choose another --port" in message
+    check_port("127.0.0.1", port)
+
+
+def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.MonkeyPatch, docs: str) -> None:
+    """As `crag --help` says, and not uvicorn's own."""
+
+    def failing(*_: Any, **__: Any) -> None:
+        raise SystemExit(STARTUP_FAILURE)
+
+    monkeypatch.setattr("uvicorn.run", failing)
+    assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
 
 
 def test_settings_come_from_env_files_too(tmp_path: Path) -> None:

@@ -58,10 +58,10 @@ def _connections(name: str, connections: object, parts: Mapping[str, Any]) -> No
         _refuse(name, "connections", connections, f"a list of {wanted}, [] for none")
     for number, one in enumerate(connections):
         key = f"connections[{number}]"
-        ends = (one.get("sender"), one.get("receiver")) if isinstance(one, dict) else ()
-        if not ends or not all(isinstance(end, str) for end in ends):
-            _refuse(name, key, one, wanted)
+        ends = (one.get("sender"), one.get("receiver")) if isinstance(one, dict) else (None,)
         for end in ends:
+            if not isinstance(end, str):
+                _refuse(name, key, one, wanted)
             if end.partition(".")[0] not in parts:
                 _refuse(name, key, end, f"one of the components {sorted(parts)}")
 

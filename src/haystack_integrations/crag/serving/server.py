@@ -1,13 +1,17 @@
 """Run the app: uvicorn, with a limit for clients that do not get to the end of their headers."""
 
 import asyncio
+import errno
 import os
+import socket
 from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.main import STARTUP_FAILURE
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
@@ -97,19 +101,50 @@ def serve(**given: Any) -> None:
     Serve until a signal ends it; running requests may end first.
 
     :param given: Settings by name, in place of those of the environment.
-    :raises ConfigurationError: For settings that cannot work.
+    :raises ConfigurationError: For settings that cannot work, and a port that is taken.
     :raises StoreError: When the store's server cannot be reached.
     """
     configure_logs()
     settings = read_settings(**given)
+    check_port(settings.host, settings.port)
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other
     options = uvicorn_options(settings)
-    if settings.workers == 1:
-        uvicorn.run(app, **options)
+    try:
+        if settings.workers == 1:
+            uvicorn.run(app, **options)
+            return
+        # Worker processes read the environment: what was given goes there.
+        os.environ.update({environment_name(name): str(value) for name, value in given.items()})
+        uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+    except SystemExit as end:
+        # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
+        raise SystemExit(1 if end.code == STARTUP_FAILURE else end.code) from end
+
+
+def check_port(host: str, port: int) -> None:
+    """
+    Refuse a port that another process listens on, before anything is loaded.
+
+    :param host: Address to listen on.
+    :param port: Port to listen on; 0 takes a free one.
+    :raises ConfigurationError: With the port. Whatever else is wrong with the address, the web server says.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError:
         return
-    # Worker processes read the environment: what was given goes there.
-    os.environ.update({environment_name(name): str(value) for name, value in given.items()})
-    uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+    for family, kind, protocol, _, address in found:
+        try:
+            with socket.socket(family, kind, protocol) as trial:
+                if os.name == "posix":  # as asyncio does: a port whose last connections still end is free
+                    trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                trial.bind(address)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                msg = f"port {port} is taken at {host}; choose another --port, or end what listens there"
+                raise ConfigurationError(msg) from None
 
 
 def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
