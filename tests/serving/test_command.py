@@ -14,7 +14,6 @@ from cli_runner import QUESTION, crag, refused, two_documents
 from scripted_model import NAME, ScriptedModel, judging
 from serving.conftest import BEARER, KEY
 from serving.process import command
-from uvicorn.main import STARTUP_FAILURE
 
 import haystack_integrations.crag as crag_package
 from haystack_integrations.crag.cli.errors import ExitCode
@@ -168,7 +167,7 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
     """As `crag --help` says, and not uvicorn's own."""
 
     def failing(*_: Any, **__: Any) -> None:
-        raise SystemExit(STARTUP_FAILURE)
+        raise SystemExit(3)
 
     monkeypatch.setattr("uvicorn.run", failing)
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED

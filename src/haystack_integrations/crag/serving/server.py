@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.main import STARTUP_FAILURE
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -20,6 +19,7 @@ _HEAD_SECONDS: Final = 10.0
 _HEAD_BYTES: Final = 65_536
 _BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what is refused before its body is read
 _WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
+_STARTUP_FAILURE: Final = 3  # what uvicorn exits with
 _FACTORY: Final = "haystack_integrations.crag.serving.server:app_from_environment"
 
 
@@ -118,7 +118,7 @@ def serve(**given: Any) -> None:
         uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
     except SystemExit as end:
         # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
-        raise SystemExit(1 if end.code == STARTUP_FAILURE else end.code) from end
+        raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end
 
 
 def check_port(host: str, port: int) -> None:
