@@ -104,17 +104,23 @@ def test_an_unreadable_setting_is_named_with_its_value(
     assert configured_model.calls == 0
 
 
-@pytest.mark.parametrize("place", [[], ["--docs", ".", "--store", "elasticsearch"]])
+@pytest.mark.parametrize(
+    "place", [[], ["--docs", ".", "--store", "elasticsearch"], ["--docs", ".", "--url", "http://x:1"]]
+)
 def test_either_files_or_a_store_must_be_named(place: list[str]) -> None:
     """Neither and both are refused with the two ways."""
     assert "--docs PATH, or --store" in refused(crag("ask", QUESTION, *place), ExitCode.USAGE)
 
 
-@pytest.mark.parametrize("url", ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999"])
+@pytest.mark.parametrize(
+    "url", ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999", "http://u:p@[::1"]
+)
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """With the form that is wanted."""
     result = crag("ask", QUESTION, "--store", "elasticsearch", "--url", url)
-    assert "wanted http://HOST:PORT" in refused(result, ExitCode.USAGE)
+    message = refused(result, ExitCode.USAGE)
+    assert "wanted http://HOST:PORT" in message
+    assert "u:p" not in message
 
 
 def test_a_store_that_is_down_is_named() -> None:

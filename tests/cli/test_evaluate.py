@@ -90,6 +90,13 @@ def test_two_results_are_compared_by_question(folder: Path, tmp_path: Path) -> N
     assert "no records at" in refused(lost, ExitCode.INPUTS_FAILED)
 
 
+@pytest.mark.parametrize("place", [".", "..", "/"])
+def test_a_folder_is_no_result_to_compare_with(place: str, folder: Path) -> None:
+    """The file in it may have any name."""
+    message = refused(crag("eval", folder, "--split", SPLIT, "--compare", place), ExitCode.USAGE)
+    assert f"got the folder {place!r}, wanted the file of a result" in message
+
+
 def test_a_run_that_was_cut_off_is_taken_up(folder: Path, tmp_path: Path) -> None:
     """By the same command; another grader is refused, `--fresh` begins anew."""
     file, journal = tmp_path / "result.json", tmp_path / "result.json.records.jsonl"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import math
 import re
 import time
 from typing import Any
@@ -315,7 +316,18 @@ def test_a_users_own_template_and_scale_are_used() -> None:
     assert grader.run(query=QUESTION, documents=docs(2))["scores"] == [0.7, 0.7]
 
 
-@pytest.mark.parametrize("settings", [{"scale": 0}, {"max_llm_calls": -1}, {"deadline_s": "soon"}, {"on_failure": "x"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"scale": 0},
+        {"scale": math.nan},
+        {"scale": math.inf},
+        {"deadline_s": math.nan},
+        {"max_llm_calls": -1},
+        {"deadline_s": "soon"},
+        {"on_failure": "x"},
+    ],
+)
 def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
     """At construction."""
     with pytest.raises(ConfigurationError, match="but got"):

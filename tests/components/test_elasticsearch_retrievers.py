@@ -245,7 +245,7 @@ def test_they_come_back_from_yaml_as_they_were(elasticsearch_url: str) -> None:
     asked_by_text = ReportingTextEmbeddingRetriever(retriever=dense, text_embedder=StaticTextEmbedder())
     pipeline.add_component("dense", asked_by_text)
     assert Pipeline.loads(pipeline.dumps()).to_dict() == pipeline.to_dict()
-    with pytest.raises(ConfigurationError, match="timeout_s must be a number > 0"):
+    with pytest.raises(ConfigurationError, match="timeout_s must be a finite number > 0"):
         ReportingBM25Retriever(document_store=store, timeout_s=0)
 
 

@@ -1,5 +1,6 @@
 """EvidenceJoiner: fusion, duplicates, and what each retriever said."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from makers import graded
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.state import CragState
 
 
@@ -144,6 +146,12 @@ def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
         {"weights": {"bm25": 1}, "similarity": {"dense": "cosine"}},
         {"weights": {"kept": 1}},
         {"weights": {"bm25": 1}, "kept_weight": -1},
+        *({"weights": {"bm25": bad}} for bad in (math.nan, math.inf, True, "1", None)),
+        *({"weights": {"bm25": 1}, "kept_weight": bad} for bad in (math.nan, math.inf, True, "1")),
+        {"weights": ["bm25"]},
+        *({"weights": {"bm25": 1}, "rrf_k": bad} for bad in (math.nan, math.inf, True, 2.5, None)),
+        *({"weights": {"bm25": 1}, "top_k": bad} for bad in (math.nan, math.inf, True, 2.5, None)),
+        *({"weights": {"bm25": 1}, "max_tokens": bad} for bad in (math.nan, math.inf, True, 2.5)),
     ],
 )
 def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
@@ -163,3 +171,13 @@ def test_fusion_loses_no_document_and_repeats_none(first: list[str], second: lis
     assert sorted(fused) == sorted({*first, *second})
     if first and second and first[0] == second[0]:
         assert fused[0] == first[0]
+
+
+def test_half_a_character_in_a_document_stops_nothing_and_makes_no_two_texts_one() -> None:
+    """As a reader of damaged files leaves it."""
+    found = [
+        Document(id=str(number), content=text) for number, text in enumerate(("a\ud800", "a\udfff", "A\ud800 ", "a?"))
+    ]
+    joined = EvidenceJoiner({"bm25": 1.0}).run(bm25=found)["documents"]
+    assert [document.id for document in joined] == ["0", "1", "3"]
+    assert len({question_id(document.content or "") for document in found[:2]}) == 2

@@ -146,7 +146,7 @@ def test_unusable_settings_are_refused_at_construction() -> None:
     """Before any pipeline runs."""
     with pytest.raises(ConfigurationError, match="choose from"):
         HeuristicGrader(weights={"magic": 1.0})
-    with pytest.raises(ConfigurationError, match="min_tokens must be a number > 0, but got 0"):
+    with pytest.raises(ConfigurationError, match="min_tokens must be a finite number > 0, but got 0"):
         HeuristicGrader(min_tokens=0)
     with pytest.raises(ConfigurationError, match="is no folder"):
         HeuristicGrader(model="/nowhere").warm_up()

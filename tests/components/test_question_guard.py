@@ -34,6 +34,16 @@ def test_a_question_beyond_the_limit_is_refused_with_both_numbers() -> None:
     assert QuestionGuard(max_characters=5).run(query="12345")["query"] == "12345"
 
 
+@pytest.mark.parametrize("question", ["\ud800", "a\udcff refund", "x" * 10 + "\udfff"])
+def test_a_question_with_half_a_character_is_refused(question: str) -> None:
+    """As a shell passes bytes that are no UTF-8; no server could be asked, and the message can be printed."""
+    place = next(number for number, letter in enumerate(question, 1) if "\ud800" <= letter <= "\udfff")
+    with pytest.raises(QuestionError, match=f"half a character at place {place}, .*; send it as UTF-8") as caught:
+        QuestionGuard().run(query=question)
+    assert str(caught.value).isascii()
+    assert QuestionGuard().run(query="Wer schrieb \U0001f9d1?")["query"].endswith("\U0001f9d1?")
+
+
 def test_a_run_can_set_mode_and_limits_of_its_own() -> None:
     """Named limits replace those of construction, the others stay."""
     guard = QuestionGuard(budget={"llm_calls": 3, "seconds": 9})
@@ -68,9 +78,3 @@ def test_an_unknown_mode_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(ConfigurationError, match="observe"):
         QuestionGuard().run(query="q", mode="watch")
-
-
-def test_half_a_character_is_no_question() -> None:
-    """A shell hands on such for bytes that are no UTF-8."""
-    with pytest.raises(QuestionError, match="UTF-8"):
-        QuestionGuard().run(query="When is a \ud800 refund paid?")

@@ -308,7 +308,7 @@ def test_scores_are_in_range(contents: list[str]) -> None:
             {"scorer": "llm", "chat_generator": scripted("[]"), "max_prompt_tokens": 100},
             r"max_prompt_tokens must be at least \d+, since the prompt without strips takes \d+, but got 100",
         ),
-        ({"deadline_s": 0}, "deadline_s must be a number > 0"),
+        ({"deadline_s": 0}, "deadline_s must be a finite number > 0"),
         ({"threshold": "best"}, "threshold must be in .*, but got 'best'; 'auto' takes what suits the scorer"),
         ({"evidence_share": 0.9}, "evidence_share goes with scorer='calibrated' only, .*, but got 'lexical'"),
         ({"evidence_share": 0.0, "scorer": "calibrated"}, "evidence_share must be above 0 and at most 1, .* got 0.0"),

@@ -94,38 +94,50 @@ def test_qrels_can_take_the_place_of_gold(tmp_path: Path) -> None:
     assert (second.gold, second.partial) == ((), ())
 
 
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """A data set whose labels stand in qrels.tsv."""
+    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+    write_lines(folder / SPLIT / "queries.jsonl", [{"id": r["id"], "question": r["question"]} for r in queries()])
+    return folder
+
+
+def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
+    """Without a head, the first line is one."""
+    (judged / SPLIT / "qrels.tsv").write_bytes(b"\xef\xbb\xbfq0\tbuilt-0\t2\n")
+    assert read_dataset(judged, SPLIT).cases[0].gold == ("built-0",)
+
+
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("text", "said"),
     [
-        ("q0 \tbuilt-0\t2\n", "qrels.tsv: got grades for 'q0 ', wanted ids of queries.jsonl"),
-        ("q0\tbuilt-0\t2\nq0\tbuilt-0\t0\n", "qrels.tsv:2: got another grade for 'built-0', wanted one grade a pair"),
-        ("", "qrels.tsv: got no grade, wanted a line for each labelled document"),
+        ("q0\tbuilt-0\t2\nq99\tbuilt-1\t2\n", "qrels.tsv:2: got the unknown id 'q99', wanted that of a question of"),
+        ("q0\tbuilt-0\t2\nq0\tbuilt-0\t1\n", "qrels.tsv:2: got the grade 1 after 2 for 'built-0', wanted one grade"),
+        ("q0\tnowhere\t2\n", "qrels.tsv:1: got the unknown id 'nowhere'"),
+        ("", "queries.jsonl:1: got no gold, wanted it, or a judgement in qrels.tsv, which holds none"),
+        ("query_id\tdoc_id\tgrade\n", "queries.jsonl:1: got no gold, wanted it, or a judgement in qrels.tsv"),
     ],
 )
-def test_grades_that_would_be_lost_are_refused(tmp_path: Path, lines: str, said: str) -> None:
-    """A question without evidence is a label too, and a wrong one counts like a right one."""
-    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
-    write_lines(folder / SPLIT / "queries.jsonl", [{"id": r["id"], "question": r["question"]} for r in queries()])
-    (folder / SPLIT / "qrels.tsv").write_text(lines)
-    assert said in refusal(folder)
+def test_wrong_judgements_are_named(judged: Path, text: str, said: str) -> None:
+    """None is lost without a word."""
+    (judged / SPLIT / "qrels.tsv").write_text(text)
+    assert said in refusal(judged)
 
 
-def test_a_byte_order_mark_costs_no_grade(tmp_path: Path) -> None:
-    """As in the other files."""
-    folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
-    write_lines(folder / SPLIT / "queries.jsonl", [{"id": r["id"], "question": r["question"]} for r in queries()])
-    (folder / SPLIT / "qrels.tsv").write_text("\ufeffq0\tbuilt-0\t2\n", "utf-8")
-    assert read_dataset(folder, SPLIT).cases[0].gold == ("built-0",)
+def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
+    """Files are put together from parts."""
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\n" * 2)
+    assert read_dataset(judged, SPLIT).cases[0].gold == ("built-0",)
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        ({"gold": None}, "queries.jsonl:25: got null as gold, wanted the ids of the documents that answer; write []"),
+        ({"gold": ["built-0"], "partial": ["built-0"]}, "queries.jsonl:25: got 'built-0' as gold and as partial"),
         ({"id": "q3"}, "queries.jsonl:25: got the id 'q3' a second time"),
         ({"gold": ["nowhere"]}, "queries.jsonl:25: got the unknown id 'nowhere', wanted that of a document of corpus"),
         ({"gold": "built-0"}, "queries.jsonl:25: got another kind of gold, wanted a list of texts"),
-        ({"gold": None}, "queries.jsonl:25: got null as gold, wanted a list of ids, [] for none"),
-        ({"gold": ["built-0"], "partial": ["built-0"]}, "queries.jsonl:25: got 'built-0' as gold and partial"),
         ({"question": "  "}, "queries.jsonl:25: got an empty question"),
         ({"question": None}, "queries.jsonl:25: got no question"),
         ({"question": 3}, "queries.jsonl:25: got another kind of question"),

@@ -55,6 +55,26 @@ def test_a_tree_that_cannot_be_walked_is_refused(broken: Any) -> None:
         trees(broken)
 
 
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), "nan", "0.5", True, None])
+@pytest.mark.parametrize("place", ["start", "line", "leaf"])
+def test_a_number_that_is_none_is_refused(place: str, odd: Any) -> None:
+    """As a head refuses it: all comparisons with NaN are false, and each question would take the same way."""
+    own = {"start": 0.25, "line": 0.5, "leaf": 1.0} | {place: odd}
+    written = {"start": own["start"], "trees": [[["rank", own["line"], 1, 2], own["leaf"], 3.0]]}
+    with pytest.raises(ValueError, match="must be a finite number"):
+        Trees.from_dict(written, NAMES)
+    if isinstance(odd, float):
+        with pytest.raises(ValueError, match="must be finite"):
+            trees((("rank", own["line"], 1, 2), own["leaf"], 3.0), start=own["start"])
+
+
+@pytest.mark.parametrize("split", [["rank", 0.5, 1.5, 2], ["rank", 0.5, "1", 2], ["rank", 0.5, 1], ["rank", 0.5]])
+def test_a_split_of_another_form_is_refused(split: Any) -> None:
+    """A place between two nodes is none."""
+    with pytest.raises(ValueError, match="a split must be"):
+        Trees.from_dict({"start": 0, "trees": [[split, 1.0, 3.0]]}, NAMES)
+
+
 def head(trees_beside: Trees | None) -> Head:
     """A head of one row with trees beside it."""
     zeros = np.zeros(2)

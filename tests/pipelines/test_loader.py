@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
 from haystack.components.embedders import MockTextEmbedder
@@ -183,6 +184,69 @@ def test_a_file_that_is_no_pipeline_is_refused(text: bytes, tmp_path: Path) -> N
     """With what a pipeline needs."""
     (tmp_path / "mine.yml").write_bytes(text)
     with pytest.raises(ConfigurationError):
+        load(tmp_path / "mine.yml")
+
+
+PART = "haystack_integrations.crag.components.question_guard.QuestionGuard"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("components", None, "got nothing as components, wanted a mapping of names"),
+        ("components", [], "got [] as components"),
+        ("components", "x", "got 'x' as components"),
+        ("components", {5: {"type": PART}}, "as components, wanted a mapping of names"),
+        ("components", {"a": {"type": PART, "init_parameters": ["x"]}}, "got a list as components.a.init_parameters"),
+        ("connections", None, "got nothing as connections, wanted a list of {sender: part.socket"),
+        ("connections", "x", "got 'x' as connections"),
+        ("connections", [5], "got 5 as connections[0], wanted {sender: part.socket"),
+        ("connections", [{"sender": "a.query"}], "as connections[0]"),
+        ("connections", [{"sender": "guard.query", "receiver": "b.query"}], "got 'b.query' as connections[0], wanted"),
+        ("inputs", None, "got nothing as inputs, wanted a mapping"),
+        ("inputs", [], "got [] as inputs"),
+        ("inputs", {"query": 5}, "got 5 as inputs.query, wanted a text, part.socket, or a list of them"),
+        ("inputs", {"query": ["guard.query", 5]}, "as inputs.query"),
+        ("outputs", None, "got nothing as outputs"),
+        ("outputs", {"query": ["guard.query"]}, "as outputs.query, wanted a text, part.socket"),
+        ("optional_inputs", None, "got nothing as optional_inputs"),
+        ("optional_inputs", {"mode": 1.5}, "got 1.5 as optional_inputs.mode"),
+        ("max_runs_per_component", "x", "got 'x' as max_runs_per_component, wanted a whole number > 0"),
+        ("max_runs_per_component", 0, "got 0 as max_runs_per_component"),
+        ("metadata", 5, "got 5 as metadata, wanted a mapping"),
+    ],
+)
+def test_a_slip_in_a_file_of_ones_own_is_named_by_its_key(key: str, value: object, said: str, tmp_path: Path) -> None:
+    """The file, what stands there, and what is wanted."""
+    good = {"components": {"guard": {"type": PART}}, "connections": [], "inputs": {}, "outputs": {}}
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(good | {key: value}))
+    with pytest.raises(ConfigurationError) as caught:
+        load(tmp_path / "mine.yml")
+    assert said in str(caught.value)
+    assert "mine.yml" in str(caught.value)
+
+
+def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
+    """As where the lines under `init_parameters:` are all commented out."""
+    given = {"inputs": {"query": "guard.query"}, "outputs": {"query": "guard.query"}, "connections": []}
+    spec = {"components": {"guard": {"type": PART, "init_parameters": None}}, **given}
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    assert load(tmp_path / "mine.yml").run(query="Why?") == {"query": "Why?"}
+
+
+@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45"])
+def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
+    """Also where the parser fails by another error than its own."""
+    (tmp_path / "mine.yml").write_text(text)
+    with pytest.raises(ConfigurationError, match=r"mine.yml' is no readable YAML"):
+        load(tmp_path / "mine.yml")
+
+
+def test_whatever_haystack_stumbles_over_names_the_file_and_the_error(tmp_path: Path) -> None:
+    """A name that Haystack keeps for itself."""
+    spec = {"components": {"_debug": {"type": PART}}, "connections": [], "inputs": {}, "outputs": {}}
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"mine.yml' cannot be loaded: ValueError: "):
         load(tmp_path / "mine.yml")
 
 

@@ -114,6 +114,16 @@ def test_a_host_that_others_reach_needs_keys(host: str) -> None:
     assert read_settings(host=host, api_keys="a-key").has_keys
 
 
+@pytest.mark.parametrize("value", [" , ", ",", "  "])
+def test_a_setting_for_keys_without_a_key_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server would be open; only nothing at all is no setting."""
+    monkeypatch.setenv("CRAG_SERVE_API_KEYS", value)
+    with pytest.raises(ConfigurationError, match="CRAG_SERVE_API_KEYS: got no key in it"):
+        read_settings()
+    monkeypatch.setenv("CRAG_SERVE_API_KEYS", "")
+    assert not read_settings().has_keys
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_loopback_needs_none(host: str) -> None:
     assert not read_settings(host=host).has_keys

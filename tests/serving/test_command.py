@@ -20,6 +20,7 @@ from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
+from haystack_integrations.crag.serving.server import check_port
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
@@ -98,6 +99,17 @@ def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
         deploy(read_settings(docs=docs, pipelines="corrective_retrieval", calibration="nowhere.json"))
 
 
+def test_a_calibration_that_cannot_be_used_ends_the_start(tmp_path: Path, docs: str) -> None:
+    """Not the first question."""
+    broken = json.loads(SHIPPED.read_text())
+    broken["verdict"]["correct_from"] = "0.5"
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(broken))
+    result = crag("serve", "--docs", docs, "--calibration", file)
+    assert result.exit_code == ExitCode.USAGE
+    assert "correct_from must be a finite number, but got '0.5'; write it again" in result.stderr
+
+
 def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
     """Sources are named from the folder that files and folders share."""
     for place in ("north/birds/penguins.md", "south/camels.md", "tea.md"):
@@ -135,32 +147,31 @@ def test_what_cannot_work_ends_the_command_with_the_way_out(
     assert "secret" not in message
 
 
-def test_a_port_that_is_taken_ends_the_command_before_anything_is_served(docs: str) -> None:
-    """Not with the code of a question that nothing answers."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        message = refused(crag("serve", "--docs", docs, "--port", port), ExitCode.USAGE)
-    assert f"port {port} of 127.0.0.1" in message
-    assert "--port" in message
-
-
-def test_a_damaged_calibration_ends_the_command(tmp_path: Path, docs: str) -> None:
-    """Before the first question, and without a traceback."""
-    content = json.loads(SHIPPED.read_text("utf-8"))
-    content["verdict"]["correct_from"] = "0.5"
-    (tmp_path / "mine.json").write_text(json.dumps(content))
-    message = refused(crag("serve", "--docs", docs, "--calibration", tmp_path / "mine.json"), ExitCode.USAGE)
-    assert "'correct_from' must be a number" in message
-
-
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:
     """With the exit code for it, and without the password of its address."""
     url = "http://elastic:CANARY@127.0.0.1:9"
     message = refused(crag("serve", "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
     assert "no answer from Elasticsearch" in message
     assert "CANARY" not in message
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    """Before anything is loaded; 3 would say that nothing answers the question."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        message = refused(crag("serve", "--port", str(port)), ExitCode.USAGE)
+    assert f"port {port} is taken at 127.0.0.1; choose another --port" in message
+    check_port("127.0.0.1", port)
+
+
+def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.MonkeyPatch, docs: str) -> None:
+    """As `crag --help` says, and not uvicorn's own."""
+
+    def failing(*_: Any, **__: Any) -> None:
+        raise SystemExit(3)
+
+    monkeypatch.setattr("uvicorn.run", failing)
+    assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
 
 
 def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
@@ -184,6 +195,12 @@ def test_a_value_that_is_wrong_is_not_repeated() -> None:
 def test_every_setting_is_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
     assert [name for name in ServeSettings.model_fields if f"`{environment_name(name)}`" not in page] == []
+
+
+def test_the_codes_of_refused_requests_are_in_the_documentation() -> None:
+    """400 and 406 come from `/mcp`; see test_tools.py."""
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    assert [code for code in ("bad_request", "not_acceptable") if f"| `{code}` |" not in page] == []
 
 
 def test_help_names_the_command() -> None:

@@ -187,6 +187,12 @@ def test_what_is_no_trace_id_is_refused_before_anybody_is_asked(bad: str) -> Non
     assert "32 hexadecimal digits" in refused(crag("trace", bad, "--jaeger", "http://127.0.0.1:1"), ExitCode.USAGE)
 
 
+def test_an_address_of_jaeger_that_is_none_is_refused() -> None:
+    """Also one that Python cannot take apart."""
+    message = refused(crag("trace", "a" * 32, "--jaeger", "http://user:secret@[::1"), ExitCode.USAGE)
+    assert "got 'http://[::1' as --jaeger, wanted http://HOST:PORT" in message
+
+
 def test_an_unknown_trace_is_said_to_be_unknown(jaeger: Service) -> None:
     """Jaeger answers 404."""
     message = refused(crag("trace", uuid4().hex, "--jaeger", jaeger.url), ExitCode.USAGE)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -43,6 +44,21 @@ def load(path: str | None, shipped: str, make: Callable[[Mapping[str, Any]], Mod
         raise ConfigurationError(msg) from None
     found = _of_file(file, (now.st_mtime_ns, now.st_size, now.st_ino), make)
     return found
+
+
+def finite(name: str, value: Any) -> float:
+    """
+    Read a number of a file: no text, no truth value, not infinite.
+
+    :param name: What the number is called.
+    :param value: What stands in the file.
+    :returns: The number.
+    :raises ValueError: For anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        msg = f"{name} must be a finite number, but got {value!r}"
+        raise ValueError(msg)
+    return float(value)
 
 
 @lru_cache(maxsize=4)

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final
+from math import inf
+from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.text import count_tokens
 
 
@@ -25,6 +27,26 @@ class Hit:
     found: dict[str, tuple[int, float | None]] = field(default_factory=dict)
 
 
+def check_weights(weights: Any, kept: Any) -> None:
+    """
+    Refuse weights that lists cannot be fused by.
+
+    :param weights: Weight of each retriever.
+    :param kept: Weight of what an earlier pass keeps, or None.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    if not isinstance(weights, Mapping) or not weights or not all(map(_is_weight, weights.values())):
+        msg = f"weights must name at least one retriever, each with a finite number >= 0, but got {weights!r}"
+        raise ConfigurationError(msg)
+    if "kept" in weights or not (kept is None or _is_weight(kept)):
+        msg = f"kept_weight must be >= 0 and finite, no retriever may be called 'kept', but got {kept!r}, {weights!r}"
+        raise ConfigurationError(msg)
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+
+
 def content_key(document: Document) -> str:
     """
     Name a document's text, whatever its id: white space and case do not count.
@@ -34,7 +56,9 @@ def content_key(document: Document) -> str:
     """
     if not document.content:
         return document.id
-    return sha256(" ".join(document.content.split()).casefold().encode(errors="surrogatepass")).hexdigest()
+    # A lone surrogate passes: replaced, it would make two texts one.
+    text = " ".join(document.content.split()).casefold()
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:

@@ -20,7 +20,7 @@ def question_id(question: str) -> str:
     :param question: The user's original question.
     :returns: The identifier that ties a grade to the question it was given for.
     """
-    # A half of a pair of surrogates is no text, and no reason to fail.
+    # A lone surrogate passes: replaced, it would make two questions one.
     return sha256(normalize("NFC", question.strip()).encode(errors="surrogatepass")).hexdigest()[:16]
 
 

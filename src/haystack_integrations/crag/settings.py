@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, TypeVar
 
 from dotenv import dotenv_values, find_dotenv
@@ -58,14 +59,14 @@ def number(name: str, given: T | None, default: T, parse: Callable[[str], T], lo
 
 def check_positive(values: Mapping[str, Any]) -> None:
     """
-    Refuse limits that are no positive numbers.
+    Refuse limits that are no positive finite numbers: None, not infinity, is no limit where there may be none.
 
     :param values: Limits by name.
     :raises ConfigurationError: Naming the first that is unusable.
     """
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            msg = f"{name} must be a number > 0, but got {value!r}"
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
+            msg = f"{name} must be a finite number > 0, but got {value!r}"
             raise ConfigurationError(msg)
 
 

@@ -120,7 +120,11 @@ def display_url(url: object) -> str:
     """
     if isinstance(url, list):
         return ", ".join(display_url(one) for one in url)
-    parts = urlsplit(str(url))
+    try:
+        parts = urlsplit(str(url))
+    except ValueError:  # no address, but the text may hold a password
+        scheme, mark, rest = str(url).rpartition("://")
+        return f"{scheme.rpartition('@')[2]}{mark}{rest.rpartition('@')[2]}"
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 

@@ -62,8 +62,8 @@ def answer(
     from haystack_integrations.crag.pipelines.opening import calibrated_parts, elasticsearch_store, memory_store
 
     kind, url, index = place
-    if bool(request.docs) == bool(kind):
-        got = "both files and a store" if kind else "nothing to answer from"
+    if bool(request.docs) == bool(kind or url):
+        got = "both files and a store" if request.docs else "nothing to answer from"
         msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
         raise ConfigurationError(msg)
     options = {key: value for key, value in request.options.items() if value is not None}

@@ -6,10 +6,19 @@ from typing import Any, Literal
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of, within_tokens
+from haystack_integrations.crag.fusion import (
+    FUSIONS,
+    Hit,
+    check_weights,
+    content_key,
+    fuse,
+    similarity_of,
+    within_tokens,
+)
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.retrieval_report import together
+from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
 
@@ -64,18 +73,13 @@ class EvidenceJoiner:
             the name `kept`; None puts it before all that is new.
         :raises ConfigurationError: For an unusable weight, name or number.
         """
-        if not weights or any(not isinstance(w, int | float) or w < 0 for w in weights.values()):
-            msg = f"weights must name at least one retriever, each with a number >= 0, but got {weights!r}"
-            raise ConfigurationError(msg)
+        check_weights(weights, kept_weight)
         if fusion not in FUSIONS:
             msg = f"fusion must be one of {list(FUSIONS)}, but got {fusion!r}"
             raise ConfigurationError(msg)
-        if top_k < 1 or rrf_k < 1 or (max_tokens is not None and max_tokens < 1):
-            msg = f"top_k, rrf_k and max_tokens must be > 0, but got {top_k}, {rrf_k} and {max_tokens}"
-            raise ConfigurationError(msg)
-        if "kept" in weights or (kept_weight is not None and kept_weight < 0):
-            msg = f"kept_weight must be >= 0 and no retriever may be called 'kept', but got {kept_weight}, {weights!r}"
-            raise ConfigurationError(msg)
+        for name, count in (("top_k", top_k), ("rrf_k", rrf_k), ("max_tokens", max_tokens)):
+            if count is not None or name != "max_tokens":
+                check_whole(name, count)
         unknown = set(similarity or {}) - set(weights)
         if unknown:
             msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"

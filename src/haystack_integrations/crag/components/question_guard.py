@@ -67,7 +67,7 @@ class QuestionGuard:
         :returns: A dictionary with the following keys:
             - `query`: The question, unchanged.
             - `state`: The state of the run, its clock started.
-        :raises QuestionError: For an empty or too long question.
+        :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
         :raises ConfigurationError: For an unknown mode or limit.
         """
         if not isinstance(query, str) or not query.strip():
@@ -79,9 +79,14 @@ class QuestionGuard:
                 "shorten it, or raise max_characters of QuestionGuard"
             )
             raise QuestionError(msg)
-        if any("\ud800" <= sign <= "\udfff" for sign in query):
-            msg = "the question is no text: it has halves of characters; send it in UTF-8"
-            raise QuestionError(msg)
+        try:
+            query.encode()
+        except UnicodeEncodeError as error:
+            msg = (
+                f"the question holds half a character at place {error.start + 1:,}, which no server takes; "
+                "send it as UTF-8 text"
+            )
+            raise QuestionError(msg) from None
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)
         status: WebStatus = "skipped" if web is False else "off"

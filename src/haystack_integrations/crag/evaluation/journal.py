@@ -26,7 +26,11 @@ def journal_of(result: Path) -> Path:
 
     :param result: File of the result.
     :returns: The same with `.records.jsonl` after it.
+    :raises ConfigurationError: For a folder.
     """
+    if result.is_dir():
+        msg = f"got the folder {str(result)!r}, wanted the file of a result; pass the FILE of `crag eval --json FILE`"
+        raise ConfigurationError(msg)
     return result.with_name(result.name + SUFFIX)
 
 

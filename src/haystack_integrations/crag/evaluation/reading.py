@@ -86,15 +86,17 @@ def _passages(path: Path) -> dict[str, Passage]:
 
 def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> dict[str, Case]:
     found: dict[str, Case] = {}
-    qrels = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else None
+    qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
     for row in _rows(place / QUERIES):
         name = row.name(found)
         if "gold" in row.values or not labelled:
+            if labelled and row.values["gold"] is None:
+                row.refuse("null as gold", "the ids of the documents that answer", "write [] where none does")
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
-            if labelled and row.values.get("gold", ()) is None:
-                row.refuse("null as gold", "a list of ids, [] for none", "write it, or leave gold out")
-            if both := set(gold) & set(partial):
-                row.refuse(f"{min(both)!r} as gold and partial", "one of the two", "remove it from the other")
+            for both in sorted(set(gold).intersection(partial)):
+                row.refuse(f"{both!r} as gold and as partial", "each document in one of them", "remove one of the two")
+        elif qrels == {}:
+            row.refuse("no gold", f"it, or a judgement in {QRELS}, which holds none", "write one of them")
         elif qrels is not None:
             grades = qrels.get(name, {})
             gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
@@ -109,30 +111,31 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             row.sentences(passages),
             strict=row.values.get("strict") is not False,
         )
-    if strange := [name for name in qrels or () if name not in found]:
-        msg = f"{place / QRELS}: got grades for {strange[0]!r}, wanted ids of {QUERIES}; correct or remove its lines"
-        raise SourceError(msg)
+    for question, number in lines.items():
+        _Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
     return found
 
 
-def _qrels(path: Path, passages: Mapping[str, Passage]) -> dict[str, dict[str, int]]:
+def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """Read grades by question and document, and the first line of each question."""
     found: dict[str, dict[str, int]] = {}
+    lines: dict[str, int] = {}
     for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
         match line.split("\t"):
             case [question, document, ("0" | "1" | "2") as grade]:
                 row = _Row(path, number, {})
                 row.check(document, passages)
-                if found.setdefault(question, {}).setdefault(document, int(grade)) != int(grade):
-                    row.refuse(f"another grade for {document!r}", "one grade a pair", "remove one of the two lines")
+                lines.setdefault(question, number)
+                known = found.setdefault(question, {}).setdefault(document, int(grade))
+                if known != int(grade):
+                    got = f"the grade {grade} after {known} for {document!r}"
+                    row.refuse(got, "one grade", "remove one of the two")
             case [*_, "grade"] if number == 1:
                 continue
             case _ if line.strip():
                 wanted = "query_id, doc_id and a grade of 0, 1 or 2, with tabs between them"
                 _Row(path, number, {}).refuse("another line", wanted, "correct or remove it")
-    if not found:
-        msg = f"{path}: got no grade, wanted a line for each labelled document; write them, or drop the file"
-        raise SourceError(msg)
-    return found
+    return found, lines
 
 
 def _lists(path: Path, cases: Mapping[str, Case], passages: Mapping[str, Passage]) -> dict[str, RankedList]:

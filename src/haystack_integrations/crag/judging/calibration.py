@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from haystack_integrations.crag.calibration_file import FORMAT, VERSION, load
+from haystack_integrations.crag.calibration_file import FORMAT, VERSION, finite, load
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head
@@ -59,11 +59,8 @@ class Calibration:
             msg = f"priors must be {len(self.classes)} numbers > 0, but got {list(self.priors)}"
             raise ValueError(msg)
         least = self.correct_from
-        if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
-            msg = f"'correct_from' must be a number from 0 to 1 or null, but got {least!r}"
-            raise ValueError(msg)
-        if not isinstance(self.is_calibrated, bool):
-            msg = f"'calibrated' must be true or false, but got {self.is_calibrated!r}"
+        if least is not None and not 0 <= finite("correct_from", least) <= 1:
+            msg = f"correct_from must be null or a number from 0 to 1, but got {least!r}"
             raise ValueError(msg)
         rows = {"verdict": (self.verdict, 1 if len(known) == 2 else 3)}  # noqa: PLR2004
         heads = {"topic": self.topic, "answers": self.answers, "sufficient": self.sufficient, "covered": self.covered}
@@ -108,9 +105,17 @@ class Calibration:
 
         :param values: Plain JSON.
         :returns: The calibration.
+        :raises ValueError: When a value is of another kind than `to_dict` writes, or parts do not fit together.
         """
         documents, verdict = values["documents"], values["verdict"]
         crossing, covered = documents["crossing"], verdict.get("covered")
+        is_calibrated, retrievers = values["calibrated"], values["retrievers"]
+        if not isinstance(is_calibrated, bool):
+            msg = f"calibrated must be true or false, but got {is_calibrated!r}"
+            raise ValueError(msg)
+        if not isinstance(retrievers, list | tuple) or not all(isinstance(name, str) for name in retrievers):
+            msg = f"retrievers must be a list of texts, but got {retrievers!r}"
+            raise ValueError(msg)
         own = {"format", "version", "calibrated", "encoder", "retrievers", "verdict", "documents"}
         return cls(
             topic=Head.from_dict(documents["topic"]),
@@ -119,21 +124,14 @@ class Calibration:
             crossing=None if crossing is None else Crossing.from_dict(crossing),
             verdict=Head.from_dict(verdict["model"]),
             classes=tuple(verdict["classes"]),
-            priors=tuple(verdict["priors"]),
+            priors=tuple(finite("a prior", prior) for prior in verdict["priors"]),
             correct_from=verdict["correct_from"],
             covered=None if covered is None else Head.from_dict(covered),
-            is_calibrated=values["calibrated"],
+            is_calibrated=is_calibrated,
             encoder=str(values.get("encoder", SHIPPED_MODEL)),
-            retrievers=_listed(values["retrievers"]),
+            retrievers=tuple(retrievers),
             notes={name: value for name, value in values.items() if name not in own},
         )
-
-
-def _listed(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        msg = f"'retrievers' must be a list of names, but got {names!r}"
-        raise ValueError(msg)
-    return tuple(names)
 
 
 def load_calibration(path: str | None = None) -> Calibration:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Any
 
+from haystack_integrations.crag.calibration_file import finite
 from haystack_integrations.crag.judging.asking import Asked
 from haystack_integrations.crag.judging.reading import Reading
-from haystack_integrations.crag.judging.trees import finite
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,16 @@ class Crossing:
 
         :param values: Plain JSON.
         :returns: The pairs.
+        :raises ValueError: When the words are none, or a number is none that can be reckoned with.
         """
-        weights = {word: {gram: finite(w) for gram, w in own.items()} for word, own in values["weights"].items()}
-        return cls(frozenset(values["words"]), weights, finite(values["bias"]))
+        words, tables = values["words"], values["weights"].items()
+        if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+            msg = f"the words of a crossing must be a list of texts, but got {words!r}"
+            raise ValueError(msg)
+        weights = {
+            word: {gram: finite(f"the weight of {gram!r}", w) for gram, w in own.items()} for word, own in tables
+        }
+        return cls(frozenset(words), weights, finite("the bias of a crossing", values["bias"]))
 
 
 def question_words(asked: Asked, words: Iterable[str]) -> list[str]:

@@ -9,6 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.calibration_file import finite
+
 Values = NDArray[np.float64]
 Split = tuple[str, float, int, int]
 Tree = tuple[Split | float, ...]
@@ -35,6 +37,10 @@ class Trees:
     def __post_init__(self) -> None:
         """Refuse trees that cannot be walked: better when the file is read than at the first question."""
         known = set(self.names)
+        numbers = (node[1] if isinstance(node, tuple) else node for tree in self.trees for node in tree)
+        if not isfinite(self.start) or not all(map(isfinite, numbers)):
+            msg = "all numbers of trees must be finite"
+            raise ValueError(msg)
         for tree in self.trees:
             if not tree:
                 msg = "a tree must have a node"
@@ -96,28 +102,17 @@ class Trees:
         :param values: Plain JSON.
         :param names: The signals, in the order of a row.
         :returns: The trees.
-        :raises ValueError: When a tree cannot be walked.
+        :raises ValueError: When a tree cannot be walked, or a number is none that can be reckoned with.
         """
         trees = tuple(tuple(map(_node, tree)) for tree in values["trees"])
-        return cls(tuple(names), finite(values["start"]), trees)
+        return cls(tuple(names), finite("the start of trees", values["start"]), trees)
 
 
 def _node(node: Any) -> Split | float:
     if isinstance(node, list | tuple):
-        signal, line, first, second = node
-        return str(signal), finite(line), int(first), int(second)
-    return finite(node)
-
-
-def finite(value: Any) -> float:
-    """
-    Read a number of a file.
-
-    :param value: What stands there.
-    :returns: It.
-    :raises ValueError: For a text, a truth value, infinity and what is no number at all.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        msg = f"all numbers must be finite, but one is {value!r}"
-        raise ValueError(msg)
-    return float(value)
+        signal, line, *places = node
+        if len(places) != 2 or not all(isinstance(place, int) and not isinstance(place, bool) for place in places):  # noqa: PLR2004
+            msg = f"a split must be [signal, line, node, node], but got {list(node)}"
+            raise ValueError(msg)
+        return str(signal), finite("the line of a split", line), places[0], places[1]
+    return finite("a leaf", node)

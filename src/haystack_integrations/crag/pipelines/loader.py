@@ -13,6 +13,7 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
+from haystack_integrations.crag.pipelines.forms import checked
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
 from haystack_integrations.crag.store_profiles import profiles, store_spec
 
@@ -71,20 +72,13 @@ def read(name: str | Path) -> dict[str, Any]:
     """
     try:
         spec = yaml.safe_load(source(name))
-    except yaml.YAMLError as error:
-        msg = f"{str(name)!r} is no readable YAML: {str(error).splitlines()[0]}; check its indentation and quotes"
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        if isinstance(error, ConfigurationError):
+            raise
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        msg = f"{str(name)!r} is no readable YAML: {why}; check its indentation, quotes and brackets"
         raise ConfigurationError(msg) from None
-    if not isinstance(spec, dict) or not {"components", "connections", "inputs", "outputs"} <= set(spec):
-        msg = f"{str(name)!r} is no pipeline: it needs components, connections, inputs and outputs at its top level"
-        raise ConfigurationError(msg)
-    parts = spec["components"]
-    untyped = [
-        part for part in parts if not isinstance(parts[part], dict) or not isinstance(parts[part].get("type"), str)
-    ]
-    if untyped:
-        msg = f"the components {untyped} of {str(name)!r} have no type; give each `type: module.ClassName`"
-        raise ConfigurationError(msg)
-    return spec
+    return checked(str(name), spec)
 
 
 def export(name: str | Path, store: str = "in_memory", url: str | None = None, index: str = "crag") -> str:
@@ -163,6 +157,10 @@ def load(
         pipeline = Pipeline.from_dict(spec, components=live)
     except (DeserializationError, PipelineError) as error:
         msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
+        raise ConfigurationError(msg) from error
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        why = f"{type(error).__name__}: {error}"
+        msg = f"the pipeline {str(name)!r} cannot be loaded: {why}; compare it with a shipped one, `crag pipelines`"
         raise ConfigurationError(msg) from error
     check_actions(pipeline)
     declared = spec["components"]

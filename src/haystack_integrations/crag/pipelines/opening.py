@@ -8,6 +8,7 @@ from uuid import uuid4
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.store_profiles import display_url, nodes_of, open_store
@@ -51,7 +52,7 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
     :param name: A shipped pipeline, or the path of a YAML file.
     :param file: What `crag calibrate` wrote, or None.
     :returns: Arguments of `load`: settings of each part that judges by a calibration; empty without a file.
-    :raises ConfigurationError: When there is no such file.
+    :raises ConfigurationError: When there is no such file, or it cannot be used: now, not at the first question.
     """
     if file is None:
         return {}
@@ -59,7 +60,10 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
         msg = f"no calibration at {file!r}; write one with `crag calibrate`, or leave it out"
         raise ConfigurationError(msg)
     parts = read(name)["components"].items()
-    return {part: {"calibration": file} for part, entry in parts if judges_by_calibration(entry)}
+    chosen = {part: {"calibration": file} for part, entry in parts if judges_by_calibration(entry)}
+    if chosen:
+        load_calibration(file)
+    return chosen
 
 
 def model_parts(name: str, answering: AnswerGenerator, grading: Any) -> dict[str, Any]:

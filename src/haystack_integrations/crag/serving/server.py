@@ -1,6 +1,7 @@
 """Run the app: uvicorn, with a limit for clients that do not get to the end of their headers."""
 
 import asyncio
+import errno
 import os
 import socket
 from typing import Any, Final
@@ -10,7 +11,6 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
@@ -19,6 +19,7 @@ _HEAD_SECONDS: Final = 10.0
 _HEAD_BYTES: Final = 65_536
 _BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what is refused before its body is read
 _WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
+_STARTUP_FAILURE: Final = 3  # what uvicorn exits with
 _FACTORY: Final = "haystack_integrations.crag.serving.server:app_from_environment"
 
 
@@ -100,38 +101,50 @@ def serve(**given: Any) -> None:
     Serve until a signal ends it; running requests may end first.
 
     :param given: Settings by name, in place of those of the environment.
-    :raises ConfigurationError: For settings that cannot work, a port that is taken, or a damaged calibration.
+    :raises ConfigurationError: For settings that cannot work, and a port that is taken.
     :raises StoreError: When the store's server cannot be reached.
     """
     configure_logs()
     settings = read_settings(**given)
-    _check_port(settings.host, settings.port)
-    if settings.calibration is not None:
-        load_calibration(str(settings.calibration))  # else it would be the first to fail, behind a running server
+    check_port(settings.host, settings.port)
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other
     options = uvicorn_options(settings)
     try:
         if settings.workers == 1:
             uvicorn.run(app, **options)
-        else:
-            # Worker processes read the environment: what was given goes there.
-            os.environ.update({environment_name(name): str(value) for name, value in given.items()})
-            uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+            return
+        # Worker processes read the environment: what was given goes there.
+        os.environ.update({environment_name(name): str(value) for name, value in given.items()})
+        uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
     except SystemExit as end:
-        # Its code for an app that does not start is that of a question without an answer.
-        raise SystemExit(1 if end.code else 0) from None
+        # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
+        raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end
 
 
-def _check_port(host: str, port: int) -> None:
-    """Refuse a port that another program listens on."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def check_port(host: str, port: int) -> None:
+    """
+    Refuse a port that another process listens on, before anything is loaded.
+
+    :param host: Address to listen on.
+    :param port: Port to listen on; 0 takes a free one.
+    :raises ConfigurationError: With the port. Whatever else is wrong with the address, the web server says.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError:
+        return
+    for family, kind, protocol, _, address in found:
         try:
-            probe.bind((host, port))
+            with socket.socket(family, kind, protocol) as trial:
+                if os.name == "posix":  # as asyncio does: a port whose last connections still end is free
+                    trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                trial.bind(address)
         except OSError as error:
-            msg = f"cannot listen on port {port} of {host} ({error.strerror}); choose another by --port or --host"
-            raise ConfigurationError(msg) from None
+            if error.errno == errno.EADDRINUSE:
+                msg = f"port {port} is taken at {host}; choose another --port, or end what listens there"
+                raise ConfigurationError(msg) from None
 
 
 def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:

@@ -89,6 +89,15 @@ class ServeSettings(BaseSettings):
         """Split at commas; a list given in code stays as it is."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _some(cls, value: Any) -> Any:
+        """Refuse what was meant to hold keys and holds none: the server would be open. Nothing at all is unset."""
+        if isinstance(value, str) and value and not value.replace(",", "").strip():
+            msg = "got no key in it, wanted keys with commas between them; write one that you made up, or unset it"
+            raise ValueError(msg)
+        return value
+
     @field_validator("redis_url")
     @classmethod
     def _redis(cls, value: SecretStr | None) -> SecretStr | None:

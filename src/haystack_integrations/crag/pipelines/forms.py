@@ -1,0 +1,81 @@
+"""What a pipeline's YAML must look like, before anything is made of it: a slip is named by its file and its key."""
+
+from collections.abc import Mapping
+from reprlib import repr as shown
+from typing import Any, Final, NoReturn
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+_KEYS: Final = ("components", "connections", "inputs", "outputs")
+_PARAMETERS: Final = "init_parameters"
+
+
+def checked(name: str, spec: Any) -> dict[str, Any]:
+    """
+    Check the form of a pipeline; whether its parts exist and fit together is found out by loading it.
+
+    :param name: What the user calls it.
+    :param spec: What its YAML holds.
+    :returns: The same; `init_parameters` without a value are empty ones.
+    :raises ConfigurationError: With the key, what it holds, and what is wanted.
+    """
+    if not isinstance(spec, dict) or not set(_KEYS) <= set(spec):
+        msg = f"{name!r} is no pipeline: it needs components, connections, inputs and outputs at its top level"
+        raise ConfigurationError(msg)
+    spec["components"] = _components(name, spec["components"])
+    _connections(name, spec["connections"], spec["components"])
+    for key in ("inputs", "optional_inputs"):
+        _sockets(name, key, spec.get(key, {}), "a text, part.socket, or a list of them")
+    _sockets(name, "outputs", spec["outputs"], "a text, part.socket")
+    most = spec.get("max_runs_per_component", 1)
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        _refuse(name, "max_runs_per_component", most, "a whole number > 0")
+    if not isinstance(spec.get("metadata", {}), dict):
+        _refuse(name, "metadata", spec["metadata"], "a mapping")
+    return spec
+
+
+def _components(name: str, parts: object) -> dict[str, Any]:
+    if not isinstance(parts, dict) or not all(isinstance(part, str) for part in parts):
+        _refuse(name, "components", parts, "a mapping of names to {type, init_parameters}")
+    untyped = [part for part, one in parts.items() if not isinstance(one, dict) or not isinstance(one.get("type"), str)]
+    if untyped:
+        msg = f"the components {untyped} of {name!r} have no type; give each `type: module.ClassName`"
+        raise ConfigurationError(msg)
+    for part, one in parts.items():
+        given = one.get(_PARAMETERS)
+        if given is not None and not (isinstance(given, dict) and all(isinstance(key, str) for key in given)):
+            # Its kind alone: a secret may stand in the value.
+            _refuse(name, f"components.{part}.{_PARAMETERS}", type(given), "a mapping of settings by name")
+    return {
+        part: {**one, _PARAMETERS: one[_PARAMETERS] or {}} if _PARAMETERS in one else one for part, one in parts.items()
+    }
+
+
+def _connections(name: str, connections: object, parts: Mapping[str, Any]) -> None:
+    wanted = "{sender: part.socket, receiver: part.socket}"
+    if not isinstance(connections, list):
+        _refuse(name, "connections", connections, f"a list of {wanted}, [] for none")
+    for number, one in enumerate(connections):
+        key = f"connections[{number}]"
+        ends = (one.get("sender"), one.get("receiver")) if isinstance(one, dict) else (None,)
+        for end in ends:
+            if not isinstance(end, str):
+                _refuse(name, key, one, wanted)
+            if end.partition(".")[0] not in parts:
+                _refuse(name, key, end, f"one of the components {sorted(parts)}")
+
+
+def _sockets(name: str, key: str, given: object, wanted: str) -> None:
+    if not isinstance(given, dict) or not all(isinstance(own, str) for own in given):
+        _refuse(name, key, given, f"a mapping of names to {wanted}; {{}} for none")
+    for own, places in given.items():
+        is_list = isinstance(places, list) and key != "outputs"
+        if not all(isinstance(place, str) for place in (places if is_list else [places])):
+            _refuse(name, f"{key}.{own}", places, wanted)
+
+
+def _refuse(name: str, key: str, got: object, wanted: str) -> NoReturn:
+    said = "nothing" if got is None else f"a {got.__name__}" if isinstance(got, type) else shown(got)
+    msg = f"the pipeline {name!r} cannot be loaded: got {said} as {key}, wanted {wanted}; correct it in the file"
+    raise ConfigurationError(msg)
