@@ -299,12 +299,43 @@ def test_a_document_cannot_close_its_block_or_name_a_neighbour() -> None:
         ("{% for d in documents %}{{ d.key }}{{ d.text }}{% endfor %}", "query"),
         ("{{ nonsense }}", "nonsense"),
         ("{% for %}", "cannot be used"),
+        ("{{ query }} {{ 1 / 0 }}", "division by zero"),
+        ("{% for d in documents %}{{ query }}{{ d.key }}{{ d.text + 1 }}{% endfor %}", "cannot be used"),
+        ("{% if problem %}{{ query }}{{ documents[0].key }}{{ documents[0].text }}{% endif %}", "shows no"),
+        ("{{ query }}{% for d in documents %}{{ d.key }}{{ d.text }}{% endfor %}{{ problem.upper() }}", "problem"),
     ],
 )
 def test_a_template_that_cannot_work_is_refused_at_construction(template: str, message: str) -> None:
     """Not at the first question in production."""
     with pytest.raises(ConfigurationError, match=message):
         BatchRelevanceGrader(MockChatGenerator("x"), template=template)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_document_that_the_template_fails_on_is_a_visible_failure_of_that_document(asynchronous: bool) -> None:
+    """The same by both doors and in several windows; the others are graded, and what was not sent is no call."""
+    template = (
+        '{{ query }}{% for d in documents %}<doc-00 id="{{ d.key }}">\n{{ d.text }}\n</doc-'
+        "{{ 1 / (d.text | length - 6) }}{% endfor %}"
+    )
+    model = Counting(lambda _, messages: json.dumps(dict.fromkeys(asked(messages), 0.9)))
+    grader = BatchRelevanceGrader(model, template=template, max_llm_calls=9, max_prompt_tokens=400)
+    documents = [*docs(3, "passage " * 150), Document(content="sixsix"), *docs(3)]
+    result = grade_by_door(grader, QUESTION, documents, asynchronous=asynchronous)
+    assert result["scores"] == [0.9, 0.9, 0.9, 0.5, 0.9, 0.9, 0.9]
+    assert result["documents"][3].meta["crag"]["reason"] == "template"
+    assert result["status"] == "partial"
+    assert result["report"]["reasons"] == ["grader_partial:template"]
+    assert result["report"]["llm_calls"] == model.calls > 1
+
+
+def test_a_strict_grader_raises_a_plain_error_for_a_template_that_fails_on_everything() -> None:
+    """By both doors, and never a group of errors."""
+    template = "{{ query }}{% for d in documents %}{{ d.key }}{{ d.text }}{{ 1 / (d.text | length - 6) }}{% endfor %}"
+    grader = BatchRelevanceGrader(Counting(lambda *_: "[]"), template=template, on_failure="raise")
+    for asynchronous in (False, True):
+        with pytest.raises(GradingError, match="grader_failed:template"):
+            grade_by_door(grader, QUESTION, [Document(content="sixsix")], asynchronous=asynchronous)
 
 
 def test_a_users_own_template_and_scale_are_used() -> None:

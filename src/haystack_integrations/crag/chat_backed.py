@@ -19,6 +19,15 @@ _CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", 
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
+class CallError(Exception):
+    """A call to a model that brings no reply, for a reason that is no client's: `kind` names it."""
+
+    def __init__(self, kind: str) -> None:
+        """Keep the kind, which is all there is to tell."""
+        super().__init__(kind)
+        self.kind = kind
+
+
 class ChatBacked:
     """
     Forwards the life cycle to `self.chat_generator`, and the end of it to `self.cache` where there is one.
@@ -162,8 +171,11 @@ def kind_of(error: Exception) -> str:
     Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere.
 
     :param error: What a chat generator raised.
-    :returns: `deadline`, `context_length`, `length`, `content_filter`, or the name of the error's class.
+    :returns: `deadline`, `context_length`, `length`, `content_filter`, a CallError's `kind`, or the name of
+        the error's class.
     """
+    if isinstance(error, CallError):
+        return error.kind
     if isinstance(error, TimeoutError):
         return "deadline"
     text = str(error).lower()

@@ -16,7 +16,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat_backed import kind_of
+from haystack_integrations.crag.chat_backed import CallError, kind_of
 from haystack_integrations.crag.grades import Grade, question_id
 from haystack_integrations.crag.grading_canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading_canary import canary, judged, placed
@@ -113,10 +113,10 @@ class Grading:
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
             with self._calling(asked[0]) as span:
-                messages, read = self._call(*asked, span, alone=len(window) == 1)
                 try:
+                    messages, read = self._call(*asked, span, alone=len(window) == 1)
                     answer = read(self.model.ask(messages, self.seconds_left()))
-                except Exception as error:  # the boundary of on_failure: whatever a model client raises
+                except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
                     answer = _failed(error, span)
 
     async def _ask_window_async(self, window: list[Item]) -> None:
@@ -124,10 +124,10 @@ class Grading:
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
             with self._calling(asked[0]) as span:
-                messages, read = self._call(*asked, span, alone=len(window) == 1)
                 try:
+                    messages, read = self._call(*asked, span, alone=len(window) == 1)
                     answer = read(await self.model.ask_async(messages, self.seconds_left()))
-                except Exception as error:  # the boundary of on_failure: whatever a model client raises
+                except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
                     answer = _failed(error, span)
 
     @contextmanager
@@ -166,7 +166,12 @@ class Grading:
                 self.clean |= {item.document_id for item in items if item.key in credited}
             return answer
 
-        return self.prompt.messages(self.query, shown, problem), read
+        try:
+            return self.prompt.messages(self.query, shown, problem), read
+        except CallError:
+            with self._lock:
+                self.tally.llm_calls -= 1  # nothing is sent
+            raise
 
     def _read(self, sent: Mapping[str, Any], shown: Sequence[Item], span: Span) -> Reply:
         """Read a generator's reply and count its tokens; where it does not tell them, count our estimate."""

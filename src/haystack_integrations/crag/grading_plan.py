@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from haystack import Document
 
@@ -21,7 +22,10 @@ CUT_MARK = " […cut]"
 _TOKENS_OF_MARKUP = 16
 _LONGEST_TITLE = 200
 
-_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length"})
+TEMPLATE: Final = "template"
+"""The template could not be rendered with these documents: nothing was sent."""
+
+_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length", TEMPLATE})
 """Problems that the same prompt would only repeat: the documents are split, never asked about again as they are."""
 
 
