@@ -393,16 +393,69 @@ def test_a_model_behind_openais_api_is_held_to_a_json_schema(asynchronous: bool,
 def test_an_endpoint_that_refuses_the_schema_is_asked_in_words_from_then_on(
     asynchronous: bool, scripted_model: ScriptedModel
 ) -> None:
-    """One refused request in the life of the grader; it costs no model call."""
+    """One refused request in the life of the grader, counted like every request."""
     scripted_model.refuses = "response_format"
     grader = BatchRelevanceGrader(client(scripted_model))
     first = by_http(grader, docs(3), asynchronous=asynchronous)
     assert first["status"] == "ok"
     assert first["report"]["structured"] is False
-    assert first["report"]["llm_calls"] == 1
+    assert first["report"]["llm_calls"] == 2
+    assert first["report"]["reasks"] == 0
     assert len(scripted_model.requests) == 2
     assert by_http(grader, docs(3), asynchronous=asynchronous)["status"] == "ok"
     assert len(scripted_model.requests) == 3
+
+
+class Choosy:
+    """A chat generator whose endpoint refuses schemas, and other requests on demand."""
+
+    def __init__(self) -> None:
+        """Remember the form of each request."""
+        self.forms: list[str] = []
+        self.refuses = {"schema"}
+
+    def run(self, messages: list[Any], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Answer, or refuse."""
+        self.forms.append("schema" if "response_format" in (generation_kwargs or {}) else "words")
+        if self.forms[-1] in self.refuses:
+            error = RuntimeError("unknown entry")
+            error.status_code = 400  # type: ignore[attr-defined]
+            raise error
+        return dict(scripted(json.dumps([0.9] * len(asked(messages)))).run(messages=messages))
+
+
+@BOTH
+def test_a_refused_request_is_taken_from_the_runs_budget(asynchronous: bool) -> None:
+    """No request beyond it, and the limit is named; what was learned serves the next run."""
+    model = Choosy()
+    grader = BatchRelevanceGrader(model, structured_output=True)
+
+    def once() -> dict[str, Any]:
+        state = CragState.start(QUESTION, budget=Budget(llm_calls=1))
+        inputs: dict[str, Any] = {"query": QUESTION, "documents": docs(2), "state": state}
+        return asyncio.run(grade_async(grader, **inputs)) if asynchronous else grader.run(**inputs)
+
+    result = once()
+    assert model.forms == ["schema"]
+    assert result["report"]["llm_calls"] == 1
+    assert result["report"]["limit"] == "llm_calls"
+    assert once()["scores"] == [0.9, 0.9]
+    assert model.forms == ["schema", "words"]
+
+
+def test_words_that_are_refused_as_well_acquit_the_schema_unless_they_have_been_taken_before() -> None:
+    """A model that is not there refuses both; a filter that refuses one question says nothing about the schema."""
+    model = Choosy()
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    model.refuses = {"schema", "words"}
+    assert grader.run(query=QUESTION, documents=docs(2))["report"]["reasons"] == ["grader_failed:RuntimeError"]
+    model.refuses = {"schema"}
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = {"schema", "words"}
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = set()
+    grader.run(query=QUESTION, documents=docs(2))
+    assert model.forms == ["schema", "words", "schema", "words", "words", "words"]
 
 
 @pytest.mark.parametrize(

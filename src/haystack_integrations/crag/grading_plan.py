@@ -22,6 +22,9 @@ CUT_MARK = " […cut]"
 _TOKENS_OF_MARKUP = 16
 _LONGEST_TITLE = 200
 
+SCHEMA_REFUSED: Final = "schema_refused"
+"""The endpoint took offence at the form of the request: the same is asked again in words, as a call like any other."""
+
 TEMPLATE: Final = "template"
 """The template could not be rendered with these documents: nothing was sent."""
 
@@ -163,6 +166,9 @@ def plan_window(
             continue
         calls += 1
         answer = yield asked, problem
+        if answer.failure == SCHEMA_REFUSED:
+            queue.appendleft((asked, problem))
+            continue
         tally.note(answer.reply)
         result.update(answer.reply.entries)
         missing = [item for item in asked if item.key not in answer.reply.entries]
