@@ -10,6 +10,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -53,15 +54,11 @@ class ChatBacked:
 
     def close(self) -> None:
         """Release what chat generator and cache hold."""
-        for part in self._held():
-            if hasattr(part, "close"):
-                part.close()
+        close_all(self._held())
 
     async def close_async(self) -> None:
         """Release what chat generator and cache hold on this event loop."""
-        for part in self._held():
-            if hasattr(part, "close_async"):
-                await part.close_async()
+        await close_all_async(self._held())
 
     def _asked(self) -> Any:
         """Give the part that is asked: what a subclass asks may be another one, or none."""
