@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import re
+import secrets
 import time
 from typing import Any
 
@@ -422,6 +423,21 @@ class Choosy:
             error.status_code = 400  # type: ignore[attr-defined]
             raise error
         return dict(scripted(json.dumps([0.9] * len(asked(messages)))).run(messages=messages))
+
+
+@BOTH
+def test_no_two_documents_of_a_prompt_have_the_same_key(asynchronous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor the canary: a key that is drawn twice is drawn again, or one document had the other's grade."""
+    drawn = [*["aaaaaa"] * 3, *["bbbbbb"] * 3, "cccccc"]
+    real = secrets.token_hex
+    monkeypatch.setattr(secrets, "token_hex", lambda size: drawn.pop(0) if size == 3 and drawn else real(size))
+    grader = BatchRelevanceGrader(
+        grading_by(lambda text: 0.0 if "number" not in text else by_number(text)), canary=True
+    )
+    result = grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)
+    assert drawn == []
+    assert result["scores"] == [0.0, 0.01]
+    assert result["report"]["canaries"] == 0
 
 
 @BOTH

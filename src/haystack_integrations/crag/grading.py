@@ -22,7 +22,7 @@ from haystack_integrations.crag.grading_canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading_canary import canary, judged, placed
 from haystack_integrations.crag.grading_model import GradingModel
 from haystack_integrations.crag.grading_options import LEAST_ROOM, GradingOptions
-from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_item, plan_window, windows
+from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_items, plan_window, windows
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
 from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
@@ -62,7 +62,7 @@ class Grading:
         room = max(options.max_prompt_tokens - self._overhead, LEAST_ROOM)
         chosen = [] if self.skipped else list(documents)[: options.max_documents]
         fresh = [document for document in chosen if not self._known(document)]
-        self.items = [make_item(document, options.max_chars_per_document, room) for document in fresh]
+        self.items = make_items(fresh, options.max_chars_per_document, room)
         ends = time.monotonic() + seconds_for(state, options.deadline_s)
         self._limits = Limits(options.max_llm_calls, ends, self._take_call)
 
@@ -154,7 +154,7 @@ class Grading:
     ) -> tuple[list[ChatMessage], Callable[[Mapping[str, Any]], Answer]]:
         """Prepare one call: its messages, and the reader of its reply, which knows what was asked in which order."""
         shown = secrets.SystemRandom().sample(items, len(items)) if self.options.shuffle else items
-        bird = canary() if self.options.canary and not alone else None
+        bird = canary(items) if self.options.canary and not alone else None
         shown = shown if bird is None else placed(bird, shown)
 
         def read(sent: Mapping[str, Any]) -> Answer:

@@ -6,6 +6,7 @@ order of things and does nothing itself; the two doors do each step by blocking 
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
@@ -215,7 +216,7 @@ def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:
             generation=grading.model.settings,
             tenant=cache.tenant,
             question=grading.query,
-            text=f"{item.origin}\n{item.title}\n{item.text}",
+            text=json.dumps([item.origin, item.title, item.text]),  # joined, a title's line could be one of the text
             mode="batch" if len(grading.items) > 1 else "single",
         )
         groups.setdefault(key, []).append(item)
