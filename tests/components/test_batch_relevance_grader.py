@@ -17,6 +17,7 @@ from makers import asked, grade_by_door, graded, grading_by, scripted
 from scripted_model import ScriptedModel, documents_in
 
 from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
@@ -438,6 +439,24 @@ def test_no_two_documents_of_a_prompt_have_the_same_key(asynchronous: bool, monk
     assert drawn == []
     assert result["scores"] == [0.0, 0.01]
     assert result["report"]["canaries"] == 0
+
+
+@BOTH
+@pytest.mark.parametrize("cached", [False, True], ids=["no cache", "cache"])
+def test_two_documents_with_the_same_id_have_each_its_own_grade(cached: bool, asynchronous: bool) -> None:
+    """Ids that users set collide; also where one of them has no text, or fails."""
+
+    def reply(messages: list[Any]) -> str:
+        scores = {key: by_number(text) for key, text in asked(messages).items()}
+        return json.dumps({key: score for key, score in scores.items() if score < 0.9})
+
+    documents = [Document(id="same", content=text) for text in ("number 80", "", "number 10", "number 95")]
+    grader = BatchRelevanceGrader(scripted(reply), cache=MemoryGradeCache() if cached else None)
+    result = grade_by_door(grader, QUESTION, documents, asynchronous=asynchronous)
+    assert result["scores"] == [0.8, 0.0, 0.1, 0.5]
+    assert [document.meta["crag"]["score"] for document in result["documents"]] == [0.8, 0.0, 0.1, 0.5]
+    assert [document.meta["crag"]["status"] for document in result["documents"]] == [*["graded"] * 3, "failed"]
+    assert result["status"] == "partial"
 
 
 @BOTH

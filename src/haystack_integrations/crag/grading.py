@@ -54,14 +54,14 @@ class Grading:
         self.model, self.prompt, self.options = model, prompt, options
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
-        self.grades: dict[str, Grade] = {}
-        self.clean: set[str] = set()
+        self.grades: dict[int, Grade] = {}  # by the document's place, since two documents may have the same id
+        self.clean: set[int] = set()
         self.tally, self._lock = Tally(), Lock()
         self._overhead = prompt.overhead + count_tokens(query)
         self._promised = 0
         room = max(options.max_prompt_tokens - self._overhead, LEAST_ROOM)
         chosen = [] if self.skipped else list(documents)[: options.max_documents]
-        fresh = [document for document in chosen if not self._known(document)]
+        fresh = {place: document for place, document in enumerate(chosen) if not self._known(place, document)}
         self.items = make_items(fresh, options.max_chars_per_document, room)
         ends = time.monotonic() + seconds_for(state, options.deadline_s)
         self._limits = Limits(options.max_llm_calls, ends, self._take_call)
@@ -163,7 +163,7 @@ class Grading:
             with self._lock:
                 self.tally.canaries += answer.failure == CANARY
                 credited = answer.reply.entries if answer.reply.clean else {}
-                self.clean |= {item.document_id for item in items if item.key in credited}
+                self.clean |= {item.place for item in items if item.key in credited}
             return answer
 
         try:
@@ -195,7 +195,7 @@ class Grading:
         for item in window:
             entry = found[item.key]
             if isinstance(entry, Entry):
-                self.grades[item.document_id] = Grade(entry.score, "graded", NAME, self.question, entry.reason)
+                self.grades[item.place] = Grade(entry.score, "graded", NAME, self.question, entry.reason)
             else:
                 self.fail(item, entry)
 
@@ -206,21 +206,21 @@ class Grading:
         :param item: The item.
         :param reason: The kind of failure.
         """
-        self.grades[item.document_id] = Grade.failed(NAME, self.question, reason)
+        self.grades[item.place] = Grade.failed(NAME, self.question, reason)
 
     def _suspected(self, items: Sequence[Item]) -> list[Item]:
         """List the items that shared a call with a canary that was graded relevant: to be asked about one by one."""
         grades = self.grades
-        return [i for i in items if grades[i.document_id].status == "failed" and grades[i.document_id].reason == CANARY]
+        return [i for i in items if grades[i.place].status == "failed" and grades[i.place].reason == CANARY]
 
-    def _known(self, document: Document) -> bool:
+    def _known(self, place: int, document: Document) -> bool:
         """Use a grade given earlier in this run; a document without text needs no model to be judged."""
         if not (document.content or "").strip():
-            self.grades[document.id] = Grade(0.0, "graded", NAME, self.question, "no_content")
+            self.grades[place] = Grade(0.0, "graded", NAME, self.question, "no_content")
             return True
         known = given_in_run(self.state, document, self.question)
         if known is not None:
-            self.grades[document.id] = known
+            self.grades[place] = known
         return known is not None
 
     def _take_call(self, items: Sequence[Item]) -> str | None:

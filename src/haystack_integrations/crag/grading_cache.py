@@ -171,11 +171,11 @@ def _asked(
     if not groups:
         return
     yield _Ask([items[0] for items in groups.values()])
-    given = {key: grading.grades[items[0].document_id] for key, items in groups.items()}
+    given = {key: grading.grades[items[0].place] for key, items in groups.items()}
     keep = {
         key: grade.score
         for key, grade in given.items()
-        if groups[key][0].document_id in grading.clean and (cache.web or groups[key][0].origin != "web")
+        if groups[key][0].place in grading.clean and (cache.web or groups[key][0].origin != "web")
     }
     if keep:
         yield _Write(keep)
@@ -202,7 +202,7 @@ def _share(grading: Grading, items: Sequence[Item], landing: Landing) -> None:
             grading.fail(item, landing.failure or "missing")
             grading.tally.reasons.append(landing.failure or "missing")
         else:
-            grading.grades[item.document_id] = Grade(landing.score, "cached", NAME, grading.question)
+            grading.grades[item.place] = Grade(landing.score, "cached", NAME, grading.question)
 
 
 def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:

@@ -32,7 +32,7 @@ def canary(items: Sequence[Item] = ()) -> Item:
     :returns: An item like any other, with a new random key and no document behind it.
     """
     text = secrets.choice(_TEXTS)
-    return Item(new_key({item.key for item in items}), text, "", "index", "", count_tokens(text))
+    return Item(new_key({item.key for item in items}), text, "", "index", -1, count_tokens(text))
 
 
 def placed(bird: Item, items: Sequence[Item]) -> list[Item]:

@@ -8,7 +8,7 @@ with `run` or awaits with `run_async`, so the policy stands in one place.
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,7 +41,7 @@ class Item:
     :param text: The document's text, cut where the limit is.
     :param title: Its title, or empty.
     :param origin: `index` or `web`.
-    :param document_id: The document's own id; never shown to the model.
+    :param place: The document's place in its list; not its id, which another one may have.
     :param tokens: Its share of a prompt, estimated.
     """
 
@@ -49,7 +49,7 @@ class Item:
     text: str
     title: str
     origin: str
-    document_id: str
+    place: int
     tokens: int
 
 
@@ -113,23 +113,23 @@ def new_key(taken: Collection[str]) -> str:
     return key
 
 
-def make_items(documents: Iterable[Document], max_characters: int, max_tokens: int) -> list[Item]:
+def make_items(documents: Mapping[int, Document], max_characters: int, max_tokens: int) -> list[Item]:
     """
     Prepare documents for prompts.
 
-    :param documents: The documents.
+    :param documents: The documents by their places.
     :param max_characters: Longest text; a longer one is cut and says so.
     :param max_tokens: What a prompt has room for, estimated; a text that is longer than that alone is cut as well.
     :returns: An item for each, with a new random key.
     """
     items: dict[str, Item] = {}
-    for document in documents:
+    for place, document in documents.items():
         key = new_key(items)
-        items[key] = _item(key, document, max_characters, max_tokens)
+        items[key] = _item(key, place, document, max_characters, max_tokens)
     return list(items.values())
 
 
-def _item(key: str, document: Document, max_characters: int, max_tokens: int) -> Item:
+def _item(key: str, place: int, document: Document, max_characters: int, max_tokens: int) -> Item:
     whole = (document.content or "").strip()
     title = str(document.meta.get("title") or "")[:_LONGEST_TITLE]
     markup = count_tokens(title) + _TOKENS_OF_MARKUP
@@ -139,7 +139,7 @@ def _item(key: str, document: Document, max_characters: int, max_tokens: int) ->
     if len(text) < len(whole):
         text = text.rstrip() + CUT_MARK
     origin = str(crag_meta(document).get("origin", "index"))
-    return Item(key, text, title, origin, document.id, count_tokens(text) + markup)
+    return Item(key, text, title, origin, place, count_tokens(text) + markup)
 
 
 def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> list[list[Item]]:

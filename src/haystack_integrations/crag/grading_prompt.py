@@ -47,7 +47,7 @@ Reply with one entry for each of the {{ documents | length }} documents, scores 
 {"evaluations": ["{{ documents[0].key }} {{ scale / 2 }}", ...]}
 {%- endif %}"""
 
-_PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", "probe", 1)
+_PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", 0, 1)
 
 
 class GradingPrompt:
