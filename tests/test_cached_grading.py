@@ -133,6 +133,16 @@ def test_another_question_or_a_document_alone_is_graded_anew(inputs: dict[str, A
 
 
 @BOTH
+def test_a_line_of_a_title_is_no_line_of_a_text(asynchronous: bool) -> None:
+    """Two documents whose title and text are the same only when joined are two questions to the model."""
+    cache, model = MemoryGradeCache(), Model()
+    pair = [Document(content="A\nB", meta={"title": "T"}), Document(content="B", meta={"title": "T\nA"})]
+    for document in pair:
+        grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous, documents=[document])
+    assert model.calls == 2
+
+
+@BOTH
 def test_what_is_not_clean_is_not_kept(asynchronous: bool) -> None:
     """Neither the salvage of a cut reply, nor a failure, nor a repaired reply."""
     for model in (Model(finish="length"), Model()):

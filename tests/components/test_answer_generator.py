@@ -1,6 +1,7 @@
 """AnswerGenerator: an answer within the run's time, or an honest sentence in its place."""
 
 import asyncio
+import inspect
 import threading
 import time
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, StreamingChunk
 from makers import scripted
 
 from haystack_integrations.crag.budget import Budget, Usage
@@ -17,6 +18,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.streaming import heard
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 PROMPT = [ChatMessage.from_user("Who wrote Emma?")]
@@ -98,6 +100,53 @@ def test_parts_of_the_answer_are_streamed() -> None:
     generator = AnswerGenerator(MockChatGenerator("one two"))
     generator.run(messages=PROMPT, streaming_callback=lambda chunk: heard.append(chunk.content))
     assert "".join(heard) == "one two"
+
+
+class Talking:
+    """A chat generator that says one word, and the next when it is told to go on; it knows no `run_async`."""
+
+    def __init__(self) -> None:
+        """Wait for nobody yet."""
+        self.go_on, self.over = threading.Event(), threading.Event()
+
+    def run(self, messages: list[ChatMessage], streaming_callback: Any) -> dict[str, Any]:
+        """Say both words."""
+        streaming_callback(StreamingChunk(content="soon "))
+        self.go_on.wait(10)
+        streaming_callback(StreamingChunk(content="late"))
+        self.over.set()
+        return {"replies": [ChatMessage.from_assistant("soon late")]}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -> None:
+    """The thread that was given up goes on with the model, and nobody hears what it says."""
+    words: list[str] = []
+    model = Talking()
+    generator = AnswerGenerator(model, timeout_s=0.2)
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": lambda chunk: words.append(chunk.content)}
+    result = asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
+    assert result["replies"][0].meta[ANSWER_FAILED] == "deadline"
+    model.go_on.set()
+    assert model.over.wait(5)
+    assert words == ["soon "]
+
+
+def test_a_coroutine_function_listens_as_one() -> None:
+    """Generators ask which kind a callback is, and await what a coroutine function gives."""
+    words: list[str] = []
+
+    async def listen(chunk: StreamingChunk) -> None:
+        words.append(chunk.content)
+
+    generator = AnswerGenerator(MockChatGenerator("one two"))
+    asyncio.run(generator.run_async(messages=PROMPT, streaming_callback=listen))
+    assert "".join(words) == "one two"
+    with heard(listen) as passed:
+        assert passed is not None
+        assert inspect.iscoroutinefunction(passed)
+    asyncio.run(passed(StreamingChunk(content=" three")))
+    assert "".join(words) == "one two"
 
 
 def test_the_span_tells_the_cost_and_no_text(exporter: Any) -> None:

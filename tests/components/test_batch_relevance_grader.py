@@ -5,6 +5,7 @@ import json
 import logging
 import math
 import re
+import secrets
 import time
 from typing import Any
 
@@ -17,6 +18,7 @@ from makers import asked, grade_by_door, graded, grading_by, scripted
 from scripted_model import ScriptedModel, documents_in
 
 from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
@@ -300,12 +302,43 @@ def test_a_document_cannot_close_its_block_or_name_a_neighbour() -> None:
         ("{% for d in documents %}{{ d.key }}{{ d.text }}{% endfor %}", "query"),
         ("{{ nonsense }}", "nonsense"),
         ("{% for %}", "cannot be used"),
+        ("{{ query }} {{ 1 / 0 }}", "division by zero"),
+        ("{% for d in documents %}{{ query }}{{ d.key }}{{ d.text + 1 }}{% endfor %}", "cannot be used"),
+        ("{% if problem %}{{ query }}{{ documents[0].key }}{{ documents[0].text }}{% endif %}", "shows no"),
+        ("{{ query }}{% for d in documents %}{{ d.key }}{{ d.text }}{% endfor %}{{ problem.upper() }}", "problem"),
     ],
 )
 def test_a_template_that_cannot_work_is_refused_at_construction(template: str, message: str) -> None:
     """Not at the first question in production."""
     with pytest.raises(ConfigurationError, match=message):
         BatchRelevanceGrader(MockChatGenerator("x"), template=template)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_document_that_the_template_fails_on_is_a_visible_failure_of_that_document(asynchronous: bool) -> None:
+    """The same by both doors and in several windows; the others are graded, and what was not sent is no call."""
+    template = (
+        '{{ query }}{% for d in documents %}<doc-00 id="{{ d.key }}">\n{{ d.text }}\n</doc-'
+        "{{ 1 / (d.text | length - 6) }}{% endfor %}"
+    )
+    model = Counting(lambda _, messages: json.dumps(dict.fromkeys(asked(messages), 0.9)))
+    grader = BatchRelevanceGrader(model, template=template, max_llm_calls=9, max_prompt_tokens=400)
+    documents = [*docs(3, "passage " * 150), Document(content="sixsix"), *docs(3)]
+    result = grade_by_door(grader, QUESTION, documents, asynchronous=asynchronous)
+    assert result["scores"] == [0.9, 0.9, 0.9, 0.5, 0.9, 0.9, 0.9]
+    assert result["documents"][3].meta["crag"]["reason"] == "template"
+    assert result["status"] == "partial"
+    assert result["report"]["reasons"] == ["grader_partial:template"]
+    assert result["report"]["llm_calls"] == model.calls > 1
+
+
+def test_a_strict_grader_raises_a_plain_error_for_a_template_that_fails_on_everything() -> None:
+    """By both doors, and never a group of errors."""
+    template = "{{ query }}{% for d in documents %}{{ d.key }}{{ d.text }}{{ 1 / (d.text | length - 6) }}{% endfor %}"
+    grader = BatchRelevanceGrader(Counting(lambda *_: "[]"), template=template, on_failure="raise")
+    for asynchronous in (False, True):
+        with pytest.raises(GradingError, match="grader_failed:template"):
+            grade_by_door(grader, QUESTION, [Document(content="sixsix")], asynchronous=asynchronous)
 
 
 def test_a_users_own_template_and_scale_are_used() -> None:
@@ -374,16 +407,102 @@ def test_a_model_behind_openais_api_is_held_to_a_json_schema(asynchronous: bool,
 def test_an_endpoint_that_refuses_the_schema_is_asked_in_words_from_then_on(
     asynchronous: bool, scripted_model: ScriptedModel
 ) -> None:
-    """One refused request in the life of the grader; it costs no model call."""
+    """One refused request in the life of the grader, counted like every request."""
     scripted_model.refuses = "response_format"
     grader = BatchRelevanceGrader(client(scripted_model))
     first = by_http(grader, docs(3), asynchronous=asynchronous)
     assert first["status"] == "ok"
     assert first["report"]["structured"] is False
-    assert first["report"]["llm_calls"] == 1
+    assert first["report"]["llm_calls"] == 2
+    assert first["report"]["reasks"] == 0
     assert len(scripted_model.requests) == 2
     assert by_http(grader, docs(3), asynchronous=asynchronous)["status"] == "ok"
     assert len(scripted_model.requests) == 3
+
+
+class Choosy:
+    """A chat generator whose endpoint refuses schemas, and other requests on demand."""
+
+    def __init__(self) -> None:
+        """Remember the form of each request."""
+        self.forms: list[str] = []
+        self.refuses = {"schema"}
+
+    def run(self, messages: list[Any], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Answer, or refuse."""
+        self.forms.append("schema" if "response_format" in (generation_kwargs or {}) else "words")
+        if self.forms[-1] in self.refuses:
+            error = RuntimeError("unknown entry")
+            error.status_code = 400  # type: ignore[attr-defined]
+            raise error
+        return dict(scripted(json.dumps([0.9] * len(asked(messages)))).run(messages=messages))
+
+
+@BOTH
+def test_no_two_documents_of_a_prompt_have_the_same_key(asynchronous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor the canary: a key that is drawn twice is drawn again, or one document had the other's grade."""
+    drawn = [*["aaaaaa"] * 3, *["bbbbbb"] * 3, "cccccc"]
+    real = secrets.token_hex
+    monkeypatch.setattr(secrets, "token_hex", lambda size: drawn.pop(0) if size == 3 and drawn else real(size))
+    grader = BatchRelevanceGrader(
+        grading_by(lambda text: 0.0 if "number" not in text else by_number(text)), canary=True
+    )
+    result = grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)
+    assert drawn == []
+    assert result["scores"] == [0.0, 0.01]
+    assert result["report"]["canaries"] == 0
+
+
+@BOTH
+@pytest.mark.parametrize("cached", [False, True], ids=["no cache", "cache"])
+def test_two_documents_with_the_same_id_have_each_its_own_grade(cached: bool, asynchronous: bool) -> None:
+    """Ids that users set collide; also where one of them has no text, or fails."""
+
+    def reply(messages: list[Any]) -> str:
+        scores = {key: by_number(text) for key, text in asked(messages).items()}
+        return json.dumps({key: score for key, score in scores.items() if score < 0.9})
+
+    documents = [Document(id="same", content=text) for text in ("number 80", "", "number 10", "number 95")]
+    grader = BatchRelevanceGrader(scripted(reply), cache=MemoryGradeCache() if cached else None)
+    result = grade_by_door(grader, QUESTION, documents, asynchronous=asynchronous)
+    assert result["scores"] == [0.8, 0.0, 0.1, 0.5]
+    assert [document.meta["crag"]["score"] for document in result["documents"]] == [0.8, 0.0, 0.1, 0.5]
+    assert [document.meta["crag"]["status"] for document in result["documents"]] == [*["graded"] * 3, "failed"]
+    assert result["status"] == "partial"
+
+
+@BOTH
+def test_a_refused_request_is_taken_from_the_runs_budget(asynchronous: bool) -> None:
+    """No request beyond it, and the limit is named; what was learned serves the next run."""
+    model = Choosy()
+    grader = BatchRelevanceGrader(model, structured_output=True)
+
+    def once() -> dict[str, Any]:
+        state = CragState.start(QUESTION, budget=Budget(llm_calls=1))
+        inputs: dict[str, Any] = {"query": QUESTION, "documents": docs(2), "state": state}
+        return asyncio.run(grade_async(grader, **inputs)) if asynchronous else grader.run(**inputs)
+
+    result = once()
+    assert model.forms == ["schema"]
+    assert result["report"]["llm_calls"] == 1
+    assert result["report"]["limit"] == "llm_calls"
+    assert once()["scores"] == [0.9, 0.9]
+    assert model.forms == ["schema", "words"]
+
+
+def test_words_that_are_refused_as_well_acquit_the_schema_unless_they_have_been_taken_before() -> None:
+    """A model that is not there refuses both; a filter that refuses one question says nothing about the schema."""
+    model = Choosy()
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    model.refuses = {"schema", "words"}
+    assert grader.run(query=QUESTION, documents=docs(2))["report"]["reasons"] == ["grader_failed:RuntimeError"]
+    model.refuses = {"schema"}
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = {"schema", "words"}
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = set()
+    grader.run(query=QUESTION, documents=docs(2))
+    assert model.forms == ["schema", "words", "schema", "words", "words", "words"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """StripRefiner: what is kept is a piece of its document, in order, within the budget, and never nothing."""
 
+import asyncio
 import json
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from makers import scripted
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from haystack_integrations.crag import strip_refinement
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.strip_model import load_strip_model
@@ -352,3 +355,27 @@ def test_the_span_counts_strips(exporter: InMemorySpanExporter) -> None:
     assert span.name == "crag.refine"
     kind = {"openinference.span.kind": "CHAIN"}
     assert dict(span.attributes or {}) == {**kind, "crag.strips.in": 5, "crag.strips.kept": 1}
+
+
+@pytest.mark.parametrize("part", ["decompose", "select"])
+def test_other_requests_of_the_event_loop_go_on_while_strips_are_judged(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first cut to the last choice: a long page takes tens of milliseconds."""
+    other = threading.Event()
+    whole, served = getattr(strip_refinement, part), []
+
+    def slow(*inputs: Any) -> Any:
+        served.append(other.wait(2))
+        return whole(*inputs)
+
+    async def both() -> None:
+        refining = asyncio.create_task(StripRefiner().run_async(query=QUESTION, documents=[Document(content=PAGE)]))
+        while not (served or refining.done()):
+            await asyncio.sleep(0.01)
+            other.set()
+        await refining
+
+    monkeypatch.setattr(strip_refinement, part, slow)
+    asyncio.run(both())
+    assert served == [True]

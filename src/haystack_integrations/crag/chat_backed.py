@@ -10,6 +10,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -17,6 +18,15 @@ _OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0
 _CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
+
+
+class CallError(Exception):
+    """A call to a model that brings no reply, for a reason that is no client's: `kind` names it."""
+
+    def __init__(self, kind: str) -> None:
+        """Keep the kind, which is all there is to tell."""
+        super().__init__(kind)
+        self.kind = kind
 
 
 class ChatBacked:
@@ -44,15 +54,11 @@ class ChatBacked:
 
     def close(self) -> None:
         """Release what chat generator and cache hold."""
-        for part in self._held():
-            if hasattr(part, "close"):
-                part.close()
+        close_all(self._held())
 
     async def close_async(self) -> None:
         """Release what chat generator and cache hold on this event loop."""
-        for part in self._held():
-            if hasattr(part, "close_async"):
-                await part.close_async()
+        await close_all_async(self._held())
 
     def _asked(self) -> Any:
         """Give the part that is asked: what a subclass asks may be another one, or none."""
@@ -162,8 +168,11 @@ def kind_of(error: Exception) -> str:
     Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere.
 
     :param error: What a chat generator raised.
-    :returns: `deadline`, `context_length`, `length`, `content_filter`, or the name of the error's class.
+    :returns: `deadline`, `context_length`, `length`, `content_filter`, a CallError's `kind`, or the name of
+        the error's class.
     """
+    if isinstance(error, CallError):
+        return error.kind
     if isinstance(error, TimeoutError):
         return "deadline"
     text = str(error).lower()

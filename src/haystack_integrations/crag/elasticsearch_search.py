@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import tracer
 
+from haystack_integrations.crag.chat_backed import kind_of
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags
 
@@ -160,6 +162,22 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     if found.passing:
         found = _whole(found, await once(_rest(limit, began)))
     return _told(found)
+
+
+def unasked(error: Exception, limit: Limit) -> Found:
+    """
+    Report a search that was not asked, since the question got no vector.
+
+    :param error: What the embedder raised.
+    :param limit: How long it might take.
+    :returns: A failed search.
+    :raises ConfigurationError: As it came: a mistake that a caller has to put right.
+    """
+    if isinstance(error, ConfigurationError):
+        raise error
+    kind = limit.name if isinstance(error, TimeoutError) else kind_of(error)
+    logger.warning("search failed, since the question could not be embedded: {kind}", kind=kind)
+    return _told(Found([], {"status": "failed", "kind": kind}))
 
 
 def _rest(limit: Limit, began: float) -> Limit:

@@ -16,13 +16,13 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat_backed import kind_of
+from haystack_integrations.crag.chat_backed import CallError, kind_of
 from haystack_integrations.crag.grades import Grade, question_id
 from haystack_integrations.crag.grading_canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading_canary import canary, judged, placed
 from haystack_integrations.crag.grading_model import GradingModel
 from haystack_integrations.crag.grading_options import LEAST_ROOM, GradingOptions
-from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_item, plan_window, windows
+from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally, make_items, plan_window, windows
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
 from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
@@ -54,15 +54,15 @@ class Grading:
         self.model, self.prompt, self.options = model, prompt, options
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
-        self.grades: dict[str, Grade] = {}
-        self.clean: set[str] = set()
+        self.grades: dict[int, Grade] = {}  # by the document's place, since two documents may have the same id
+        self.clean: set[int] = set()
         self.tally, self._lock = Tally(), Lock()
         self._overhead = prompt.overhead + count_tokens(query)
         self._promised = 0
         room = max(options.max_prompt_tokens - self._overhead, LEAST_ROOM)
         chosen = [] if self.skipped else list(documents)[: options.max_documents]
-        fresh = [document for document in chosen if not self._known(document)]
-        self.items = [make_item(document, options.max_chars_per_document, room) for document in fresh]
+        fresh = {place: document for place, document in enumerate(chosen) if not self._known(place, document)}
+        self.items = make_items(fresh, options.max_chars_per_document, room)
         ends = time.monotonic() + seconds_for(state, options.deadline_s)
         self._limits = Limits(options.max_llm_calls, ends, self._take_call)
 
@@ -113,10 +113,10 @@ class Grading:
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
             with self._calling(asked[0]) as span:
-                messages, read = self._call(*asked, span, alone=len(window) == 1)
                 try:
+                    messages, read = self._call(*asked, span, alone=len(window) == 1)
                     answer = read(self.model.ask(messages, self.seconds_left()))
-                except Exception as error:  # the boundary of on_failure: whatever a model client raises
+                except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
                     answer = _failed(error, span)
 
     async def _ask_window_async(self, window: list[Item]) -> None:
@@ -124,10 +124,10 @@ class Grading:
         answer: Answer | None = None
         while (asked := self._advance(plan, window, answer)) is not None:
             with self._calling(asked[0]) as span:
-                messages, read = self._call(*asked, span, alone=len(window) == 1)
                 try:
+                    messages, read = self._call(*asked, span, alone=len(window) == 1)
                     answer = read(await self.model.ask_async(messages, self.seconds_left()))
-                except Exception as error:  # the boundary of on_failure: whatever a model client raises
+                except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
                     answer = _failed(error, span)
 
     @contextmanager
@@ -154,7 +154,7 @@ class Grading:
     ) -> tuple[list[ChatMessage], Callable[[Mapping[str, Any]], Answer]]:
         """Prepare one call: its messages, and the reader of its reply, which knows what was asked in which order."""
         shown = secrets.SystemRandom().sample(items, len(items)) if self.options.shuffle else items
-        bird = canary() if self.options.canary and not alone else None
+        bird = canary(items) if self.options.canary and not alone else None
         shown = shown if bird is None else placed(bird, shown)
 
         def read(sent: Mapping[str, Any]) -> Answer:
@@ -163,10 +163,15 @@ class Grading:
             with self._lock:
                 self.tally.canaries += answer.failure == CANARY
                 credited = answer.reply.entries if answer.reply.clean else {}
-                self.clean |= {item.document_id for item in items if item.key in credited}
+                self.clean |= {item.place for item in items if item.key in credited}
             return answer
 
-        return self.prompt.messages(self.query, shown, problem), read
+        try:
+            return self.prompt.messages(self.query, shown, problem), read
+        except CallError:
+            with self._lock:
+                self.tally.llm_calls -= 1  # nothing is sent
+            raise
 
     def _read(self, sent: Mapping[str, Any], shown: Sequence[Item], span: Span) -> Reply:
         """Read a generator's reply and count its tokens; where it does not tell them, count our estimate."""
@@ -190,7 +195,7 @@ class Grading:
         for item in window:
             entry = found[item.key]
             if isinstance(entry, Entry):
-                self.grades[item.document_id] = Grade(entry.score, "graded", NAME, self.question, entry.reason)
+                self.grades[item.place] = Grade(entry.score, "graded", NAME, self.question, entry.reason)
             else:
                 self.fail(item, entry)
 
@@ -201,21 +206,21 @@ class Grading:
         :param item: The item.
         :param reason: The kind of failure.
         """
-        self.grades[item.document_id] = Grade.failed(NAME, self.question, reason)
+        self.grades[item.place] = Grade.failed(NAME, self.question, reason)
 
     def _suspected(self, items: Sequence[Item]) -> list[Item]:
         """List the items that shared a call with a canary that was graded relevant: to be asked about one by one."""
         grades = self.grades
-        return [i for i in items if grades[i.document_id].status == "failed" and grades[i.document_id].reason == CANARY]
+        return [i for i in items if grades[i.place].status == "failed" and grades[i.place].reason == CANARY]
 
-    def _known(self, document: Document) -> bool:
+    def _known(self, place: int, document: Document) -> bool:
         """Use a grade given earlier in this run; a document without text needs no model to be judged."""
         if not (document.content or "").strip():
-            self.grades[document.id] = Grade(0.0, "graded", NAME, self.question, "no_content")
+            self.grades[place] = Grade(0.0, "graded", NAME, self.question, "no_content")
             return True
         known = given_in_run(self.state, document, self.question)
         if known is not None:
-            self.grades[document.id] = known
+            self.grades[place] = known
         return known is not None
 
     def _take_call(self, items: Sequence[Item]) -> str | None:

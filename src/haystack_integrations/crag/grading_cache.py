@@ -6,6 +6,7 @@ order of things and does nothing itself; the two doors do each step by blocking 
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
@@ -170,11 +171,11 @@ def _asked(
     if not groups:
         return
     yield _Ask([items[0] for items in groups.values()])
-    given = {key: grading.grades[items[0].document_id] for key, items in groups.items()}
+    given = {key: grading.grades[items[0].place] for key, items in groups.items()}
     keep = {
         key: grade.score
         for key, grade in given.items()
-        if groups[key][0].document_id in grading.clean and (cache.web or groups[key][0].origin != "web")
+        if groups[key][0].place in grading.clean and (cache.web or groups[key][0].origin != "web")
     }
     if keep:
         yield _Write(keep)
@@ -201,7 +202,7 @@ def _share(grading: Grading, items: Sequence[Item], landing: Landing) -> None:
             grading.fail(item, landing.failure or "missing")
             grading.tally.reasons.append(landing.failure or "missing")
         else:
-            grading.grades[item.document_id] = Grade(landing.score, "cached", NAME, grading.question)
+            grading.grades[item.place] = Grade(landing.score, "cached", NAME, grading.question)
 
 
 def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:
@@ -215,7 +216,7 @@ def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:
             generation=grading.model.settings,
             tenant=cache.tenant,
             question=grading.query,
-            text=f"{item.origin}\n{item.title}\n{item.text}",
+            text=json.dumps([item.origin, item.title, item.text]),  # joined, a title's line could be one of the text
             mode="batch" if len(grading.items) > 1 else "single",
         )
         groups.setdefault(key, []).append(item)

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from haystack_integrations.crag.grading_plan import Answer, Item
+from haystack_integrations.crag.grading_plan import Answer, Item, new_key
 from haystack_integrations.crag.grading_reply import Reply
 from haystack_integrations.crag.text import count_tokens
 
@@ -24,14 +24,15 @@ _TEXTS: Final = (
 )
 
 
-def canary() -> Item:
+def canary(items: Sequence[Item] = ()) -> Item:
     """
     Make a canary.
 
+    :param items: The documents it is going to be among.
     :returns: An item like any other, with a new random key and no document behind it.
     """
     text = secrets.choice(_TEXTS)
-    return Item(secrets.token_hex(3), text, "", "index", "", count_tokens(text))
+    return Item(new_key({item.key for item in items}), text, "", "index", -1, count_tokens(text))
 
 
 def placed(bird: Item, items: Sequence[Item]) -> list[Item]:

@@ -1,16 +1,17 @@
 """The chat model as the grader asks it: in time, and with a JSON schema where the endpoint understands one."""
 
 import inspect
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final
 
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.chat_backed import ask, ask_async, kind_of, model_of, speaks_openai
+from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, kind_of, model_of, speaks_openai
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grading_plan import SCHEMA_REFUSED
 
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
 _NO_MATTER: Final = frozenset({"api_key", "timeout", "max_retries", "http_client_kwargs", "organization", "model"})
@@ -43,7 +44,8 @@ class GradingModel:
     """
     One chat generator and what was learned about its endpoint.
 
-    :ivar schema_refused: Whether the endpoint refused the schema; from then on it is asked in words only.
+    :ivar schema_refused: Whether the endpoint refused the schema; from then on it is asked in words only. Where it
+        then refuses words as well, something else was wrong, and the schema is tried again.
     """
 
     def __init__(self, generator: ChatGenerator, structured_output: bool | None, *, reasons: bool) -> None:
@@ -57,6 +59,7 @@ class GradingModel:
         """
         self.generator = generator
         self.schema_refused = False
+        self._words_taken = False
         takes = "generation_kwargs" in inspect.signature(generator.run).parameters
         if structured_output and not takes:
             msg = (
@@ -99,23 +102,16 @@ class GradingModel:
 
     def ask(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
         """
-        Ask once; when the endpoint refuses the form of the request, once more without the schema.
+        Ask once.
 
         :param messages: What to send.
         :param seconds: The longest wait.
         :returns: What the generator returns.
-        :raises Exception: Whatever the generator raises; TimeoutError when it does not answer in time.
+        :raises CallError: When the endpoint refuses the form of the request; the next one goes without the schema.
+        :raises Exception: Whatever else the generator raises; TimeoutError when it does not answer in time.
         """
-        ends = time.monotonic() + seconds
-        if not self.structured:
-            return ask(self.generator, messages, seconds)
-        try:
-            return ask(self.generator, messages, seconds, generation_kwargs=self._schema)
-        except Exception as error:
-            _check_refusal(error)
-        sent = ask(self.generator, messages, ends - time.monotonic())
-        self.schema_refused = True
-        return sent
+        with self._learning() as schema:
+            return ask(self.generator, messages, seconds, generation_kwargs=schema)
 
     async def ask_async(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
         """
@@ -124,21 +120,29 @@ class GradingModel:
         :param messages: What to send.
         :param seconds: The longest wait.
         :returns: As `ask`.
+        :raises CallError: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends = time.monotonic() + seconds
-        if not self.structured:
-            return await ask_async(self.generator, messages, seconds)
+        with self._learning() as schema:
+            return await ask_async(self.generator, messages, seconds, generation_kwargs=schema)
+
+    @contextmanager
+    def _learning(self) -> Iterator[dict[str, Any] | None]:
+        """Give the schema to ask with, if any, and learn from what becomes of the request."""
+        schema = self._schema if self.structured else None
         try:
-            return await ask_async(self.generator, messages, seconds, generation_kwargs=self._schema)
+            yield schema
         except Exception as error:
-            _check_refusal(error)
-        sent = await ask_async(self.generator, messages, ends - time.monotonic())
-        self.schema_refused = True
-        return sent
+            if not _may_be_the_form(error):
+                raise
+            # Refused in words as well: then the schema was not the reason, unless words have been taken before.
+            self.schema_refused = schema is not None or self._words_taken
+            if schema is None:
+                raise
+            raise CallError(SCHEMA_REFUSED) from error
+        self._words_taken |= schema is None
 
 
-def _check_refusal(error: Exception) -> None:
-    """Raise an error on unless the form of the request may be its cause."""
-    if getattr(error, "status_code", None) not in _REFUSALS or kind_of(error) == "context_length":
-        raise error
+def _may_be_the_form(error: Exception) -> bool:
+    """Tell whether the form of the request may be why it was refused."""
+    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) != "context_length"

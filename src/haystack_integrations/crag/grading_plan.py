@@ -8,8 +8,9 @@ with `run` or awaits with `run_async`, so the policy stands in one place.
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from haystack import Document
 
@@ -21,7 +22,13 @@ CUT_MARK = " […cut]"
 _TOKENS_OF_MARKUP = 16
 _LONGEST_TITLE = 200
 
-_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length"})
+SCHEMA_REFUSED: Final = "schema_refused"
+"""The endpoint took offence at the form of the request: the same is asked again in words, as a call like any other."""
+
+TEMPLATE: Final = "template"
+"""The template could not be rendered with these documents: nothing was sent."""
+
+_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length", TEMPLATE})
 """Problems that the same prompt would only repeat: the documents are split, never asked about again as they are."""
 
 
@@ -30,11 +37,11 @@ class Item:
     """
     One document in a prompt.
 
-    :param key: Random for each item of each call, so no text can name a neighbour and no short reply can shift scores.
+    :param key: Random and of no other item, so no text can name a neighbour and no short reply can shift scores.
     :param text: The document's text, cut where the limit is.
     :param title: Its title, or empty.
     :param origin: `index` or `web`.
-    :param document_id: The document's own id; never shown to the model.
+    :param place: The document's place in its list; not its id, which another one may have.
     :param tokens: Its share of a prompt, estimated.
     """
 
@@ -42,7 +49,7 @@ class Item:
     text: str
     title: str
     origin: str
-    document_id: str
+    place: int
     tokens: int
 
 
@@ -94,15 +101,35 @@ class Limits:
     take: Callable[[Sequence[Item]], str | None]
 
 
-def make_item(document: Document, max_characters: int, max_tokens: int) -> Item:
+def new_key(taken: Collection[str]) -> str:
     """
-    Prepare a document for a prompt.
+    Draw the key of an item.
 
-    :param document: The document.
+    :param taken: Keys of the others: two that are the same, as happens now and then, would share a grade.
+    :returns: Six random hexadecimal digits.
+    """
+    while (key := secrets.token_hex(3)) in taken:
+        pass
+    return key
+
+
+def make_items(documents: Mapping[int, Document], max_characters: int, max_tokens: int) -> list[Item]:
+    """
+    Prepare documents for prompts.
+
+    :param documents: The documents by their places.
     :param max_characters: Longest text; a longer one is cut and says so.
     :param max_tokens: What a prompt has room for, estimated; a text that is longer than that alone is cut as well.
-    :returns: The item, with a new random key.
+    :returns: An item for each, with a new random key.
     """
+    items: dict[str, Item] = {}
+    for place, document in documents.items():
+        key = new_key(items)
+        items[key] = _item(key, place, document, max_characters, max_tokens)
+    return list(items.values())
+
+
+def _item(key: str, place: int, document: Document, max_characters: int, max_tokens: int) -> Item:
     whole = (document.content or "").strip()
     title = str(document.meta.get("title") or "")[:_LONGEST_TITLE]
     markup = count_tokens(title) + _TOKENS_OF_MARKUP
@@ -112,7 +139,7 @@ def make_item(document: Document, max_characters: int, max_tokens: int) -> Item:
     if len(text) < len(whole):
         text = text.rstrip() + CUT_MARK
     origin = str(crag_meta(document).get("origin", "index"))
-    return Item(secrets.token_hex(3), text, title, origin, document.id, count_tokens(text) + markup)
+    return Item(key, text, title, origin, place, count_tokens(text) + markup)
 
 
 def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> list[list[Item]]:
@@ -159,6 +186,9 @@ def plan_window(
             continue
         calls += 1
         answer = yield asked, problem
+        if answer.failure == SCHEMA_REFUSED:
+            queue.appendleft((asked, problem))
+            continue
         tally.note(answer.reply)
         result.update(answer.reply.entries)
         missing = [item for item in asked if item.key not in answer.reply.entries]

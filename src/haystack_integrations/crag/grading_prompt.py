@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.chat_backed import CallError
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grading_plan import Item
+from haystack_integrations.crag.grading_plan import TEMPLATE, Item
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.templates import compile_template
 from haystack_integrations.crag.text import count_tokens
@@ -46,7 +47,7 @@ Reply with one entry for each of the {{ documents | length }} documents, scores 
 {"evaluations": ["{{ documents[0].key }} {{ scale / 2 }}", ...]}
 {%- endif %}"""
 
-_PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", "probe", 1)
+_PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", 0, 1)
 
 
 class GradingPrompt:
@@ -60,19 +61,21 @@ class GradingPrompt:
         :param template: Jinja2 text of the user message.
         :param scale: The score that means fully relevant.
         :param reasons: Whether to ask for reasons.
-        :raises ConfigurationError: When the template cannot be compiled, uses an unknown variable, or leaves out the
-            question, a document's key or its text.
+        :raises ConfigurationError: When the template cannot be compiled or rendered, uses an unknown variable, or
+            leaves out the question, a document's key or its text.
         """
         check_positive({"scale": scale})
         self.rubric, self.scale, self.reasons = rubric, scale, reasons
-        probe = self._variables("probe-question", [_PROBE], "probe-problem")
-        self._template, rendered = compile_template(template, "the grader's template", **probe)
+        first = self._variables("probe-question", [_PROBE], None)
+        again = {**first, "problem": "probe-problem"}
+        _, at_first = compile_template(template, "the grader's template", **first)
+        self._template, rendered = compile_template(template, "the grader's template", **again)
         for name, value in {
             "query": "probe-question",
             "document.key": _PROBE.key,
             "document.text": _PROBE.text,
         }.items():
-            if value not in rendered:
+            if value not in at_first or value not in rendered:
                 msg = f"the grader's template shows no {{{{ {name} }}}}; without it no reply can be judged or credited"
                 raise ConfigurationError(msg)
         self.digest = sha256(json.dumps([rubric, template, scale, reasons]).encode()).hexdigest()[:12]
@@ -86,8 +89,12 @@ class GradingPrompt:
         :param items: The documents to ask about.
         :param problem: What was wrong with the last reply, when asking again.
         :returns: A system and a user message.
+        :raises CallError: When the template cannot be rendered with these documents.
         """
-        text = self._template.render(**self._variables(query, items, problem))
+        try:
+            text = self._template.render(**self._variables(query, items, problem))
+        except Exception as error:  # whatever a user's template does with anybody's text
+            raise CallError(TEMPLATE) from error
         return [ChatMessage.from_system(self.rubric), ChatMessage.from_user(text)]
 
     def _variables(self, query: str, items: Sequence[Item], problem: str | None) -> dict[str, Any]:

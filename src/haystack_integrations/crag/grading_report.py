@@ -32,7 +32,7 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     if failed:
         status = "failed" if failed == len(grades) else "partial"
     graded = [
-        with_grade(document, grades[document.id]) if document.id in grades else document for document in documents
+        with_grade(document, grades[place]) if place in grades else document for place, document in enumerate(documents)
     ]
     all_grades = [grade_of(document, grading.question) for document in graded]
     scores = [grade.score if grade else FAILED_SCORE for grade in all_grades]
@@ -64,11 +64,11 @@ def _asked_tags(grading: Grading, status: GraderStatus) -> dict[str, Any]:
     }
 
 
-def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[str, Grade], *, strict: bool) -> None:
+def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[int, Grade], *, strict: bool) -> None:
     report, status = result["report"], result["status"]
     failed = sum(grade.status == "failed" for grade in grades.values())
     cached = sum(grade.status == "cached" for grade in grades.values())
-    in_order = [(document.id, grades[document.id]) for document in result["documents"] if document.id in grades]
+    in_order = [(document.id, grades[place]) for place, document in enumerate(result["documents"]) if place in grades]
     tags = {
         "openinference.span.kind": "EVALUATOR",
         "gen_ai.evaluation.name": "relevance",

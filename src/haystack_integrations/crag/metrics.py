@@ -31,12 +31,15 @@ _TOKENS: Final = tuple(4**power for power in range(14))
 _DURATION_S: Final = tuple(0.01 * 2**power for power in range(14))
 
 _FAILURES: Final = {
-    **{name: name for name in ("content_filter", "context_length", "deadline", "empty", "length", "missing")},
+    **{
+        name: name
+        for name in ("content_filter", "context_length", "deadline", "empty", "length", "missing", "template")
+    },
     **{"not_json": "not_json", "invalid": "invalid", "array_length": "invalid", "too_long": "length"},
     **dict.fromkeys(("llm_calls", "tokens", "max_llm_calls"), "budget"),
     **{"canary": "canary", "not_ranked": "not_ranked", "no_score": "not_ranked"},
 }
-"""Why a document has no grade: eleven words, and for all else, which is what a client raised, `model_error`."""
+"""Why a document has no grade: twelve words, and for all else, which is what a client raised, `model_error`."""
 
 
 class Breakable(Protocol):

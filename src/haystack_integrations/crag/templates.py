@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import SandboxedEnvironment
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -18,12 +18,12 @@ def compile_template(text: str, whose: str, **probe: Any) -> tuple[Template, str
     :param whose: What to call it in an error, for example `the grader's template`.
     :param probe: A value for each variable that the template may use.
     :returns: The template, and what it makes of the probe.
-    :raises ConfigurationError: When it cannot be compiled or uses an unknown variable.
+    :raises ConfigurationError: When it cannot be compiled or rendered, or uses an unknown variable.
     """
     environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     try:
         template = environment.from_string(text)
         return template, template.render(**probe)
-    except TemplateError as error:
+    except Exception as error:  # whatever a user's template does, such as dividing by zero
         msg = f"{whose} cannot be used: {error}; it may use the variables {sorted(probe)}"
         raise ConfigurationError(msg) from None

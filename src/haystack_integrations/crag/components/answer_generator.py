@@ -12,6 +12,7 @@ from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, c
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.streaming import heard
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
@@ -74,7 +75,7 @@ class AnswerGenerator(ChatBacked):
 
         :param messages: The prompt.
         :param state: What the run knows; its budget's seconds bound the wait.
-        :param streaming_callback: Called with each part of the answer as it comes.
+        :param streaming_callback: Called with each part of the answer as it comes, until the model is given up.
         :returns: A dictionary with the following keys:
             - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
         :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
@@ -82,12 +83,9 @@ class AnswerGenerator(ChatBacked):
         with trace("crag.answer") as span:
             try:
                 self.warm_up()
-                sent = ask(
-                    self.chat_generator,
-                    messages,
-                    seconds_for(state, self.timeout_s),
-                    streaming_callback=streaming_callback,
-                )
+                seconds = seconds_for(state, self.timeout_s)
+                with heard(streaming_callback) as callback:
+                    sent = ask(self.chat_generator, messages, seconds, streaming_callback=callback)
                 return self._told(span, {"replies": sent["replies"]})
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
@@ -111,8 +109,9 @@ class AnswerGenerator(ChatBacked):
         with trace("crag.answer") as span:
             try:
                 await self.warm_up_async()
-                seconds, callback = seconds_for(state, self.timeout_s), streaming_callback
-                sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
+                seconds = seconds_for(state, self.timeout_s)
+                with heard(streaming_callback) as callback:
+                    sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
                 return self._told(span, {"replies": sent["replies"]})
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)

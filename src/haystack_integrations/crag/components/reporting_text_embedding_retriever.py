@@ -1,12 +1,13 @@
 """Dense retrieval on Elasticsearch as one component: the question's vector, and a search that says what it missed."""
 
-from asyncio import to_thread
-from typing import Any, cast
+from typing import Any
 
 from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
 
+from haystack_integrations.crag import elasticsearch_search as searching
 from haystack_integrations.crag.components.elasticsearch_retrievers import Filters, State
+from haystack_integrations.crag.deadlines import run_within, run_within_async
 
 
 @component
@@ -33,11 +34,19 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     def run(self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None) -> dict[str, Any]:
-        """Search; see `ReportingBM25Retriever.run`."""
+        """
+        Search; see `ReportingBM25Retriever.run`.
+
+        An embedder that fails is a failed search, named by the kind of failure; one that hangs is given up after the
+        retriever's `timeout_s`, or earlier when the run has less left.
+        """
         self.warm_up()
-        vector = self.text_embedder.run(text=query)["embedding"]
-        search: Any = self.retriever.run
-        found: dict[str, Any] = search(query_embedding=vector, filters=filters, top_k=top_k, state=state)
+        retriever, limit = self._searching(state)
+        try:
+            vector = run_within(self.text_embedder, limit.seconds, {"text": query})["embedding"]
+        except Exception as error:
+            return searching.unasked(error, limit).result()
+        found: dict[str, Any] = retriever.run(query_embedding=vector, filters=filters, top_k=top_k, state=state)
         return found
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
@@ -46,11 +55,16 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
         await self.warm_up_async()
-        embedder, retriever = cast("Any", self.text_embedder), cast("Any", self.retriever)
-        is_async = hasattr(embedder, "run_async")
-        embedded = await (embedder.run_async(text=query) if is_async else to_thread(embedder.run, text=query))
-        vector = embedded["embedding"]
-        found: dict[str, Any] = await retriever.run_async(
-            query_embedding=vector, filters=filters, top_k=top_k, state=state
-        )
+        retriever, limit = self._searching(state)
+        try:
+            vector = (await run_within_async(self.text_embedder, limit.seconds, {"text": query}))["embedding"]
+        except Exception as error:
+            return searching.unasked(error, limit).result()
+        asked = {"query_embedding": vector, "filters": filters, "top_k": top_k, "state": state}
+        found: dict[str, Any] = await retriever.run_async(**asked)
         return found
+
+    def _searching(self, state: State) -> tuple[Any, searching.Limit]:
+        """Give the retriever, whose own type Haystack does not know, and how long its vector may take."""
+        retriever: Any = self.retriever
+        return retriever, searching.limit_of(state, retriever.timeout_s)

@@ -1,5 +1,6 @@
 """Decompose documents into strips, keep what bears on the question, recompose (arXiv 2401.15884, section 4.4)."""
 
+from asyncio import to_thread
 from dataclasses import replace
 from typing import Any
 
@@ -132,11 +133,12 @@ class StripRefiner(PartBacked):
         :returns: As `run`.
         """
         with trace("crag.refine") as span:
-            refinement = Refinement(query, documents, state, self._now())
+            # Cutting, scoring and choosing take time that other requests on this event loop would wait for.
+            refinement = await to_thread(Refinement, query, documents, state, self._now())
             if refinement.asking is not None:
                 await self.warm_up_async()
                 await refinement.ask_async()
-            return refinement.concluded(span)
+            return await to_thread(refinement.concluded, span)
 
     def _now(self) -> RefinerOptions:
         """Give the checked settings with the model as it is now: a loader may have exchanged it."""

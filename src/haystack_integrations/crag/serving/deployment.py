@@ -24,6 +24,7 @@ from haystack_integrations.crag.chat_model import (
     chat_model,
     has_key,
 )
+from haystack_integrations.crag.closing import close_all_async
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError
@@ -88,8 +89,7 @@ class Deployment:
             for wrapper in self.wrappers.values():
                 await wrapper.loaded.close_async()
                 wrapper.loaded.close()
-            if hasattr(self.store, "close_async"):
-                await self.store.close_async()
+            await close_all_async([self.store])
 
 
 def deploy(settings: ServeSettings, store: Any = None) -> Deployment:

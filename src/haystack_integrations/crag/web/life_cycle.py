@@ -6,6 +6,7 @@ from typing import Any, Self
 from haystack import default_from_dict, default_to_dict, logging
 from haystack.core.serialization import component_from_dict, component_to_dict, import_class_by_name
 
+from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.web.providers import failure_of
 
@@ -44,15 +45,11 @@ class WebBacked:
 
     def close(self) -> None:
         """Release what the web searches hold."""
-        for search in listed(self.websearch):
-            if hasattr(search, "close"):
-                search.close()
+        close_all(listed(self.websearch))
 
     async def close_async(self) -> None:
         """Release what the web searches hold on this event loop."""
-        for search in listed(self.websearch):
-            if hasattr(search, "close_async"):
-                await search.close_async()
+        await close_all_async(listed(self.websearch))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down, nested web searches included."""

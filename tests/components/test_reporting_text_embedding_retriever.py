@@ -1,0 +1,91 @@
+"""ReportingTextEmbeddingRetriever without a server: what becomes of a run whose embedder fails, or is set wrong."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from haystack import component
+
+from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingEmbeddingRetriever
+from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+
+
+@component
+class Embedder:
+    """An embedder that raises, or hangs until it is released."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error, self.over = error, threading.Event()
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, Any]:
+        """Fail."""
+        if self.error is not None:
+            raise self.error
+        self.over.wait(5)
+        return {"embedding": [0.1] * 256}
+
+
+@component
+class LoopEmbedder(Embedder):
+    """The same with a door of its own for event loops."""
+
+    @component.output_types(embedding=list[float])
+    async def run_async(self, text: str) -> dict[str, Any]:
+        """Fail."""
+        if self.error is not None:
+            raise self.error
+        await asyncio.sleep(5)
+        return {"embedding": [0.1] * 256}
+
+
+EMBEDDERS = pytest.mark.parametrize("kind", [Embedder, LoopEmbedder])
+
+
+def found(embedder: Any, *, asynchronous: bool, timeout_s: float = 5.0, state: CragState | None = None) -> Any:
+    """What comes of a search by one of the doors; nobody listens at the store's address."""
+    store = ElasticsearchDocumentStore(hosts="http://127.0.0.1:9", max_retries=0)
+    by_vector = ReportingEmbeddingRetriever(document_store=store, timeout_s=timeout_s)
+    retriever = ReportingTextEmbeddingRetriever(retriever=by_vector, text_embedder=embedder)
+    inputs: dict[str, Any] = {"query": "Who wrote Emma?", "state": state}
+    return asyncio.run(retriever.run_async(**inputs)) if asynchronous else retriever.run(**inputs)
+
+
+@EMBEDDERS
+@BOTH
+def test_an_embedder_that_fails_is_a_failed_search(
+    kind: Any, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The run goes on with what was found by words; the failure is named by its kind, not by its text."""
+    result = found(kind(ConnectionError("secret-host is down")), asynchronous=asynchronous)
+    assert result == {"documents": [], "report": {"status": "failed", "kind": "ConnectionError"}}
+    assert "ConnectionError" in caplog.text
+    assert "secret-host" not in caplog.text
+
+
+@EMBEDDERS
+@BOTH
+def test_an_embedder_that_hangs_is_given_up_in_time(kind: Any, asynchronous: bool) -> None:
+    """By the retriever's own limit, or what the run has left, whichever is less."""
+    for budget, timeout_s, name in ((Budget(), 0.2, "timeout"), (Budget(seconds=0.2), 5.0, "deadline")):
+        embedder, start = kind(), time.monotonic()
+        state = CragState.start("Who wrote Emma?", budget=budget)
+        result = found(embedder, asynchronous=asynchronous, timeout_s=timeout_s, state=state)
+        embedder.over.set()
+        assert time.monotonic() - start < 2
+        assert result == {"documents": [], "report": {"status": "failed", "kind": name}}
+
+
+@BOTH
+def test_an_embedder_that_is_set_wrong_ends_the_run(asynchronous: bool) -> None:
+    """It would fail each time, and its message says the way out."""
+    with pytest.raises(ConfigurationError, match="no model"):
+        found(Embedder(ConfigurationError("no model there")), asynchronous=asynchronous)
