@@ -54,7 +54,7 @@ def grade(grading: Grading, cache: GradeCache | None) -> None:
     :param grading: The grading; its `grades` are complete afterwards.
     :param cache: Where earlier grades are; None asks the model about everything.
     """
-    if cache is None:
+    if cache is None or _nameless(grading):
         grading.ask(grading.items)
         return
     patience = _Patience(cache)
@@ -81,7 +81,7 @@ async def grade_async(grading: Grading, cache: GradeCache | None) -> None:
     :param grading: The grading.
     :param cache: Where earlier grades are.
     """
-    if cache is None:
+    if cache is None or _nameless(grading):
         await grading.ask_async(grading.items)
         return
     patience = _Patience(cache)
@@ -99,6 +99,15 @@ async def grade_async(grading: Grading, cache: GradeCache | None) -> None:
                         await cache.write_async(scores, seconds=patience.left)
                 case _Wait(flights):
                     answer = {key: await _landed_async(flight, grading) for key, flight in flights.items()}
+
+
+def _nameless(grading: Grading) -> bool:
+    """Tell that a model cannot be told from others by its settings: its grades might be taken for theirs."""
+    if grading.model.settings is not None:
+        return False
+    grading.tally.cache_error = "no_stable_name"
+    metrics.cache_asked(len(grading.items), 0, failed=True)
+    return True
 
 
 class _Patience:
@@ -212,7 +221,7 @@ def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:
             grader=NAME,
             model=grading.model.name,
             prompt=grading.prompt.digest,
-            generation=grading.model.settings,
+            generation=grading.model.settings or {},  # None does not come this far
             tenant=cache.tenant,
             question=grading.query,
             text=f"{item.origin}\n{item.title}\n{item.text}",
