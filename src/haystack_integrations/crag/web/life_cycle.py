@@ -1,5 +1,6 @@
 """What a component with nested web searches does for them: make them ready, write them down, close them."""
 
+from contextlib import AsyncExitStack, ExitStack
 from inspect import signature
 from typing import Any, Self
 
@@ -43,16 +44,18 @@ class WebBacked:
                 _tell(search, error)
 
     def close(self) -> None:
-        """Release what the web searches hold."""
-        for search in listed(self.websearch):
-            if hasattr(search, "close"):
-                search.close()
+        """Release what the web searches hold; one that fails keeps none of the others open."""
+        with ExitStack() as stack:
+            for search in listed(self.websearch):
+                if hasattr(search, "close"):
+                    stack.callback(search.close)
 
     async def close_async(self) -> None:
-        """Release what the web searches hold on this event loop."""
-        for search in listed(self.websearch):
-            if hasattr(search, "close_async"):
-                await search.close_async()
+        """Release what the web searches hold on this event loop; see `close`."""
+        async with AsyncExitStack() as stack:
+            for search in listed(self.websearch):
+                if hasattr(search, "close_async"):
+                    stack.push_async_callback(search.close_async)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down, nested web searches included."""
