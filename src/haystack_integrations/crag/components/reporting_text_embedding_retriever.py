@@ -7,9 +7,11 @@ from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
 
 from haystack_integrations.crag.components.elasticsearch_retrievers import Filters, State
+from haystack_integrations.crag.inputs import checked
 
 
 @component
+@checked
 class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
     """
     Embeds a question and searches by the vector: `TextEmbeddingRetriever` with the report of `ReportingBM25Retriever`.
