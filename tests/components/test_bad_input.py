@@ -145,6 +145,41 @@ def test_a_wrong_input_is_named_and_its_text_is_not(
         assert str(again.value) == str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "setting", "value"),
+    [
+        ("BatchRelevanceGrader", "rubric", None),
+        ("BatchRelevanceGrader", "template", 5),
+        ("BatchRelevanceGrader", "shuffle", 5),
+        ("BatchRelevanceGrader", "cache", True),
+        ("CragRouter", "abstention", True),
+        ("CragRouter", "keep_good", "no"),
+        ("CragRouter", "strict", 5),
+        ("EvidenceJoiner", "fusion", [1]),
+        ("EvidenceJoiner", "max_tokens", True),
+        ("EvidenceJoiner", "top_k", None),
+        ("EvidenceJoiner", "weights", [1]),
+        ("EvidencePromptBuilder", "system", True),
+        ("HeuristicGrader", "calibration", True),
+        ("HeuristicGrader", "weights", True),
+        ("QueryExpander", "template", 5),
+        ("QueryExpander", "strategies", True),
+        ("RecordBuilder", "abstention", True),
+        ("SearXNGWebSearch", "safe_search", True),
+        ("WebFallback", "query_cooldown_s", None),
+    ],
+)
+def test_a_setting_of_another_type_is_named_when_it_is_set(name: str, setting: str, value: Any) -> None:
+    """Not by an error of Python's, and not by the first question that meets it."""
+    given: dict[str, Any] = {
+        "BatchRelevanceGrader": {"chat_generator": scripted("x")},
+        "EvidenceJoiner": {"weights": {"bm25": 1.0}},
+        "WebFallback": {"websearch": Search()},
+    }
+    with pytest.raises(ConfigurationError, match=rf"{setting}\b"):
+        getattr(all_components, name)(**{**given.get(name, {}), setting: value})
+
+
 def test_every_component_takes_part() -> None:
     """Those with checks of their own aside."""
     tried = {param.values[0] for param in wrong()}

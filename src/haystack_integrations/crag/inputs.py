@@ -4,10 +4,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral, Real
+from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, CragError
 
 C = TypeVar("C", bound=type)
 
@@ -17,7 +18,7 @@ _DOORS: Final = ("run", "run_async")
 
 def checked(kind: C) -> C:
     """
-    Let `run` and `run_async` of a component refuse what is not of the types that their signatures name.
+    Let a component's `run`, `run_async` and constructor refuse what is not of the types that their signatures name.
 
     Python reads True as 1 and a text as a list of its letters, and tells of None only by what it lacks.
 
@@ -45,6 +46,8 @@ def checked(kind: C) -> C:
     for door in _DOORS:
         if door in vars(kind):
             setattr(kind, door, _checking(vars(kind)[door]))
+    if "__init__" in vars(kind):
+        kind.__init__ = _building(vars(kind)["__init__"])  # type: ignore[misc] # it is this class's own
     return kind
 
 
@@ -67,7 +70,7 @@ def check_input(owner: str, name: str, value: object, wanted: Any) -> None:
         raise ConfigurationError(msg)
 
 
-def _checking(door: Callable[..., Any]) -> Callable[..., Any]:
+def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:
     signature, kinds = inspect.signature(door), get_type_hints(door)
     wanted = {name: kinds[name] for name in list(signature.parameters)[1:] if name in kinds}
 
@@ -77,6 +80,28 @@ def _checking(door: Callable[..., Any]) -> Callable[..., Any]:
             if name in wanted:
                 check_input(type(owner).__name__, name, value, wanted[name])
 
+    return check
+
+
+def _building(build: Callable[..., None]) -> Callable[..., None]:
+    check = _check_of(build)
+
+    @wraps(build)
+    def built(self: object, *args: Any, **settings: Any) -> None:
+        try:
+            build(self, *args, **settings)
+        except CragError:  # a component's own words on its settings say more
+            raise
+        except Exception:
+            check(self, args, settings)
+            raise
+        check(self, args, {name: value for name, value in settings.items() if not isinstance(value, PurePath)})
+
+    return built
+
+
+def _checking(door: Callable[..., Any]) -> Callable[..., Any]:
+    check = _check_of(door)
     if inspect.iscoroutinefunction(door):
 
         @wraps(door)
@@ -99,13 +124,16 @@ def _fits(value: object, wanted: Any) -> bool:
     if origin in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if origin is Literal:
-        return isinstance(value, str) and value in parts
+        return any(type(value) is type(part) and value == part for part in parts)  # True is not the choice 1
     if origin is list:
         return isinstance(value, list | tuple) and all(_fits(entry, parts[0]) for entry in value)
     if wanted in (int, float):  # a boolean is no number, whatever Python says; numpy's numbers are some
         return isinstance(value, Integral if wanted is int else Real) and not isinstance(value, bool)
     known = wanted if origin is None else origin
-    return not isinstance(known, type) or isinstance(value, known)
+    try:
+        return not isinstance(known, type) or isinstance(value, known)
+    except TypeError:  # a protocol that cannot be asked for
+        return True
 
 
 def _got(value: object) -> str:

@@ -27,20 +27,18 @@ def seconds_to_wait(header: str | None, now: float | None = None) -> float | Non
     :returns: Seconds from now, from 0 to a day: no number from outside makes a wait endless. None for anything else.
     """
     text = (header or "").strip()
-    seconds = None
+    number = _number(text)
+    if number is not None:
+        return min(number, _LONGEST_S) if number >= 0 and (isfinite(number) or text.isdigit()) else None
     with suppress(ValueError, OverflowError):
-        number = _number(text)
-        seconds = _until(text, time.time() if now is None else now) if number is None else number
-    return None if seconds is None or not isfinite(seconds) else min(max(0.0, seconds), _LONGEST_S)
+        at = parsedate_to_datetime(text)
+        # A date without a zone is one in UTC (RFC 9110).
+        left = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - (time.time() if now is None else now)
+        return min(max(0.0, left), _LONGEST_S)
+    return None
 
 
 def _number(text: str) -> float | None:
     with suppress(ValueError):
         return float(text)
     return None
-
-
-def _until(text: str, now: float) -> float:
-    at = parsedate_to_datetime(text)
-    # A date without a zone is one in UTC (RFC 9110).
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now

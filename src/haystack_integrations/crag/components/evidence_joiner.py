@@ -8,7 +8,7 @@ from haystack import Document, component
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS, Hit, content_key, fuse, similarity_of, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
-from haystack_integrations.crag.inputs import check_input
+from haystack_integrations.crag.inputs import check_input, checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.retrieval_report import together
 from haystack_integrations.crag.state import CragState
@@ -17,6 +17,7 @@ from haystack_integrations.crag.telemetry import set_tags, trace
 
 @component
 @light
+@checked
 class EvidenceJoiner:
     """
     Fuses the lists of several retrievers into one, and keeps what each of them said.
