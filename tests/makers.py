@@ -47,6 +47,20 @@ def grading_by(score: Callable[[str], float]) -> Any:
     return scripted(reply)
 
 
+def _says_one(text: str) -> float:
+    return 0.9 if "one" in text else 0.1
+
+
+def _judged(messages: list[ChatMessage]) -> ChatMessage:
+    reply: ChatMessage = grading_by(_says_one).run(messages)["replies"][0]
+    return reply
+
+
+def cacheable() -> Any:
+    """A chat generator that grades whatever says "one" highest, by a function that has a name: a cache needs one."""
+    return MockChatGenerator(response_fn=_judged)
+
+
 def fill(store: Any, documents: Sequence[Document]) -> None:
     """Embed documents and write them into a store."""
     store.write_documents(StaticDocumentEmbedder().run(documents=list(documents))["documents"])

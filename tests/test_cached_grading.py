@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 from haystack import Document
+from haystack.components.generators.chat import FallbackChatGenerator
 from haystack.dataclasses import ChatMessage
 from makers import asked
 
@@ -23,6 +24,24 @@ from haystack_integrations.crag.state import CragState
 
 QUESTION = "Who wrote Emma?"
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+
+
+class Hiding:
+    """A chat generator of which nothing tells the model."""
+
+    def __init__(self, model: Any) -> None:
+        """Hide it."""
+        self._inner = model
+
+    def run(self, messages: list[Any]) -> dict[str, Any]:
+        """Answer as the hidden one."""
+        reply: dict[str, Any] = self._inner.run(messages)
+        return reply
+
+    async def run_async(self, messages: list[Any]) -> dict[str, Any]:
+        """Answer as the hidden one."""
+        reply: dict[str, Any] = await self._inner.run_async(messages)
+        return reply
 
 
 class Model:
@@ -54,6 +73,18 @@ class Model:
         self.shown += len(asked(messages))
         await asyncio.sleep(self.delay)
         return self._reply(messages)
+
+
+class TakingAll(Model):
+    """A model that takes what Haystack's fallback hands on."""
+
+    def run(self, messages: list[Any], **_: Any) -> dict[str, Any]:
+        """Answer."""
+        return super().run(messages)
+
+    async def run_async(self, messages: list[Any], **_: Any) -> dict[str, Any]:
+        """Answer."""
+        return await super().run_async(messages)
 
 
 def docs(count: int = 5, first: int = 0) -> list[Document]:
@@ -153,6 +184,33 @@ def test_what_is_not_clean_is_not_kept(asynchronous: bool) -> None:
         result = grade(BatchRelevanceGrader(model, cache=cache), asynchronous=asynchronous)
         assert model.calls == calls + 1
         assert result["scores"] == [0.8] * 5
+
+
+@BOTH
+def test_a_model_that_tells_no_settings_shares_its_grades_with_no_other(
+    asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two that hide different models would share a key; the same object is known again, and the log says so."""
+    cache, models = MemoryGradeCache(), [Model(), Model()]
+    first, second = map(Hiding, models)
+    hits = [
+        grade(BatchRelevanceGrader(one, cache=cache), asynchronous=asynchronous)["report"]["cache_hits"]
+        for one in (first, first, second)
+    ]
+    assert hits == [0, 5, 0]
+    assert [model.calls for model in models] == [1, 1]
+    assert "of use to this process only: got a Hiding, of which nothing tells the settings" in caplog.text
+
+
+@BOTH
+def test_models_within_a_model_are_told_apart_by_their_settings(asynchronous: bool) -> None:
+    """Haystack's fallback holds a list of them: the same ones hit, other ones do not."""
+    cache, replies = MemoryGradeCache(), []
+    for delay in (0.0, 0.0, 0.001):
+        nested = FallbackChatGenerator([TakingAll(delay)])
+        grader = BatchRelevanceGrader(nested, cache=cache)
+        replies.append(grade(grader, asynchronous=asynchronous)["report"]["cache_hits"])
+    assert replies == [0, 5, 0]
 
 
 @pytest.mark.parametrize(("web", "calls"), [(False, 2), (True, 1)])

@@ -21,7 +21,7 @@ from werkzeug import Request, Response
 
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
-from haystack_integrations.crag.searxng import MAX_BYTES, seconds_to_wait
+from haystack_integrations.crag.searxng import MAX_BYTES
 
 QUESTION = "canaryquestion about Emma"
 Door = Callable[..., dict[str, Any]]
@@ -448,21 +448,6 @@ class TestFailures:
         waited = failure(ask, at(searxng)).retry_after_s
         assert waited is not None
         assert 50 < waited <= 60
-
-    @pytest.mark.parametrize(
-        ("text", "seconds"),
-        [
-            ("Wed, 21 Oct 2015 07:28:30 GMT", 30.0),
-            ("Wed, 21 Oct 2015 07:27:00 GMT", 0.0),
-            ("Wed, 21 Oct 2099 07:28:00 GMT", 86_400.0),
-            ("Wed, 99 Oct 2015 07:28:00 GMT", None),
-            ("1.5", None),
-            ("²", None),
-            ("", None),
-        ],
-    )
-    def test_a_date_is_counted_from_now(self, text: str, seconds: float | None) -> None:
-        assert seconds_to_wait(text, 1_445_412_480.0) == seconds
 
     @pytest.mark.parametrize("status", [401, 404, 500, 502, 503])
     def test_any_other_status_is_an_error_of_its_own_kind(self, status: int, searxng: HTTPServer, ask: Door) -> None:

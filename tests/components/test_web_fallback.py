@@ -280,6 +280,24 @@ async def test_the_life_cycle_reaches_every_search() -> None:
     assert [search.done for search in searches] == [["warm_up", "warm_up_async", "close", "close_async"]] * 2
 
 
+async def test_a_search_that_cannot_be_closed_leaves_no_other_open() -> None:
+    class Stuck(Lively):
+        def close(self) -> None:
+            msg = "stuck"
+            raise OSError(msg)
+
+        async def close_async(self) -> None:
+            self.close()
+
+    for first, last in ((Stuck(), Lively()), (Lively(), Stuck())):
+        fallback = WebFallback([first, last])
+        with pytest.raises(OSError, match="stuck"):
+            fallback.close()
+        with pytest.raises(OSError, match="stuck"):
+            await fallback.close_async()
+        assert [*first.done, *last.done] == ["close", "close_async"]
+
+
 def test_the_span_tells_status_and_numbers_and_log_and_span_hold_no_word(
     web: WebServer, exporter: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

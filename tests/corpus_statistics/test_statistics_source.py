@@ -1,6 +1,5 @@
 """Which source tells: the store, else the file, else nobody; and `crag index --statistics`."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -93,30 +92,6 @@ def test_a_bad_file_is_an_error_at_warm_up(tmp_path: Path, store: Any) -> None:
     """Though the store would tell: it is what the file is kept for that matters."""
     with pytest.raises(ConfigurationError, match="no statistics at"):
         StatisticsSource(file=tmp_path / "none.json", store=store).warm_up()
-
-
-async def test_the_event_loop_goes_on_while_an_answer_is_awaited(store: Any, corpus: Path) -> None:
-    """Both doors give the same."""
-    source = StatisticsSource(file=corpus, store=store)
-    source.warm_up()
-    together = await asyncio.gather(*(source.resolve_async(QUESTION) for _ in range(20)))
-    assert together == [source.resolve(QUESTION)] * 20
-
-
-async def test_a_hanging_server_does_not_hold_the_event_loop() -> None:
-    """The loop turns on while the question waits."""
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        source = StatisticsSource(store=open_store("elasticsearch", f"http://127.0.0.1:{silent.getsockname()[1]}"))
-        waiting = asyncio.ensure_future(source.resolve_async(QUESTION))
-        turns = 0
-        while not waiting.done():
-            await asyncio.sleep(0.01)
-            turns += 1
-        assert await waiting is None
-        source.close()
-    assert turns > 5
 
 
 @pytest.fixture

@@ -99,6 +99,8 @@ def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) ->
     [
         ({"top_k": 0}, "top_k"),
         ({"candidates": -1}, "candidates"),
+        ({"top_k": True}, "top_k"),
+        ({"top_k": 1.5}, "top_k"),
         ({"pipeline": "corrective_rag"}, r"corrective_retrieval"),
         ({"pipeline": "indexing"}, r"corrective_retrieval"),
         ({"pipeline": "nothing"}, "no shipped pipeline"),
@@ -107,5 +109,6 @@ def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) ->
 def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         CorrectiveRetriever(store, **wrong)
-    with pytest.raises(ConfigurationError, match="top_k"):
-        CorrectiveRetriever(store).run(query="Who?", top_k=0)
+    for top_k in (0, True, 1.5):
+        with pytest.raises(ConfigurationError, match="top_k"):
+            CorrectiveRetriever(store).run(query="Who?", top_k=top_k)  # type: ignore[arg-type]

@@ -1,16 +1,22 @@
 """What a failure tells: a code and the trace. No question, document, key, address or exception's text, anywhere."""
 
+import ast
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hayhooks import log as hayhooks_log
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.errors import FilterError
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION, served
 from serving.failing import CANARY, BrokenStore, asked
 
-from haystack_integrations.crag.serving import logs
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.serving import failures, logs
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.settings import read_settings
 
@@ -52,6 +58,66 @@ def test_a_broken_store_is_a_failure_of_ours(log: io.StringIO) -> None:
         with running.client() as client:
             response = client.post("/corrective_retrieval/run", json={"question": QUESTION})
     assert (response.status_code, response.json()) == (500, {"error": "internal_error", "trace_id": None})
+
+
+class MisconfiguredStore(InMemoryDocumentStore):
+    """A store of which a search finds out that something was set wrongly."""
+
+    error: type[Exception] = ConfigurationError
+
+    def bm25_retrieval(self, *args: Any, **kwargs: Any) -> list[Document]:
+        raise self.error(CANARY)
+
+
+class FilteringStore(MisconfiguredStore):
+    """A store that understands no filters."""
+
+    error = FilterError
+
+
+@pytest.mark.parametrize("kind", [MisconfiguredStore, FilteringStore])
+def test_what_the_operator_set_wrongly_is_not_blamed_on_the_client(
+    kind: type[MisconfiguredStore], log: io.StringIO
+) -> None:
+    """A 422 would have the client look for a fault in a question that has none; the log says where to look."""
+    settings = read_settings(api_keys=KEY)
+    with served(create_app(settings, store=kind(index="test_misconfigured")), settings) as running:
+        with running.client() as client:
+            response = client.post("/corrective_retrieval/run", json={"question": QUESTION})
+    assert (response.status_code, response.json()) == (500, {"error": "misconfigured", "trace_id": None})
+    assert "; bm25)" in log.getvalue()
+    assert CANARY not in log.getvalue()
+
+
+def test_filters_that_a_client_sent_stay_its_own(log: io.StringIO) -> None:
+    settings = read_settings(api_keys=KEY)
+    body = {"question": QUESTION, "filters": {"field": "meta.year", "operator": "==", "value": 1815}}
+    with served(create_app(settings, store=FilteringStore(index="test_misconfigured")), settings) as running:
+        with running.client() as client:
+            response = client.post("/corrective_retrieval/run", json=body)
+    assert (response.status_code, response.json()["error"]) == (422, "invalid_filters")
+
+
+def _codes() -> set[str]:
+    """Every code that stands in the server's source."""
+    known = {*failures._CODES.values(), *failures._PACKAGES.values(), *(code for *_, code in failures._KINDS)}
+    for file in Path(failures.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ServeError", "problem"):
+                known |= {word for given in node.args[1:2] for word in _words(given)}
+    return known
+
+
+def _words(given: ast.expr) -> set[str]:
+    return {given.value} if isinstance(given, ast.Constant) and isinstance(given.value, str) else set()
+
+
+def test_every_code_of_the_server_stands_in_its_docs() -> None:
+    """A client that meets a code can look it up, and no code is promised that is not given."""
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    table = page.partition("| code | status | meaning |")[2].partition("\n\n")[0]
+    told = {word for line in table.splitlines() for word in line.split("|")[1:2] for word in word.split("`")[1::2]}
+    assert told == _codes() | {"internal_error"}
 
 
 def test_what_runs_well_is_not_logged_in_content(answering: Any, model: ScriptedModel, log: io.StringIO) -> None:

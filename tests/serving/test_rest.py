@@ -65,6 +65,8 @@ def test_options_reach_the_pipeline(answering: Any) -> None:
         ({"question": "x" * 4097}, "question", "string_too_long"),
         ({"question": ["CANARY"]}, "question", "string_type"),
         ({"question": "x", "top_k": 0}, "top_k", "greater_than_equal"),
+        ({"question": "x", "top_k": True}, "top_k", "int_type"),
+        ({"question": "x", "budget": {"llm_calls": True}}, "budget.llm_calls", "int_type"),
         ({"question": "x", "mode": "CANARY"}, "mode", "literal_error"),
         ({"question": "x", "budget": {"CANARY": 1}}, "budget", "extra_forbidden"),
         ({"question": "x", "budget": {"seconds": -1}}, "budget.seconds", "greater_than"),

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 from haystack import Document
-from makers import fill, grading_by, scripted
+from makers import cacheable, fill, grading_by, scripted
 from reading import Figures, in_new_process
 from scripted_model import NAME, ScriptedModel, judging
 from web_server import web_server
@@ -103,7 +103,7 @@ def test_looked_up_grades_are_hits_misses_or_errors(figures: Figures) -> None:
     """By document."""
     caches: list[GradeCache] = [MemoryGradeCache(), RedisGradeCache("redis://127.0.0.1:1/0")]
     for cache in caches:
-        grader = BatchRelevanceGrader(grading_by(lambda _: 0.5), cache=cache)
+        grader = BatchRelevanceGrader(cacheable(), cache=cache)
         for _ in range(2):
             grader.run(query=QUESTION, documents=[Document(content="a"), Document(content="b")])
         grader.close()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from makers import fill, grading_by, scripted
+from makers import cacheable, fill, grading_by, scripted
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from reading import named
 from web_server import web_server
@@ -83,7 +83,7 @@ def test_each_pass_and_the_whole_run_can_be_read(spans: InMemorySpanExporter, st
 
 def test_a_grading_says_who_was_asked_and_what_came_back(spans: InMemorySpanExporter) -> None:
     """Scores in document order, the prompt by its hash, each call's reply and cost."""
-    grader = BatchRelevanceGrader(grading_by(lambda text: 0.9 if "one" in text else 0.1), cache=MemoryGradeCache())
+    grader = BatchRelevanceGrader(cacheable(), cache=MemoryGradeCache())
     documents = [Document(content="one"), Document(content="two"), Document(content="")]
     for _ in range(2):
         grader.run(query=QUESTION, documents=documents)

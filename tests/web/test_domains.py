@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.web.domains import canonical_url, checked_rules, domain_matches, host_of, parse_url
+from haystack_integrations.crag.web.domains import canonical_url, checked_rules, domain_matches, parse_url
 
 LABEL = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8).map(lambda text: f"l{text}")
 HOST = st.lists(LABEL, min_size=2, max_size=4).map(".".join)
@@ -44,8 +44,8 @@ HOST = st.lists(LABEL, min_size=2, max_size=4).map(".".join)
 )
 def test_a_rule_covers_its_domain_and_what_is_below(url: str, matches: bool) -> None:
     """And nothing that looks like it."""
-    host = host_of(url)
-    assert (host is not None and domain_matches(host, "example.com")) is matches
+    parsed = parse_url(url)
+    assert (parsed is not None and domain_matches(parsed.host, "example.com")) is matches
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_rule_covers_its_domain_and_what_is_below(url: str, matches: bool) -> 
 )
 def test_what_is_no_web_address_has_no_host(url: object) -> None:
     """Neither an error nor a guess."""
-    assert host_of(url) is None
+    assert parse_url(url) is None
     assert canonical_url(url) is None
 
 
@@ -96,7 +96,9 @@ def test_what_is_no_web_address_has_no_host(url: object) -> None:
 )
 def test_a_host_has_one_form(url: str, host: str) -> None:
     """Whatever it is written like."""
-    assert host_of(url) == host
+    parsed = parse_url(url)
+    assert parsed is not None
+    assert parsed.host == host
 
 
 def test_an_address_is_written_without_what_deceives() -> None:

@@ -16,7 +16,7 @@ from web_server import HttpxSearch, RequestsSearch, WebServer, web_server
 
 from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
 from haystack_integrations.crag.web.outcome import Outcome
-from haystack_integrations.crag.web.providers import failure_of, results_of, seconds_of
+from haystack_integrations.crag.web.providers import failure_of, results_of
 from haystack_integrations.crag.web.search import WebSearchChain
 
 QUERY = "Where do penguins live?"
@@ -384,22 +384,6 @@ def test_errors_are_told_by_their_kind(error: Exception, kind: str, retry_after:
     told = failure_of(wrapped)
     assert told.kind in (kind, "RuntimeError")
     assert told.retry_after_s in (retry_after, None)
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [("0", 0.0), ("-5", 0.0), ("1.5", 1.5), ("nan", None), ("inf", None), ("", None), ("Wed, 21 Oct 2015", None)],
-)
-def test_retry_after_is_read_as_seconds_or_not_at_all(header: str, seconds: float | None) -> None:
-    """No number from outside can make a cool-down endless."""
-    assert seconds_of(header) == seconds
-
-
-def test_retry_after_is_read_as_a_date() -> None:
-    """In the past, it is now."""
-    assert 100 < (seconds_of(format_datetime(datetime.now(UTC) + timedelta(seconds=110))) or 0) <= 110
-    assert seconds_of("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
-    assert seconds_of("Wed, 21 Oct 2015 07:28:00 -0000") == 0.0
 
 
 def test_an_address_beside_the_documents_is_found_when_there_is_one_for_each() -> None:

@@ -12,6 +12,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.chat_backed import kind_of
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags
 
@@ -83,7 +84,9 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
     :param filters: Haystack filters, or None.
     :param top_k: Most documents.
     :returns: The request's body.
+    :raises ConfigurationError: For a `top_k` that is no whole number above 0.
     """
+    check_whole("top_k", top_k)
     words = {"query": query, "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
     asked: dict[str, Any] = {"must": [{"multi_match": words}], **_filter(filters)}
     return {"size": top_k, "query": {"bool": asked}}
@@ -100,8 +103,12 @@ def vector_request(
     :param filters: Haystack filters, or None.
     :param top_k: Most documents.
     :returns: The request's body.
+    :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number above 0.
     """
-    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": candidates or 10 * top_k}
+    check_whole("top_k", top_k)
+    wide = 10 * top_k if candidates is None else candidates
+    check_whole("num_candidates", wide)
+    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": wide}
     return {"size": top_k, "knn": {**nearest, **_filter(filters)}}
 
 

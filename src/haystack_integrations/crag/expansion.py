@@ -16,11 +16,10 @@ from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, one_line
-from haystack_integrations.crag.text import STOP_WORDS, terms, words
+from haystack_integrations.crag.text import STOP_WORDS, UNSPACED, terms, words
 
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _FORM: Final = "{term: [synonym, ...]}"
 
 
@@ -134,7 +133,7 @@ def keywords(question: str, most: int | None = None) -> str:
     :returns: The words in lower case, separated by spaces.
     """
     found = content_words(question)
-    if _UNSPACED.search(question):
+    if UNSPACED.search(question):
         # There a word is a run of characters between marks; single characters would be no words to search for.
         found = [part for part in re.findall(r"\w+", question.casefold()) if part not in STOP_WORDS]
     return " ".join(list(dict.fromkeys(found))[:most])

@@ -26,11 +26,10 @@ from haystack_integrations.crag.grading_plan import Answer, Item, Limits, Tally,
 from haystack_integrations.crag.grading_prompt import GradingPrompt
 from haystack_integrations.crag.grading_reply import Entry, Reply, read_reply
 from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
-from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.text import count_tokens
 
 NAME: Final = "BatchRelevanceGrader"
-_KIND: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "chat"}
 
 Asked = tuple[list[Item], str | None]
 Plan = Generator[Asked, Answer, dict[str, Entry | str]]
@@ -135,7 +134,7 @@ class Grading:
         """Open the span of one call; what the call really cost is counted by then, so the promise is taken back."""
         try:
             with trace("crag.grade.call") as span:
-                set_tags(span, {**_KIND, "crag.documents.in": len(items), "gen_ai.request.model": self.model.model})
+                set_tags(span, {**LLM_CALL, "crag.documents.in": len(items), "gen_ai.request.model": self.model.model})
                 yield span
         finally:
             with self._lock:

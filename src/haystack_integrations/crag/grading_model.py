@@ -6,15 +6,18 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final
 
+from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, kind_of, model_of, speaks_openai
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading_plan import SCHEMA_REFUSED
 
+logger = logging.getLogger(__name__)
+
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
-_NO_MATTER: Final = frozenset({"api_key", "timeout", "max_retries", "http_client_kwargs", "organization", "model"})
 
 
 def reply_schema(*, reasons: bool) -> dict[str, Any]:
@@ -88,12 +91,13 @@ class GradingModel:
         return model_of(self.generator)
 
     @cached_property
-    def settings(self) -> dict[str, Any]:
-        """Every plain setting of the generator that may change what it says, for keys of caches; no secrets."""
-        names = set(inspect.signature(type(self.generator).__init__).parameters) - _NO_MATTER
-        values = {name: getattr(self.generator, name, None) for name in names}
-        plain = (str, int, float, bool, dict, list)
-        return {name: value for name, value in values.items() if isinstance(value, plain)}
+    def settings(self) -> Mapping[str, Any]:
+        """Every setting of the generator that may change what it says, for keys of caches."""
+        try:
+            return {"generator": stable(self.generator)}
+        except ConfigurationError as error:
+            logger.warning("Cached grades are of use to this process only: {why}", why=str(error))
+            return {"own": own_name(self.generator)}
 
     @property
     def structured(self) -> bool:

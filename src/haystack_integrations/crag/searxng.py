@@ -3,11 +3,9 @@
 import json
 import math
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
@@ -15,12 +13,12 @@ import httpx
 from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
+from haystack_integrations.crag.retry_after import seconds_to_wait
 from haystack_integrations.crag.settings import configured
 
 logger = logging.getLogger(__name__)
 
 MAX_BYTES: Final = 2 * 1024 * 1024
-_LONGEST_WAIT: Final = 86_400.0
 _FORMATS: Final = "set `search.formats: [html, json]` in SearXNG's settings.yml"
 _WAYS_OUT: Final = {
     401: "put user name and password into CRAG_SEARXNG_URL (https://user:password@host)",
@@ -98,7 +96,7 @@ class Reply:
         moved = "no question is sent on to another address; set url to where it moved"
         way_out = moved if response.has_redirect_location else _WAYS_OUT.get(self.status, "see its log")
         msg = f"answered HTTP {self.status} instead of results; {way_out}"
-        raise server.error(msg, kind, seconds_to_wait(response.headers.get("Retry-After"), time.time()))
+        raise server.error(msg, kind, seconds_to_wait(response.headers.get("Retry-After")))
 
     def add(self, chunk: bytes) -> None:
         """Take a part of the body; one that is too long is not read further."""
@@ -149,16 +147,6 @@ class Reply:
         what = "an HTML page" if b"<html" in self._body[:1000].lower() else "something else"
         msg = f"sent {what} instead of a JSON object (HTTP {self.status}); is url right? Else {_FORMATS}"
         raise self._server.error(msg, "not_json" if self.status == httpx.codes.OK else f"http_{self.status}")
-
-
-def seconds_to_wait(header: str | None, now: float) -> float | None:
-    """Read a `Retry-After`, seconds or an HTTP date: seconds from `now` on, at most a day; None for anything else."""
-    text = (header or "").strip()
-    if text.isascii() and text.isdigit():
-        return min(float(text), _LONGEST_WAIT)
-    with suppress(ValueError, OverflowError):
-        return min(max(0.0, parsedate_to_datetime(text).timestamp() - now), _LONGEST_WAIT)
-    return None
 
 
 def _document(result: object) -> Document | None:

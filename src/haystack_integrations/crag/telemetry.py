@@ -14,6 +14,9 @@ from haystack.tracing.tracer import Span, tracer
 MOST_ON_A_SPAN: Final = 50
 """Of how many documents a span tells ids, scores and reasons."""
 
+LLM_CALL: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "chat"}
+"""What a span of a call to a chat model says of its kind."""
+
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _DIGITS: Final = 12
 

@@ -29,7 +29,7 @@ STOP_WORDS: Final = frozenset(
 """English words that say nothing about a topic. `us` is missing on purpose: lower-cased, it is also a country."""
 
 # Scripts written without spaces: one token per character, as Elasticsearch's standard analyser does for ideographs.
-_CJK = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
 _MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
 _WORD = re.compile(rf"\w[\w{_MARK}]*(?:['.,]\w[\w{_MARK}]*)*")
@@ -67,7 +67,7 @@ def surface_words(text: str) -> list[str]:
     :returns: The words in order of appearance.
     """
     if not text.isascii():
-        text = _CJK.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
+        text = UNSPACED.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
     found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark inside are looked at again.
     if "".join(found).isalnum():
@@ -139,8 +139,8 @@ def count_tokens(text: str) -> int:
     :param text: Any text.
     :returns: The estimate, rounded up; 0 only for blank text.
     """
-    ideographs = 0 if text.isascii() else len(_CJK.findall(text))
-    words = (_CJK.sub(" ", text) if ideographs else text).split()
+    ideographs = 0 if text.isascii() else len(UNSPACED.findall(text))
+    words = (UNSPACED.sub(" ", text) if ideographs else text).split()
     return max(ceil(len(words) * TOKENS_PER_WORD), sum(map(len, words)) // CHARACTERS_PER_TOKEN) + ideographs
 
 

@@ -61,3 +61,6 @@ ABSTENTION: Final = "The documents do not answer this question."
 
 ANSWER_FAILED: Final = "crag_failure"
 """Key of a reply's metadata: the kind of failure that kept the answer from being written."""
+
+COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
+"""What an evaluation tells of the price of a question."""

@@ -15,6 +15,7 @@ import orjson
 from haystack.core.serialization import default_from_dict, default_to_dict
 
 from haystack_integrations.crag.caching.flights import Flights
+from haystack_integrations.crag.caching.naming import stable
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_positive
 
@@ -183,18 +184,10 @@ def grade_key(
     :param text: The document as the prompt shows it.
     :param mode: Whether neighbours were in the prompt (`batch`): they may change a score.
     :returns: 64 hexadecimal digits.
+    :raises ConfigurationError: When what the model is told has no form that is the same in every process.
     """
     normal = unicodedata.normalize("NFC", question.strip())
     # A lone surrogate can come from a broken file; it is no reason to fail.
     shown = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    parts = ["v1", grader, model, prompt, _plain(generation), tenant, normal, shown, mode]
+    parts = ["v1", grader, model, prompt, stable(generation), tenant, normal, shown, mode]
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
-
-
-def _plain(value: object) -> object:
-    """Put settings into a form that does not depend on the order in which they were given."""
-    if isinstance(value, Mapping):
-        return {"map": sorted([str(name), json.dumps(_plain(entry))] for name, entry in value.items())}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return value if value is None or isinstance(value, str | int | float) else repr(value)

@@ -1,6 +1,6 @@
 """AnswerGenerator: the answer, within the time the run has left; a model that fails costs the answer only."""
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from haystack import component, logging
 from haystack.components.generators.chat.types import ChatGenerator
@@ -13,11 +13,10 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
-from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 logger = logging.getLogger(__name__)
-_KIND: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "chat"}
 
 
 @component
@@ -120,14 +119,14 @@ class AnswerGenerator(ChatBacked):
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
-        set_tags(span, {**_KIND, "error.type": kind})
+        set_tags(span, {**LLM_CALL, "error.type": kind})
         if self.on_failure == "raise":
             raise error
         return {"replies": [ChatMessage.from_assistant(self.apology, meta={ANSWER_FAILED: kind})]}
 
     def _told(self, span: Span, result: dict[str, Any]) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span."""
-        set_tags(span, {**_KIND, "gen_ai.request.model": model_of(self.chat_generator)})
+        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
         for reply in result["replies"][:1]:
             usage, why = Usage.of(reply), reply.meta.get("finish_reason")
             tags = {"gen_ai.response.model": reply.meta.get("model"), "gen_ai.usage.input_tokens": usage.tokens_in}

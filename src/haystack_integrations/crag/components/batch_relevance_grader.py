@@ -14,12 +14,14 @@ from haystack_integrations.crag.grading_model import GradingModel
 from haystack_integrations.crag.grading_options import GradingOptions
 from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
 from haystack_integrations.crag.grading_report import concluded
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import trace
 
 
 @component
+@checked
 class BatchRelevanceGrader(ChatBacked):
     """
     Grades all documents in one call to any Haystack chat generator (in as many windows as the prompt budget needs).

@@ -9,6 +9,7 @@ from haystack import Document, component
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id, set_score_of
 from haystack_integrations.crag.grading import NAME as MODEL
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
@@ -19,6 +20,7 @@ _OF_A_GRADE: Final = frozenset(field.name for field in fields(Grade))
 
 @component
 @light
+@checked
 class CascadeGate:
     """
     Stands between a cheap scorer (HeuristicGrader, RankerGrader) and BatchRelevanceGrader.

@@ -6,6 +6,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.decisions import Aggregate, Over, check_aggregate
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
@@ -16,6 +17,7 @@ from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_
 
 @component
 @light
+@checked
 class CragRouter:
     """
     Decides what happens with a graded retrieval, and writes the decision down.
@@ -93,8 +95,7 @@ class CragRouter:
         self.on_limit, self.max_iterations, self.max_evidence = on_limit, max_iterations, max_evidence
         self.mode, self.abstention, self.explain_abstention = check_mode(mode), abstention, explain_abstention
         thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict)
-        policy = Policy.of(self, thresholds)
-        self._routing = Routing(thresholds, policy, aggregate, aggregate_over, variance_rule, mode)
+        self._routing = Routing(thresholds, Policy.of(self, thresholds), aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(
         generate=list[Document],

@@ -10,7 +10,8 @@ from haystack_integrations.components.retrievers.elasticsearch import (
     ElasticsearchEmbeddingRetriever,
 )
 from haystack_integrations.crag import elasticsearch_search as searching
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.settings import check_positive, check_whole
 from haystack_integrations.crag.state import CragState
 
 Filters = dict[str, Any] | None
@@ -18,6 +19,7 @@ State = CragState | None
 
 
 @component
+@checked
 class ReportingBM25Retriever(ElasticsearchBM25Retriever):
     """
     Searches an index by words, and says when it reached only a part of it.
@@ -54,16 +56,12 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         :param top_k: Most documents.
         :param filter_policy: `replace` or `merge`: what becomes of the filters when a run brings its own.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
-        :raises ConfigurationError: For a timeout that is no number above 0.
+        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
         """
         check_positive({"timeout_s": timeout_s})
+        check_whole("top_k", top_k)
         # By name, since `super()` does not know the class that the decorator makes.
-        settings: dict[str, Any] = {
-            "filters": filters,
-            "fuzziness": fuzziness,
-            "top_k": top_k,
-            "filter_policy": filter_policy,
-        }
+        settings = dict[str, Any](filters=filters, fuzziness=fuzziness, top_k=top_k, filter_policy=filter_policy)
         ElasticsearchBM25Retriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
 
@@ -102,10 +100,11 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
 
     def _request(self, query: str, filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
-        return searching.words_request(query, self._fuzziness, chosen, top_k or self._top_k)
+        return searching.words_request(query, self._fuzziness, chosen, self._top_k if top_k is None else top_k)
 
 
 @component
+@checked
 class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
     """Searches an index by a vector, and says when it reached only a part of it; see `ReportingBM25Retriever`."""
 
@@ -116,9 +115,10 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
         :param document_store: An ElasticsearchDocumentStore.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
         :param settings: `filters`, `top_k`, `num_candidates` and `filter_policy`.
-        :raises ConfigurationError: For a timeout that is no number above 0.
+        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
         """
         check_positive({"timeout_s": timeout_s})
+        check_whole("top_k", settings.get("top_k", 1))
         ElasticsearchEmbeddingRetriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
 
@@ -146,4 +146,5 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
 
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
-        return searching.vector_request(vector, self._num_candidates, chosen, top_k or self._top_k)
+        most = self._top_k if top_k is None else top_k
+        return searching.vector_request(vector, self._num_candidates, chosen, most)

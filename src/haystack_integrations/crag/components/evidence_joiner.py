@@ -16,6 +16,7 @@ from haystack_integrations.crag.fusion import (
     within_tokens,
 )
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
+from haystack_integrations.crag.inputs import check_input, checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.retrieval_report import together
 from haystack_integrations.crag.settings import check_whole
@@ -25,6 +26,7 @@ from haystack_integrations.crag.telemetry import set_tags, trace
 
 @component
 @light
+@checked
 class EvidenceJoiner:
     """
     Fuses the lists of several retrievers into one, and keeps what each of them said.
@@ -106,6 +108,9 @@ class EvidenceJoiner:
             - `state`: Both states as one, only when a `refined_state` came.
             - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
         """
+        sockets: Any = self.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
+        for name, value in lists.items():
+            check_input("EvidenceJoiner", name, value, getattr(sockets.get(name), "type", Any))
         reports = {name: lists.pop(f"{name}_report", None) for name in self.weights}
         state, refined = lists.pop("state", None), lists.pop("refined_state", None)
         known = CragState.merged(state, refined)

@@ -7,6 +7,7 @@ from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.grades import crag_meta, source_name
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.templates import compile_template
 from haystack_integrations.crag.vocabulary import ABSTENTION
@@ -29,6 +30,7 @@ Question: {{ question }}"""
 
 @component
 @light
+@checked
 class EvidencePromptBuilder:
     """
     Writes the prompt of the answer: one default for all shipped pipelines, compiled once.

@@ -8,6 +8,7 @@ from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.heuristics import Heuristics
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
@@ -17,6 +18,7 @@ from haystack_integrations.crag.weighting import Weights, check_weights
 
 
 @component
+@checked
 class HeuristicGrader:
     """
     Grades documents in milliseconds, without a language model; takes the place of `BatchRelevanceGrader` in any YAML.
@@ -72,9 +74,8 @@ class HeuristicGrader:
                 msg = f"pass weights or a calibration, but got both {weights!r} and {calibration!r}"
                 raise ConfigurationError(msg)
         check_positive({"min_tokens": min_tokens})
-        self.weights, self.calibration = weights, calibration
-        self.statistics, self.document_store = statistics, document_store
-        self.model, self.title_field, self.min_tokens = model, title_field, min_tokens
+        self.weights, self.calibration, self.statistics, self.model = weights, calibration, statistics, model
+        self.document_store, self.title_field, self.min_tokens = document_store, title_field, min_tokens
         self._statistics = StatisticsSource(file=statistics, store=document_store, title_field=title_field)
         self._heuristics = Heuristics(weights, calibration, self._statistics, model, title_field, min_tokens)
 

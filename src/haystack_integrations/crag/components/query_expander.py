@@ -9,12 +9,14 @@ from haystack.tracing.tracer import Span
 from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, kind_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion_options import ExpansionMode, ExpansionOptions
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.query_expansion import Expansion
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
 
 
 @component
+@checked
 class QueryExpander(ChatBacked):
     """
     Finds the next search queries of a run; the user's question itself is never replaced.
@@ -86,8 +88,7 @@ class QueryExpander(ChatBacked):
         """
         Find the next queries.
 
-        In a loop connect `state` only: a question passed to the whole run would set this off before the first
-        retrieval.
+        In a loop connect `state` only: a question for the whole run would set this off before the first retrieval.
 
         :param query: The user's original question, when there is no state, or when nothing was retrieved yet.
         :param state: What the run knows: the question, its action, the queries tried, the kept evidence.

@@ -9,6 +9,7 @@ from haystack.core.serialization import component_to_dict
 from haystack_integrations.crag.chat_backed import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.ranker_scores import Ranking, Scale
 from haystack_integrations.crag.settings import check_positive
@@ -17,6 +18,7 @@ from haystack_integrations.crag.telemetry import trace
 
 
 @component
+@checked
 class RankerGrader(ChatBacked):
     """
     Grades documents by a ranker's own scores; takes the place of `HeuristicGrader` in any YAML, also before a cascade.

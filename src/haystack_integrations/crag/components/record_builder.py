@@ -7,6 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.metrics import answered
 from haystack_integrations.crag.record_tags import record_tags
@@ -18,6 +19,7 @@ from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
 @component
 @light
+@checked
 class RecordBuilder:
     """
     Writes the `crag` record: verdict, score, corrections, cost and the trail of all decisions, as plain JSON.

@@ -8,9 +8,11 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack_integrations.crag import elasticsearch_search as searching
 from haystack_integrations.crag.components.elasticsearch_retrievers import Filters, State
 from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.inputs import checked
 
 
 @component
+@checked
 class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
     """
     Embeds a question and searches by the vector: `TextEmbeddingRetriever` with the report of `ReportingBM25Retriever`.

@@ -7,6 +7,7 @@ from haystack.utils.filters import document_matches_filter
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, crag_meta, question_id, with_grade
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import number
 from haystack_integrations.crag.telemetry import set_tags, trace
@@ -21,6 +22,7 @@ VECTOR_SCORE_SETTING: Final = "KB_AGENT_VECTOR_SCORE_THRESHOLD"
 
 @component
 @light
+@checked
 class RulePrefilter:
     """
     Approves a retrieval by rule, or hands it to the grader; never both, and never an empty one.

@@ -9,6 +9,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.searxng import Reply, Server
 from haystack_integrations.crag.settings import number
 
@@ -16,6 +17,7 @@ TimeRange = Literal["day", "week", "month", "year"]
 
 
 @component
+@checked
 class SearXNGWebSearch:
     """
     Asks a SearXNG server, or the older searx, and returns its results as documents: no key, no account.

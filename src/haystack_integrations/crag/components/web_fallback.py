@@ -4,6 +4,7 @@ from typing import Any
 
 from haystack import Document, component
 
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import trace
@@ -17,6 +18,7 @@ from haystack_integrations.crag.web.search import WebSearchChain
 
 
 @component
+@checked
 class WebFallback(WebBacked):
     """
     Searches the web through one provider or a chain of them, and gives labelled, cleaned, capped documents.
@@ -62,8 +64,7 @@ class WebFallback(WebBacked):
         """
         Choose providers and limits.
 
-        :param websearch: A Haystack web search, or a list of them, the preferred one first. Set its own timeout, too:
-            a blocking call that we give up ends only with that.
+        :param websearch: A Haystack web search, or a list of them, best first. One that blocks ends by its own timeout.
         :param max_results: Most documents to give.
         :param timeout_s: The longest search, in seconds.
         :param max_retries: How often a provider is asked again in one search; never after 429 or another 4xx.
@@ -128,9 +129,9 @@ class WebFallback(WebBacked):
         """
         Search the web without blocking the event loop; see `run`.
 
-        :param query: What to search for.
-        :param state: What the run knows.
-        :param enabled: Whether this run may search.
+        :param query: As `run`.
+        :param state: As `run`.
+        :param enabled: As `run`.
         :returns: As `run`.
         """
         with trace("crag.web") as span:

@@ -1,6 +1,5 @@
 """Where a grader's document frequencies come from: the store, else a file, else what was retrieved."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +68,6 @@ class StatisticsSource:
         if known is None and self._file is not None:
             known = read_statistics(self._file)
         return known if known is not None and known.documents else None
-
-    async def resolve_async(self, query: str) -> CorpusStatistics | None:
-        """
-        Find document frequencies without blocking the event loop; see `resolve`.
-
-        :param query: The question.
-        :returns: As `resolve`.
-        :raises ConfigurationError: As `resolve`.
-        """
-        return await asyncio.to_thread(self.resolve, query)  # for 0.3 seconds at most, once warm
 
     def close(self) -> None:
         """Close the connection to a server; the next question opens a new one."""

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score
 
-from haystack_integrations.crag.vocabulary import JUDGED
+from haystack_integrations.crag.vocabulary import COSTS, JUDGED
 
 Record = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
 UNGRADED: Final = "ungraded"  # what a question without a verdict counts as: always wrong
 TOLD: Final = (*JUDGED, UNGRADED)
-COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 _EPSILON: Final = 1e-9
 
 RATIOS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {

@@ -30,6 +30,7 @@ from haystack_integrations.crag.evaluation.parts import (
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import counted
+from haystack_integrations.crag.vocabulary import COSTS
 
 Record = dict[str, Any]
 Progress = Callable[[int, int | None, str], None]
@@ -38,7 +39,6 @@ WORTH_A_WORKER: Final = {"fixed": 1000, "live": 100}
 """Questions without a chat model for which another process is worth its start of some seconds."""
 
 _CHUNK: Final = 16
-_COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 
 
 class Judge(Protocol):
@@ -207,5 +207,5 @@ def _record(judge: Judge, case: Case) -> Record:
             ("label", "verdict", "score", "probabilities", "rule", "action", "strips", "support", "gap")
         )
         head = {"id": case.id, "question": case.question, "strict": case.strict}
-        cost = dict.fromkeys(_COSTS)
+        cost = dict.fromkeys(COSTS)
         return {**head, **none, "documents": [], "cost": cost, "error": f"{type(cause).__name__}: {why}"}

@@ -9,7 +9,7 @@ from haystack.document_stores.types import DocumentStore
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.settings import check_whole
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
@@ -62,7 +62,8 @@ class CorrectiveRetriever:
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
         :raises ConfigurationError: For a number below 1, or a pipeline that is not there or gives something else.
         """
-        check_positive({"top_k": top_k, "candidates": candidates})
+        check_whole("top_k", top_k)
+        check_whole("candidates", candidates)
         given = read(pipeline)["outputs"]
         if not set(given) >= _WANTED or "answers" in given:
             fitting = [name for name in names() if set(read(name)["outputs"]) == _WANTED]
@@ -143,7 +144,7 @@ class CorrectiveRetriever:
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
         """Give the pipeline's inputs, and how many documents to hand on."""
         most = self.top_k if top_k is None else top_k
-        check_positive({"top_k": most})
+        check_whole("top_k", most)
         own = {"filters": self.filters if filters is None else filters, "mode": self.mode}
         wanted = {"query": query, "top_k": max(most, self.candidates), **own}
         return {name: value for name, value in wanted.items() if value is not None}, most

@@ -25,9 +25,11 @@ MIME_TYPES: Final = {
 """The files that `indexing.yml` converts, by suffix."""
 
 RECORDS: Final = ".jsonl"
-_SUFFIXES: Final = (*MIME_TYPES, RECORDS)
+SUFFIXES: Final = (*MIME_TYPES, RECORDS)
+"""All files that can be indexed."""
+
 _MAX_FILE: Final = 100_000_000
-_OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(_SUFFIXES)}; convert it first"
+_OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(SUFFIXES)}; convert it first"
 
 
 @dataclass(slots=True)
@@ -202,7 +204,7 @@ def _name(path: Path, base: Path | None) -> str:
 
 
 def _unusable(path: Path, name: str) -> str | None:
-    if path.suffix.lower() not in _SUFFIXES:
+    if path.suffix.lower() not in SUFFIXES:
         return _OTHER_KIND
     if len(name) > MAX_NAME:
         return f"got a name of {len(name)} characters, wanted at most {MAX_NAME}; pass a base to shorten it"

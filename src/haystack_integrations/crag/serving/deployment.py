@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from inspect import isawaitable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,6 @@ from haystack_integrations.crag.chat_model import (
     chat_model,
     has_key,
 )
-from haystack_integrations.crag.closing import close_all_async
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError
@@ -86,10 +86,11 @@ class Deployment:
             yield
         finally:
             gc.unfreeze()
-            for wrapper in self.wrappers.values():
-                await wrapper.loaded.close_async()
-                wrapper.loaded.close()
-            await close_all_async([self.store])
+            for name, wrapper in self.wrappers.items():
+                # Part by part: Haystack's own close stops at the first that fails, and leaves the rest open.
+                for part, held in wrapper.loaded.pipeline.walk():
+                    await _close(f"{name}.{part}", held)
+            await _close("store", self.store)
 
 
 def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
@@ -159,6 +160,18 @@ async def reachable(store: Any, seconds: float | None = None) -> bool:
         logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
         return False
     return True
+
+
+async def _close(name: str, held: Any) -> None:
+    """Release what something holds on this event loop, and what it holds besides; the log says what could not be."""
+    for method in ("close_async", "close"):
+        try:
+            if hasattr(held, method):
+                ended = getattr(held, method)()
+                if isawaitable(ended):
+                    await ended
+        except Exception as error:  # whatever it raises: the others are to be closed all the same
+            logger.warning("{part} could not be closed: {kind}", part=name, kind=type(error).__name__)
 
 
 def _loaded(

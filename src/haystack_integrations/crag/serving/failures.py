@@ -34,11 +34,14 @@ _CODES: Final = {
     501: "not_supported",
     503: "unavailable",
 }
-# What a client may have done wrong, and what is down behind this server, by the error that says so.
+_MISCONFIGURED: Final = "misconfigured"
+# What a client may have done wrong, what is down behind this server, and what its operator has set wrong, by the error
+# that says so. A client's own options are checked at the door, as `invalid_request`: what a part finds unusable later
+# is a setting of the server's, and no other request would go better.
 _KINDS: Final[Sequence[tuple[type[Exception], int, str]]] = (
     (QuestionError, 422, "invalid_question"),
     (FilterError, 422, "invalid_filters"),
-    (ConfigurationError, 422, "invalid_options"),
+    (ConfigurationError, 500, _MISCONFIGURED),
     (StoreError, 503, "store_unavailable"),
     (GradingError, 503, "model_unavailable"),
 )
@@ -174,7 +177,8 @@ def translated(options: Mapping[str, Any]) -> Iterator[None]:
     except Exception as error:  # the boundary of the server: whatever a pipeline raises
         status, code = _kind(error, options)
         kinds = " < ".join(type(link).__name__ for link in causes(error))
-        logger.warning("A run failed: {code} ({kinds})", code=code, kinds=kinds)
+        part = next((name for link in causes(error) if (name := getattr(link, "component_name", None))), "no component")
+        logger.warning("A run failed: {code} ({kinds}; {part})", code=code, kinds=kinds, part=part)
         raise ServeError(status, code, _FILTERS if code == "invalid_filters" else None) from None
 
 
@@ -183,7 +187,9 @@ def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
     for link in chain:
         for kind, status, code in _KINDS:
             if isinstance(link, kind):
-                return status, code
+                # Filters that no client sent stand in the pipeline.
+                own = code == "invalid_filters" and not options.get("filters")
+                return (500, _MISCONFIGURED) if own else (status, code)
     for link in chain:
         package = type(link).__module__.partition(".")[0]
         if package in _PACKAGES:

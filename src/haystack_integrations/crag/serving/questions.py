@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 
 from haystack_integrations.crag.serving.failures import ServeError, broken_rules
@@ -13,7 +13,18 @@ QUERY: Final = "query"
 """What pipelines call the question."""
 
 _MOST_LEVELS: Final = 20
-_Positive = Annotated[int, Field(gt=0, le=1_000_000_000)]
+
+
+def _no_switch(value: Any) -> Any:
+    """Refuse true and false where a number is wanted: pydantic would read them as 1 and 0."""
+    if isinstance(value, bool):
+        rule: Literal["int_type"] = "int_type"
+        raise PydanticCustomError(rule, "a boolean is no number")
+    return value
+
+
+_Number = BeforeValidator(_no_switch)
+_Positive = Annotated[int, Field(gt=0, le=1_000_000_000), _Number]
 
 
 class BudgetLimits(BaseModel):
@@ -24,7 +35,7 @@ class BudgetLimits(BaseModel):
     iterations: _Positive | None = None
     llm_calls: _Positive | None = None
     tokens: _Positive | None = None
-    seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False), _Number] | None = None
 
 
 class FoundItem(BaseModel):
@@ -55,7 +66,7 @@ def _shallow(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 _OPTIONS: Final[dict[str, tuple[Any, str]]] = {
-    "top_k": (Annotated[int, Field(ge=1, le=1000)], "Documents per retriever."),
+    "top_k": (Annotated[int, Field(ge=1, le=1000), _Number], "Documents per retriever."),
     "filters": (Annotated[dict[str, Any], AfterValidator(_shallow)], "Haystack metadata filters."),
     "mode": (Mode, "`enforce` acts on decisions, `observe` only takes them, `off` does neither."),
     "web": (bool, "False keeps this run from asking the web."),

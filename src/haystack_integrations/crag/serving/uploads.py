@@ -10,14 +10,13 @@ from fastapi import APIRouter, File, UploadFile
 from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.pipelines.indexing import index
-from haystack_integrations.crag.pipelines.sources import MIME_TYPES, RECORDS
+from haystack_integrations.crag.pipelines.sources import SUFFIXES
 from haystack_integrations.crag.serving.failures import Problem, ServeError, translated
 
 PATH: Final = "/indexing/run"
 FOLDER: Final = "uploads"
 """Sources of uploads are named `uploads/FILE`: none takes the place of a file that was indexed otherwise."""
 
-_SUFFIXES: Final = (*MIME_TYPES, RECORDS)
 _LONGEST_NAME: Final = 200
 _MOST_FILES: Final = 100
 _PATH_SIGNS: Final = set("/\\:")
@@ -60,7 +59,7 @@ def uploads_router(store: Any) -> APIRouter:
 
     @router.post(PATH, responses={413: {"model": Problem}, 415: {"model": Problem}})
     async def upload(
-        files: Annotated[list[UploadFile], File(description=f"Files of the kinds {', '.join(_SUFFIXES)}.")],
+        files: Annotated[list[UploadFile], File(description=f"Files of the kinds {', '.join(SUFFIXES)}.")],
     ) -> IndexResult:
         """Index uploaded files; the same file again changes nothing."""
         named = _named(files)
@@ -80,9 +79,9 @@ def _named(files: Sequence[UploadFile]) -> dict[str, UploadFile]:
         name = file.filename or ""
         if not _is_plain(name) or name in named:
             raise ServeError(422, "invalid_filename", [{"field": "files", "rule": "plain_and_different_names"}])
-        if Path(name).suffix.lower() not in _SUFFIXES:
+        if Path(name).suffix.lower() not in SUFFIXES:
             raise ServeError(
-                415, "unsupported_media_type", [{"field": "files", "rule": "suffix", "expected": _SUFFIXES}]
+                415, "unsupported_media_type", [{"field": "files", "rule": "suffix", "expected": SUFFIXES}]
             )
         named[name] = file
     return named

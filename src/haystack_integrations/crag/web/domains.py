@@ -104,17 +104,6 @@ def canonical_host(host: str) -> str | None:
     return host if _LABELS.fullmatch(host) and len(host) <= _LONGEST_HOST else None
 
 
-def host_of(url: object) -> str | None:
-    """
-    Name the host that a web address leads to.
-
-    :param url: Any address.
-    :returns: The canonical host, or None for all but http and https.
-    """
-    parsed = parse_url(url)
-    return parsed.host if parsed else None
-
-
 def domain_matches(host: str, rule: str) -> bool:
     """
     Tell whether a host is a domain or below it; never whether it merely looks like it.

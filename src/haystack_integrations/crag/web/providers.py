@@ -1,19 +1,16 @@
 """What differs between Haystack's web searches: how they are called, where they put the link, and how they fail."""
 
 import asyncio
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from functools import partial
-from math import isfinite
 from typing import Any, Final
 
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import CragError
+from haystack_integrations.crag.retry_after import seconds_to_wait
 from haystack_integrations.crag.web.breaker import Breaker
 
 _LINK_KEYS: Final = ("url", "link", "href")
@@ -173,26 +170,7 @@ def _retry_after(error: BaseException) -> float | None:
     for name in ("retry_after_s", "retry_after_seconds"):  # our own client; tavily without a key
         value = getattr(error, name, None)
         if value is not None:
-            return seconds_of(str(value))
+            return seconds_to_wait(str(value))
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("Retry-After") if isinstance(headers, Mapping) else None
-    return None if value is None else seconds_of(str(value))
-
-
-def seconds_of(retry_after: str) -> float | None:
-    """
-    Read a Retry-After header: seconds, or a date.
-
-    :param retry_after: The header's value.
-    :returns: Seconds from now, never below 0; None when it is neither.
-    """
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(retry_after)
-        except ValueError:
-            return None
-        # A date without a zone is one in UTC (RFC 9110).
-        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - time.time()
-    return max(0.0, seconds) if isfinite(seconds) else None
+    return None if value is None else seconds_to_wait(str(value))

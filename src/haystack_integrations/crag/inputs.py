@@ -1,0 +1,164 @@
+"""What the components here take: a value of another type is refused by one clear error, before anything reads it."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from numbers import Integral, Real
+from pathlib import PurePath
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from haystack_integrations.crag.errors import ConfigurationError, CragError
+
+C = TypeVar("C", bound=type)
+
+_NAMES: Final = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", NoneType: "None"}
+_DOORS: Final = ("run", "run_async")
+
+
+def checked(kind: C) -> C:
+    """
+    Let a component's `run`, `run_async` and constructor refuse what is not of the types that their signatures name.
+
+    Python reads True as 1 and a text as a list of its letters, and tells of None only by what it lacks.
+
+    ```python
+    from haystack import Document, component
+    from haystack_integrations.crag.errors import ConfigurationError
+    from haystack_integrations.crag.inputs import checked
+
+    @component
+    @checked
+    class First:
+        @component.output_types(documents=list[Document])
+        def run(self, documents: list[Document], top_k: int = 1):
+            return {"documents": documents[:top_k]}
+
+    try:
+        First().run(documents=["Emma"])
+    except ConfigurationError as error:
+        assert str(error).startswith("First got a list with a str for documents, wanted a list of Document")
+    ```
+
+    :param kind: The class, below `@component`.
+    :returns: The same class.
+    """
+    for door in _DOORS:
+        if door in vars(kind):
+            setattr(kind, door, _checking(vars(kind)[door]))
+    if "__init__" in vars(kind):
+        kind.__init__ = _building(vars(kind)["__init__"])  # type: ignore[misc] # it is this class's own
+    return kind
+
+
+def check_input(owner: str, name: str, value: object, wanted: Any) -> None:
+    """
+    Refuse a value that is not of a type.
+
+    :param owner: Who got it.
+    :param name: The input's name.
+    :param value: The value. It stands in no message: it may be a document or a question.
+    :param wanted: The type.
+    :raises ConfigurationError: With what was got, what was wanted and the way out.
+    """
+    if not _fits(value, wanted):
+        optional = " or leave it out" if NoneType in get_args(wanted) else ""
+        msg = (
+            f"{owner} got {_got(value)} for {name}, wanted {_told(wanted)}; pass one{optional}, "
+            f"or connect an output of that type"
+        )
+        raise ConfigurationError(msg)
+
+
+def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:
+    signature, kinds = inspect.signature(door), get_type_hints(door)
+    wanted = {name: kinds[name] for name in list(signature.parameters)[1:] if name in kinds}
+
+    def check(owner: object, args: Sequence[Any], inputs: Mapping[str, Any]) -> None:
+        # Whatever does not fit the signature is left to Python, which names it.
+        for name, value in [*zip(wanted, args, strict=False), *inputs.items()]:
+            if name in wanted:
+                check_input(type(owner).__name__, name, value, wanted[name])
+
+    return check
+
+
+def _building(build: Callable[..., None]) -> Callable[..., None]:
+    check = _check_of(build)
+
+    @wraps(build)
+    def built(self: object, *args: Any, **settings: Any) -> None:
+        try:
+            build(self, *args, **settings)
+        except CragError:  # a component's own words on its settings say more
+            raise
+        except Exception:
+            check(self, args, settings)
+            raise
+        check(self, args, {name: value for name, value in settings.items() if not isinstance(value, PurePath)})
+
+    return built
+
+
+def _checking(door: Callable[..., Any]) -> Callable[..., Any]:
+    check = _check_of(door)
+    if inspect.iscoroutinefunction(door):
+
+        @wraps(door)
+        async def run_async(self: object, *args: Any, **inputs: Any) -> Any:
+            check(self, args, inputs)
+            return await door(self, *args, **inputs)
+
+        return run_async
+
+    @wraps(door)
+    def run(self: object, *args: Any, **inputs: Any) -> Any:
+        check(self, args, inputs)
+        return door(self, *args, **inputs)
+
+    return run
+
+
+def _fits(value: object, wanted: Any) -> bool:
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return any(type(value) is type(part) and value == part for part in parts)  # True is not the choice 1
+    if origin is list:
+        return isinstance(value, list | tuple) and all(_fits(entry, parts[0]) for entry in value)
+    if wanted in (int, float):  # a boolean is no number, whatever Python says; numpy's numbers are some
+        return isinstance(value, Integral if wanted is int else Real) and not isinstance(value, bool)
+    known = wanted if origin is None else origin
+    try:
+        return not isinstance(known, type) or isinstance(value, known)
+    except TypeError:  # a protocol that cannot be asked for
+        return True
+
+
+def _got(value: object) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, list | tuple) and value:
+        kinds = " and a ".join(dict.fromkeys(type(entry).__name__ for entry in value))
+        return f"a {type(value).__name__} with a {kinds}"
+    return f"a {type(value).__name__}"
+
+
+def _told(wanted: Any) -> str:
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin in (Union, UnionType):
+        return " or ".join(_told(part) for part in parts)
+    if origin is Literal:
+        return f"one of {list(parts)}"
+    if origin is list:
+        return f"a list of {_entries(parts)}"
+    if origin is dict:
+        return "a mapping"
+    return str(_NAMES.get(wanted, f"a {getattr(wanted, '__name__', wanted)}"))
+
+
+def _entries(parts: Sequence[Any]) -> str:
+    (entry,) = parts
+    plural = {str: "texts", float: "numbers", int: "whole numbers"}
+    return "mappings" if get_origin(entry) is dict else str(plural.get(entry, getattr(entry, "__name__", entry)))
