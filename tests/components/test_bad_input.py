@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from haystack import Document, component
+from haystack.dataclasses import ChatMessage
 from makers import scripted
 
 import haystack_integrations.crag.components as all_components
@@ -23,8 +24,8 @@ from haystack_integrations.document_stores.elasticsearch import ElasticsearchDoc
 
 CANARY = "CANARY-7f3a"
 QUESTION = "Who wrote Emma?"
-# Their checks are their own: QuestionGuard tells the asker in its words, the others stand here when they check.
-OWN = {"AnswerGenerator", "QuestionGuard", "StripRefiner"}
+# Its checks are its own: it tells the asker in its words.
+OWN = {"QuestionGuard"}
 # Haystack's embedders raise a TypeError, and theirs names the embedder that was meant.
 ERRORS = {"StaticDocumentEmbedder": TypeError, "StaticTextEmbedder": TypeError}
 WRONG: dict[str, list[Any]] = {
@@ -36,6 +37,7 @@ WRONG: dict[str, list[Any]] = {
     "switch": [0, 1, "no", []],
     "name": [True, 5, b"x", [CANARY]],
     "vector": [None, True, 5, CANARY, {}],
+    "callback": [True, 5, CANARY, [CANARY]],
     "histories": [True, 5, CANARY, [CANARY], [None]],
 }
 KINDS = {
@@ -44,6 +46,8 @@ KINDS = {
     "question": "text",
     "documents": "documents",
     "replies": "documents",
+    "messages": "documents",
+    "streaming_callback": "callback",
     "bm25": "documents",
     "state": "state",
     "outcome": "state",
@@ -116,7 +120,12 @@ def wrong() -> Iterator[Any]:
             continue
         sockets = part.__haystack_input__._sockets_dict
         good: dict[str, Any] = {"query": QUESTION, "question": QUESTION, "text": QUESTION, "query_embedding": [0.0]}
-        good |= {"documents": [Document(content=CANARY)], "bm25": [], "outcome": CragState.start(QUESTION)}
+        good |= {
+            "documents": [Document(content=CANARY)],
+            "bm25": [],
+            "messages": [ChatMessage.from_user("?")],
+            "outcome": CragState.start(QUESTION),
+        }
         mandatory = {socket: good[socket] for socket, told in sockets.items() if told.is_mandatory}
         for socket, told in sockets.items():
             for value in WRONG[KINDS[socket]]:

@@ -13,7 +13,7 @@ from makers import graded
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.grades import grade_of, question_id
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import ACTIONS
 
@@ -422,3 +422,25 @@ def test_a_web_that_was_down_earlier_excuses_no_later_search_of_the_store() -> N
     first = router.run(query=QUESTION, documents=docs(0.5))["state"]
     after = router.run(query=QUESTION, documents=[], state=replace(first, web="failed"))["outcome"]
     assert after.trail[-1]["judged_by"] == "no_documents"
+
+
+def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:
+    """As somebody's own grader may write it; one that was given for another question stays without effect."""
+    said = {"score": 0.9, "status": "graded", "grader": "mine"}
+    open_one, foreign = (Document(content="a", meta={"crag": {**said, **own}}) for own in ({}, {"question": "other"}))
+    result = route([open_one])
+    assert result["decision"]["verdict"] == "correct"
+    assert grade_of(result["generate"][0], question_id(QUESTION)) is not None
+    decision = route([foreign])["decision"]
+    assert (decision["verdict"], decision["coverage"]["reasons"]) == ("ungraded", ["not_graded"])
+
+
+@pytest.mark.parametrize(
+    ("statuses", "reasons"), [("fff", ["grader_failed"]), ("ggf", ["grader_partial"]), ("ggg", [])]
+)
+def test_failed_grades_degrade_the_coverage_without_a_report(statuses: str, reasons: list[str]) -> None:
+    """A fault changes coverage, whether the grader's report is connected or not."""
+    kinds = {"f": "failed", "g": "graded"}
+    documents = [graded(f"passage {n}", 0.5, QUESTION, kinds[s]) for n, s in enumerate(statuses)]
+    coverage = route(documents)["decision"]["coverage"]
+    assert (coverage["degraded"], coverage["reasons"]) == (bool(reasons), reasons)

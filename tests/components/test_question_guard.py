@@ -78,3 +78,14 @@ def test_an_unknown_mode_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(ConfigurationError, match="observe"):
         QuestionGuard().run(query="q", mode="watch")
+
+
+@pytest.mark.parametrize(
+    "budget", [{"seconds": float("nan")}, {"seconds": float("inf")}, {"llm_calls": 1.5}, {"tokens": True}, 5, True]
+)
+def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
+    """When it is set, not by a run that can do nothing."""
+    with pytest.raises(ConfigurationError, match=r"wanted|must be"):
+        QuestionGuard(budget=budget)
+    with pytest.raises(ConfigurationError, match=r"wanted|must be"):
+        QuestionGuard().run(query="q", budget=budget)

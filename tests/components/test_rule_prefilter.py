@@ -1,6 +1,7 @@
 """RulePrefilter: which rule speaks when, and that no rule speaks by accident."""
 
 import logging
+from typing import Any
 
 import pytest
 from haystack import Document
@@ -141,3 +142,28 @@ def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:
     """Got, wanted, way out."""
     with pytest.raises(ConfigurationError, match=r"unknown rules.*read_file"):
         RulePrefilter(rules=["few"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"items": None},
+        {"items": 3},
+        {"items": [{"id": "1", "score": None}, {"score": "high"}, None]},
+        {"scores": [None, True]},
+        {"items": [{"id": ["1"], "score": 0.9}]},
+    ],
+)
+def test_a_tools_odd_scores_approve_nothing(call: dict[str, Any]) -> None:
+    """An agent's tool may write anything into its history."""
+    history = [{"tool": "vector_search", **call}]
+    documents = [Document(id=str(n), content=str(n)) for n in range(3)]
+    assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == ""
+
+
+def test_bare_numbers_among_the_items_are_scores() -> None:
+    """In the order of the documents."""
+    documents = [Document(content=str(n)) for n in range(3)]
+    for scores, rule in (([0.9, 0.95, 0.8], "high_vector_score"), ([0.9, 0.95, 0.7], "")):
+        history = [{"tool": "vector_search", "items": scores}]
+        assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == rule

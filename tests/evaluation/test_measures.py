@@ -37,7 +37,7 @@ def test_the_result_has_the_published_keys_and_null_where_nothing_applies() -> N
     }
 
 
-def test_macro_f1_is_the_mean_over_the_classes_that_occur_in_the_truth() -> None:
+def test_macro_f1_is_the_mean_over_the_classes_that_occur() -> None:
     """Correct has 2 of 2 found and 3 said: F1 .8; ambiguous 1 of 2 found and 1 said: F1 2/3; nothing is incorrect."""
     pairs = [("correct", "correct"), ("correct", "correct"), ("ambiguous", "correct"), ("ambiguous", "ambiguous")]
     found = verdict_measures(verdicts(pairs))
@@ -170,3 +170,17 @@ def test_probabilities_are_measured_against_what_was_correct() -> None:
     assert (found["n"], found["brier"]) == (2, pytest.approx((0.04 + 0.64) / 2))
     assert found["ece"] == pytest.approx(0.3)
     assert probability_measures([record()]) is None
+
+
+def test_what_judges_nothing_has_neither_a_verdict_nor_gaps() -> None:
+    """Null, not 0: it cannot be wrong. A judge whose grades all failed is."""
+    for rule, wanted in (("mode_off", (None, None)), ("grader_failed", (0.0, 1.0))):
+        told = {**record("q1", "correct", "ungraded", gap=gap("gap", "ungraded")), "rule": rule}
+        result = summarise([told], dataset="d", split="dev", pipeline=None, grader=None, lists="fixed")
+        assert (result["verdict"]["macro_f1"], result["gaps"]["recall"]) == wanted
+
+
+def test_macro_f1_counts_a_class_that_is_told_and_never_true() -> None:
+    """As scikit-learn counts: else whoever calls half of all lists ambiguous is not blamed for it."""
+    found = verdict_measures(verdicts([("correct", "correct"), ("correct", "ambiguous")]))
+    assert found["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)

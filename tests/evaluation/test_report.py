@@ -185,6 +185,11 @@ def test_the_table_reads_without_colours_and_shows_only_what_applies() -> None:
     assert re.search(r"true .* correct +ambiguous +incorrect", shown)
     bare = plain(text_table(summarise([record()], **names)))
     assert LABELS["strips.f1"] not in bare
+    assert "by score alone" not in bare
+    told = plain(
+        text_table(summarise([record()], **names), gap={"threshold": 0.25, "recall": 0.9, "false_alarms": 0.1})
+    )
+    assert "gaps noticed by score alone: 90% at 10% false alarms (a list alarms below 0.250)" in told
     assert "95 %" not in bare
 
 

@@ -287,3 +287,9 @@ def test_a_part_without_the_inputs_of_the_one_it_replaces_is_refused() -> None:
 
     with pytest.raises(ConfigurationError, match=r"bm25\.filters"):
         load("corrective_retrieval", bm25=Simple())
+
+
+def test_a_live_store_among_settings_is_refused_with_the_way_out(store: Any) -> None:
+    """It has an argument of its own."""
+    with pytest.raises(ConfigurationError, match=r"as document_store in the settings of 'grader'.*pass it as store="):
+        load("corrective_retrieval", store=store, grader={"document_store": store})

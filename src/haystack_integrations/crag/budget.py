@@ -1,7 +1,8 @@
 """What a run may spend, and what it has spent."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from haystack.dataclasses import ChatMessage
@@ -67,8 +68,9 @@ class Budget:
         """Refuse limits that are no positive numbers."""
         for f in fields(self):
             value = getattr(self, f.name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-                msg = f"budget {f.name} must be a number > 0 or null, but got {value!r}"
+            kind, wanted = (int | float, "a finite number") if f.name == "seconds" else (int, "a whole number")
+            if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < inf):
+                msg = f"budget {f.name} must be {wanted} > 0 or null, but got {value!r}"
                 raise ConfigurationError(msg)
 
     @classmethod
@@ -80,6 +82,11 @@ class Budget:
         :returns: The budget.
         :raises ConfigurationError: For an unknown name or an unusable number.
         """
+        if values is not None and not isinstance(values, Mapping):
+            msg = (
+                f"got a {type(values).__name__} as budget, wanted a mapping of limits; pass one like {{'seconds': 20}}"
+            )
+            raise ConfigurationError(msg)
         known = {f.name for f in fields(cls)}
         unknown = set(values or {}) - known
         if unknown:

@@ -10,7 +10,7 @@ from haystack import Document
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, grade_of, source_name
 from haystack_integrations.crag.thresholds import Thresholds
-from haystack_integrations.crag.vocabulary import Verdict
+from haystack_integrations.crag.vocabulary import MODE_OFF, Verdict
 
 Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
 Over = Literal["kept", "all"]
@@ -80,7 +80,7 @@ def unjudged(documents: Sequence[Document]) -> Judgement:
     :returns: A judgement with the verdict `ungraded`.
     """
     counts = _counts([None] * len(documents))
-    return Judgement("ungraded", None, "mode_off", list(documents), [], counts)
+    return Judgement("ungraded", None, MODE_OFF, list(documents), [], counts)
 
 
 def judge(

@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 from haystack import Document
 
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.vocabulary import FAILED_SCORE, META_KEY, GradeStatus
 
 _STATUSES: Final = get_args(GradeStatus)
@@ -102,8 +103,7 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
     if question is not None and meta.get("question") != question:
         return None
     score, status = meta["score"], meta["status"]
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    if not is_number or not 0 <= score <= 1 or status not in _STATUSES:
+    if not is_number(score) or not 0 <= score <= 1 or status not in _STATUSES:
         return None  # metadata is anybody's: what no grader writes is no grade
     return Grade(
         score=float(score),
@@ -112,6 +112,18 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         question=str(meta.get("question", "")),
         reason=meta.get("reason"),
     )
+
+
+def taken_up(document: Document, question: str) -> Document:
+    """
+    Tie a grade that names no question, as somebody's own grader may write it, to the question at hand.
+
+    :param document: A document as a router gets it.
+    :param question: `question_id` of the question.
+    :returns: It, or a copy whose grade is one for this question.
+    """
+    is_open = not crag_meta(document).get("question") and grade_of(document) is not None
+    return annotate(document, question=question) if is_open else document
 
 
 def without_grade(document: Document) -> Document:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from haystack import logging
+from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.errors import GradingError
-from haystack_integrations.crag.grades import Grade, grade_of, set_score_of, with_grade
+from haystack_integrations.crag.grades import Grade, grade_of, set_score_of, with_grade, without_grade
 from haystack_integrations.crag.grading import Grading
 from haystack_integrations.crag.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, FAILED_SCORE, GRADING_DETAILS, GraderStatus
@@ -32,7 +32,8 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     if failed:
         status = "failed" if failed == len(grades) else "partial"
     graded = [
-        with_grade(document, grades[place]) if place in grades else document for place, document in enumerate(documents)
+        with_grade(document, grades[place]) if place in grades else _ungraded(document, grading.question)
+        for place, document in enumerate(documents)
     ]
     all_grades = [grade_of(document, grading.question) for document in graded]
     scores = [grade.score if grade else FAILED_SCORE for grade in all_grades]
@@ -51,6 +52,11 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     set_tags(span, _asked_tags(grading, status))
     _tell(span, result, grades, strict=strict)
     return result
+
+
+def _ungraded(document: Document, question: str) -> Document:
+    """Leave a document without a grade, but for one that was given for this question."""
+    return without_grade(document) if grade_of(document, question) is None else document
 
 
 def _asked_tags(grading: Grading, status: GraderStatus) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import wraps
 from numbers import Integral, Real
 from pathlib import PurePath
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 
@@ -68,6 +68,16 @@ def check_input(owner: str, name: str, value: object, wanted: Any) -> None:
             f"or connect an output of that type"
         )
         raise ConfigurationError(msg)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """
+    Tell whether a value is a number: a boolean is none, whatever Python says.
+
+    :param value: Anything.
+    :returns: Whether it is.
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:

@@ -13,7 +13,16 @@ from haystack_integrations.crag.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.settings import check_whole, number
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Thresholds
-from haystack_integrations.crag.vocabulary import ACTIONS, LOOP_ACTIONS, MODES, WEB_ACTIONS, Action, Mode, Verdict
+from haystack_integrations.crag.vocabulary import (
+    ACTIONS,
+    LOOP_ACTIONS,
+    MODE_OFF,
+    MODES,
+    WEB_ACTIONS,
+    Action,
+    Mode,
+    Verdict,
+)
 
 ITERATIONS_SETTING: Final = "KB_AGENT_MAX_ITERATIONS"
 _MOST_ITERATIONS: Final = 20
@@ -130,7 +139,7 @@ class Policy:
         :returns: The choice.
         """
         iteration, rule = state.iteration + 1, judgement.rule
-        if rule == "mode_off":
+        if rule == MODE_OFF:
             return Choice("generate", rule, None, judgement.kept)
         action = self._rung(judgement.verdict, iteration)
         if judgement.verdict == "ambiguous" and self.enough is not None and len(judgement.kept) >= self.enough:

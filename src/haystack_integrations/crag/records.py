@@ -12,6 +12,7 @@ from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, LOOP_ACTIONS, Mode
 
 FIRST_STRATEGY: Final = "first"
+_GRADER: Final = "grader_"
 
 _CORRECTIONS: Final = {
     "refine": ("refine",),
@@ -76,6 +77,8 @@ def _coverage_of_pass(
     """Say how much of the evidence was judged in one pass, what it cost, and why it was not more."""
     retrieval = report.get("retrieval")
     reasons = [*reasons_of(retrieval), *(str(reason) for reason in report.get("reasons", ()))]
+    if not any(reason.startswith(_GRADER) for reason in reasons):
+        reasons += _of_grades(judgement)  # a grader that says nothing of its failures, or whose report is not connected
     reasons += [f"web_{state.web}"] if state.web in ("failed", "cooldown") else []
     reasons += [f"limit:{choice.limit}"] if choice.limit else []
     return {
@@ -88,6 +91,14 @@ def _coverage_of_pass(
         "degraded": bool(reasons),
         "reasons": reasons,
     }
+
+
+def _of_grades(judgement: Judgement) -> list[str]:
+    """Say what the grades themselves tell of a grading that failed."""
+    counts = judgement.counts
+    if counts["failed"]:
+        return [f"{_GRADER}{'failed' if counts['failed'] == counts['documents_in'] else 'partial'}"]
+    return ["not_graded"] if judgement.rule == "grader_failed" else []
 
 
 def _corrections(kept: Sequence[Mapping[str, Any]], dropped: Sequence[Mapping[str, Any]], choice: Choice) -> list[Any]:

@@ -10,7 +10,7 @@ from haystack_integrations.crag import metrics
 from haystack_integrations.crag.abstention import account
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
-from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, unite
+from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, taken_up, unite
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.record_tags import route_tags
 from haystack_integrations.crag.records import corrections_of, decision_record, strategy_of
@@ -64,6 +64,7 @@ class Routing:
         known = (state or CragState.start(query)).spend(_usage(report))
         question = question_id(query)
         mode_now = check_mode(mode or known.mode or self.mode)
+        documents = [taken_up(document, question) for document in documents]
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)

@@ -34,6 +34,9 @@ answer, or the model failed."""
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 MODES: Final[tuple[str, ...]] = get_args(Mode)
+MODE_OFF: Final = "mode_off"
+"""The rule of a run in which nothing is judged."""
+
 LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine"})
 WEB_ACTIONS: Final = frozenset({"web", "web_and_refine"})
 

@@ -10,6 +10,7 @@ from haystack.tracing.tracer import Span
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 @component
+@checked
 class AnswerGenerator(ChatBacked):
     """
     Asks a chat generator for the answer and waits no longer than the run's budget and `timeout_s` allow.

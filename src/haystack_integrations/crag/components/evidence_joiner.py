@@ -33,8 +33,7 @@ class EvidenceJoiner:
 
     Every retriever has a socket of its own name, so a score can never be credited to another. A document found twice
     (same id or same text) appears once. `meta["crag"]["retrievers"]` holds each retriever's own score and rank, since
-    a fused score says where a document stands, not how well it fits. Vectors are dropped: nothing downstream needs
-    them, and copying them between components costs more than grading.
+    a fused score says where a document stands, not how well it fits. Vectors are dropped: copying them costs time.
 
     ```python
     from haystack import Document
@@ -79,9 +78,9 @@ class EvidenceJoiner:
         if fusion not in FUSIONS:
             msg = f"fusion must be one of {list(FUSIONS)}, but got {fusion!r}"
             raise ConfigurationError(msg)
-        for name, count in (("top_k", top_k), ("rrf_k", rrf_k), ("max_tokens", max_tokens)):
-            if count is not None or name != "max_tokens":
-                check_whole(name, count)
+        limits = {} if max_tokens is None else {"max_tokens": max_tokens}
+        for name, count in {"top_k": top_k, "rrf_k": rrf_k, **limits}.items():
+            check_whole(name, count)
         unknown = set(similarity or {}) - set(weights)
         if unknown:
             msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"
@@ -119,8 +118,7 @@ class EvidenceJoiner:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k)
-            documents = [self._document(hit, known) for hit in hits[: self.top_k]]
-            documents = within_tokens(documents, self.max_tokens)
+            documents = within_tokens([self._document(hit, known) for hit in hits[: self.top_k]], self.max_tokens)
             if known is not None and self.kept_weight is None:
                 documents = _carry(documents, known)
             given = {f"crag.documents.in.{name}": len(found) for name, found in lists.items()}
@@ -140,15 +138,13 @@ class EvidenceJoiner:
             said[name] = {"score": score, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
         origin = crag_meta(hit.document).get("origin", "index")
         # A store's documents may bring along a grade of another run; in this one nobody gave it.
-        is_foreign = known is not None and hit.document.id not in known.grades
-        document = without_grade(hit.document) if is_foreign else hit.document
+        is_own = known is None or hit.document.id in known.grades
+        document = hit.document if is_own else without_grade(hit.document)
         document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)
         return annotate(document, retrievers=said, origin=origin)
 
 
 def _carry(documents: list[Document], state: CragState) -> list[Document]:
     """Add what a refinement keeps, with its grades; a document with the text of a kept one does not come back."""
-    kept_texts = {content_key(document) for document in state.kept}
-    kept_ids = {document.id for document in state.kept}
-    new = [d for d in documents if d.id not in kept_ids and content_key(d) not in kept_texts]
-    return unite(state.kept, new)
+    ids, texts = {d.id for d in state.kept}, {content_key(d) for d in state.kept}
+    return unite(state.kept, [d for d in documents if d.id not in ids and content_key(d) not in texts])

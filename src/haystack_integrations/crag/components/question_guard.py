@@ -87,6 +87,7 @@ class QuestionGuard:
                 "send it as UTF-8 text"
             )
             raise QuestionError(msg) from None
+        Budget.of(budget)
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)
         status: WebStatus = "skipped" if web is False else "off"
@@ -98,7 +99,8 @@ def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:
     """Check a strategy and give it in the state's words."""
     if strategy is None:
         return {}
-    if set(strategy) != {"name", "weights"} or not isinstance(strategy["weights"], dict):
+    is_one = isinstance(strategy, dict) and set(strategy) == {"name", "weights"}
+    if not is_one or not isinstance(strategy["weights"], dict):
         msg = f"a strategy needs a name and weights by retriever, but got {strategy!r}"
         raise ConfigurationError(msg)
     return {"strategy": str(strategy["name"]), "weights": dict(strategy["weights"])}

@@ -7,7 +7,7 @@ from haystack.utils.filters import document_matches_filter
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, crag_meta, question_id, with_grade
-from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import number
 from haystack_integrations.crag.telemetry import set_tags, trace
@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 
 Rule = Literal["read_file", "few_context", "high_vector_score"]
 RULES: Final[tuple[str, ...]] = get_args(Rule)
+_NONE: Final = -1.0
 MAX_ITEMS_SETTING: Final = "KB_AGENT_AUTO_APPROVE_MAX_ITEMS"
 VECTOR_SCORE_SETTING: Final = "KB_AGENT_VECTOR_SCORE_THRESHOLD"
 
@@ -128,15 +129,15 @@ class RulePrefilter:
 
 def _history_scores(history: list[dict[str, Any]]) -> tuple[dict[str, float], list[float] | None]:
     """Read vector search's item scores: by id, and in order when the round held no other tool call."""
-    by_id: dict[str, float] = {}
-    in_order: list[float] = []
-    for call in history:
-        if call.get("tool") != "vector_search":
-            continue
-        items = call.get("items", ())
-        by_id.update({item["id"]: item["score"] for item in items if "id" in item and "score" in item})
-        in_order += [item["score"] for item in items if "id" not in item and "score" in item]
-        in_order += list(call.get("scores", ()))
+    by_id, in_order = dict[str, float](), list[float]()
+    for call in (call for call in history if call.get("tool") == "vector_search"):
+        # An agent's tool may write anything: what is no number is a similarity that meets no threshold.
+        items, scores = (own if isinstance(own := call.get(name), list) else [] for name in ("items", "scores"))
+        for item in [*items, *scores]:
+            id_, score = (item.get("id"), item.get("score")) if isinstance(item, dict) else (None, item)
+            similarity = float(score) if is_number(score) else _NONE
+            in_order += [similarity] * (id_ is None)
+            by_id |= {} if id_ is None else {str(id_): similarity}
     only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
     return by_id, in_order if only_searches and in_order else None
 
@@ -145,4 +146,4 @@ def _similarity(document: Document, scores: dict[str, float]) -> float:
     """Read a document's vector similarity; one that vector search did not find has none, and fails the rule."""
     retrievers = crag_meta(document).get("retrievers", {}).values()
     kept = [entry["similarity"] for entry in retrievers if entry.get("similarity") is not None]
-    return float(max([*kept, scores.get(document.id, -1.0)]))
+    return float(max([*kept, scores.get(document.id, _NONE)]))

@@ -7,6 +7,7 @@ from typing import Any
 from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.strip_options import OnEmpty, RefinerOptions, Scorer, Threshold
 from haystack_integrations.crag.strip_parts import PartBacked
@@ -16,6 +17,7 @@ from haystack_integrations.crag.telemetry import trace
 
 
 @component
+@checked
 class StripRefiner(PartBacked):
     """
     Keeps the strips of documents that bear on a question and leaves out the rest; by default it works offline.

@@ -164,7 +164,7 @@ def _values(sums: Floats) -> dict[str, Floats]:
 
 def macro_f1(confusion: Floats) -> Floats:
     """
-    Give the macro-F1 of many confusions at once, over the classes that occur in the truth.
+    Give the macro-F1 of many confusions at once, over the classes that are true or told of some question.
 
     :param confusion: Of shape (..., truth, told); the columns of the truth's classes come first.
     :returns: Of shape (...); nan for a confusion without questions.
@@ -172,7 +172,7 @@ def macro_f1(confusion: Floats) -> Floats:
     truth = confusion.sum(axis=-1)
     columns = confusion.sum(axis=-2)[..., : truth.shape[-1]]
     hits = np.diagonal(confusion, axis1=-2, axis2=-1)
-    present = truth > 0
+    present = truth + columns > 0
     each = np.where(present, divide(2 * hits, truth + columns), 0)
     return divide(each.sum(axis=-1), present.astype(float).sum(axis=-1))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score
 
-from haystack_integrations.crag.vocabulary import COSTS, JUDGED
+from haystack_integrations.crag.vocabulary import COSTS, JUDGED, MODE_OFF
 
 Record = Mapping[str, Any]
 Floats = NDArray[np.float64]
@@ -48,9 +48,9 @@ def summarise(
     Make the result of an evaluation: the JSON of `crag eval`.
 
     `verdict` leaves out questions without a label and those marked `strict: false`; its macro-F1 is over the classes
-    that occur in the truth. `filter` asks which documents were kept, against label 1 or 2. `gaps.recall` is the share
-    of gap lists called anything but correct, `gaps.false_alarms` that of covered lists. `cost` holds means per
-    question.
+    that are true or told of some question. `filter` asks which documents were kept, against label
+    1 or 2. `gaps.recall` is the share of gap lists called anything but correct, `gaps.false_alarms` that of covered
+    lists. `cost` holds means per question.
 
     :param records: One for each question.
     :param dataset: Name of the data.
@@ -91,11 +91,16 @@ def tally(record: Record, least: int = 1) -> dict[str, float]:
         counts |= {f"strips.{name}": count for name, count in record["strips"].items()}
     if record["support"] is not None:
         counts |= {"support.n": 1, **{f"support.{when}": bool(found) for when, found in record["support"].items()}}
-    counts |= _gap_counts(record["gap"])
+    counts |= _gap_counts(record["gap"]) if _judges(record) else {}
     for name in COSTS:
         if record["cost"] is not None and record["cost"][name] is not None:
             counts |= {f"cost.{name}": record["cost"][name], f"cost.{name}.n": 1}
     return counts
+
+
+def _judges(record: Record) -> bool:
+    """Tell whether what was evaluated judges at all: who lets everything pass has no verdict to be right or wrong."""
+    return bool(record["rule"] != MODE_OFF)
 
 
 def _gap_counts(gap: Record | None) -> dict[str, float]:
@@ -153,12 +158,14 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
     Score the three-way verdict.
 
     :param records: One for each question.
-    :returns: Accuracy, macro-F1 over the classes that occur in the truth, and the confusion: truth → told → number.
+    :returns: Accuracy, macro-F1 over the classes that are true or told of some question, and the confusion: truth →
+        told → number; null where there are no labels, or where what was evaluated judges nothing.
     """
-    if not (scored := judged(records)):
+    scored = judged(records)
+    if not any(map(_judges, scored)):
         return {"accuracy": None, "macro_f1": None, "confusion": None}
     truth, verdicts = [record["label"] for record in scored], [told(record) for record in scored]
-    present = [name for name in JUDGED if name in truth]
+    present = [name for name in JUDGED if name in truth or name in verdicts]
     counts = confusion_matrix(truth, verdicts, labels=TOLD)
     columns = TOLD if UNGRADED in verdicts else JUDGED
     table = {row: dict(zip(columns, map(int, line), strict=False)) for row, line in zip(JUDGED, counts, strict=False)}

@@ -43,6 +43,7 @@ def text_table(
     *,
     intervals: Mapping[str, Interval | None] | None = None,
     comparison: Mapping[str, Mapping[str, float] | None] | None = None,
+    gap: Mapping[str, float] | None = None,
 ) -> RenderableType:
     """
     Show a result in a terminal; nothing is said by colour alone.
@@ -50,6 +51,7 @@ def text_table(
     :param result: The result of an evaluation.
     :param intervals: From `intervals.intervals`.
     :param comparison: From `intervals.paired`.
+    :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say.
     :returns: What rich prints: the measures that apply, and the confusion.
     """
     head = " · ".join(str(result[key]) for key in ("dataset", "split", "pipeline", "grader") if result[key] is not None)
@@ -57,6 +59,9 @@ def text_table(
         Text.assemble((head, "bold"), (f"  {result['lists']} lists, {result['n']:,} questions", "dim")),
         _measures(result, intervals or {}, comparison),
     ]
+    if gap is not None:
+        said = f"gaps noticed by score alone: {gap['recall']:.0%} at {gap['false_alarms']:.0%} false alarms"
+        parts += [Text(), Text(f"{said} (a list alarms below {gap['threshold']:.3f})")]
     confusion = result["verdict"]["confusion"]
     parts += [Text(), _confusion(confusion)] if confusion else []
     return Group(*parts)

@@ -142,6 +142,7 @@ def load(
         msg = f"the pipeline {str(name)!r} has no component {unknown}; choose from {sorted(spec['components'])}"
         raise ConfigurationError(msg)
     for key, settings in changes.items():
+        _check_plain(key, settings)
         spec["components"][key] = with_settings(spec["components"][key], settings)
     models = {key: parts[key] for key in ("grader", "generator") if is_chat_model(parts.get(key))}
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
@@ -168,6 +169,17 @@ def load(
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = models.get(part, models.get("generator", asking.chat_generator))
     return _wrapped(name, pipeline, spec)
+
+
+def _check_plain(part: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a live store among settings, which are what a YAML can hold."""
+    for name, value in settings.items():
+        if hasattr(value, "write_documents"):
+            msg = (
+                f"got a {type(value).__name__} as {name} in the settings of {part!r}, wanted what a YAML can hold; "
+                "pass it as store=, for all parts that have one, or pass the component itself"
+            )
+            raise ConfigurationError(msg)
 
 
 def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> SuperComponent:
