@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import export, load
@@ -29,7 +30,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delitem(sys.modules, "own_parts", raising=False)
     shipped = "haystack_integrations.crag.components.heuristic_grader.HeuristicGrader"
     path = tmp_path / "mine.yml"
-    path.write_text(export("corrective_retrieval", index="own_parts").replace(shipped, "own_parts.OwnGrader"))
+    spec = yaml.safe_load(export("corrective_retrieval", index="own_parts"))
+    assert spec["components"]["grader"]["type"] == shipped
+    spec["components"]["grader"] = {"type": "own_parts.OwnGrader", "init_parameters": {}}
+    path.write_text(yaml.safe_dump(spec))
     return path
 
 

@@ -8,6 +8,7 @@ import yaml
 from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
 from haystack.components.embedders import MockTextEmbedder
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
@@ -293,3 +294,28 @@ def test_a_live_store_among_settings_is_refused_with_the_way_out(store: Any) -> 
     """It has an argument of its own."""
     with pytest.raises(ConfigurationError, match=r"as document_store in the settings of 'grader'.*pass it as store="):
         load("corrective_retrieval", store=store, grader={"document_store": store})
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_key_of_another_server_is_sent_to_openai(name: str) -> None:
+    """The YAML's model is OpenAI's: `CRAG_LLM_API_KEY` belongs to `CRAG_LLM_BASE_URL`, which only the commands read."""
+    assert "CRAG_LLM" not in source(name)
+
+
+def test_a_models_own_listener_hears_the_answer_and_no_grading(store: Any) -> None:
+    """As the server streams: what a grader asks and is told is nobody's answer."""
+    heard: list[str] = []
+    model = MockChatGenerator("An answer [1].", streaming_callback=lambda chunk: heard.append(chunk.content))
+    rag = load("corrective_rag", store=store, generator=model)
+    rag.run(query="Who wrote Emma?")
+    assert rag.pipeline.get_component("generator").chat_generator is model
+    assert rag.pipeline.get_component("grader").chat_generator.streaming_callback is None
+    assert "".join(heard).strip() in ("", "An answer [1].")
+
+
+def test_an_anchor_that_was_taken_out_is_explained(tmp_path: Path) -> None:
+    """The store of all parts stands in the first that has one."""
+    own = tmp_path / "own.yml"
+    own.write_text(source("corrective_retrieval").replace("document_store: &store", "document_store:"))
+    with pytest.raises(ConfigurationError, match=r"undefined alias 'store'.*stood in a part that was taken out"):
+        load(own)

@@ -74,9 +74,16 @@ def test_without_a_chat_model_it_says_what_is_served(caplog: pytest.LogCaptureFi
     assert "only corrective_retrieval, heuristic_rag are served" in caplog.text
 
 
-def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, docs: str) -> None:
-    """Not where files may be uploaded, or were named."""
-    cases: tuple[tuple[dict[str, Any], bool], ...] = (({}, True), ({"uploads": True}, False), ({"docs": docs}, False))
+def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, tmp_path: Path, docs: str) -> None:
+    """Also where the named files hold nothing; not where files may be uploaded."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    cases: tuple[tuple[dict[str, Any], bool], ...] = (
+        ({}, True),
+        ({"docs": str(empty)}, True),
+        ({"uploads": True}, False),
+        ({"docs": docs}, False),
+    )
     for given, is_told in cases:
         caplog.clear()
         deploy(read_settings(pipelines="corrective_retrieval", **given))

@@ -25,12 +25,15 @@ def indexed(elasticsearch_url: str, elasticsearch_index: str, tmp_path: Any) -> 
     return {"store": "elasticsearch", "url": elasticsearch_url, "index": elasticsearch_index, "api_keys": KEY}
 
 
-def test_the_index_is_there_before_the_first_question(elasticsearch_url: str, elasticsearch_index: str) -> None:
-    """With our mapping; twenty first questions at once find it, each empty."""
+def test_the_index_is_there_before_the_first_question(
+    elasticsearch_url: str, elasticsearch_index: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With our mapping, and a word that it is empty; twenty first questions at once find it so."""
     settings = read_settings(
         store="elasticsearch", url=elasticsearch_url, index=elasticsearch_index, pipelines="corrective_retrieval"
     )
     app = create_app(settings)
+    assert "Nothing is indexed" in caplog.text
     with Elasticsearch(elasticsearch_url) as client:
         mapping = client.indices.get_mapping(index=elasticsearch_index)[elasticsearch_index]["mappings"]
     assert mapping["properties"]["embedding"]["type"] == "dense_vector"

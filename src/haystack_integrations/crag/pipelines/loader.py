@@ -1,6 +1,7 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
 from collections.abc import Mapping
+from copy import copy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -76,6 +77,8 @@ def read(name: str | Path) -> dict[str, Any]:
         if isinstance(error, ConfigurationError):
             raise
         why = (str(error).splitlines() or [type(error).__name__])[0]
+        if "undefined alias" in why:
+            why += " (its & stood in a part that was taken out: write what it stands for where it is used first)"
         msg = f"{str(name)!r} is no readable YAML: {why}; check its indentation, quotes and brackets"
         raise ConfigurationError(msg) from None
     return checked(str(name), spec)
@@ -167,8 +170,17 @@ def load(
     declared = spec["components"]
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
-        asking.chat_generator = models.get(part, models.get("generator", asking.chat_generator))
+        asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
     return _wrapped(name, pipeline, spec)
+
+
+def _quiet(part: str, model: Any) -> Any:
+    """Keep what graders ask from a model's own listener: it is told the answer, as by the server."""
+    if part == "generator" or getattr(model, "streaming_callback", None) is None:
+        return model
+    silent = copy(model)
+    silent.streaming_callback = None
+    return silent
 
 
 def _check_plain(part: str, settings: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Open a store, and find the models of a pipeline, by what a user says: command line and server share these doors."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -7,11 +8,18 @@ from uuid import uuid4
 
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
-from haystack_integrations.crag.store_profiles import display_url, nodes_of, open_store
+from haystack_integrations.crag.store_profiles import (
+    display_url,
+    elasticsearch_client,
+    nodes_of,
+    open_store,
+    profile_of,
+    server_of,
+)
 
 ELASTICSEARCH: Final = "elasticsearch"
 
@@ -34,6 +42,21 @@ def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
         msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
         raise ConfigurationError(msg)
     return open_store(store, url, index)
+
+
+def holds_nothing(store: Any) -> bool:
+    """
+    Tell whether a store is known to hold no document; for a warning, so nothing depends on an answer.
+
+    :param store: Any document store.
+    :returns: True for an in-memory or Elasticsearch store that says so.
+    """
+    profile = profile_of(store)
+    if profile is None or profile.name != ELASTICSEARCH:
+        return profile is not None and store.count_documents() == 0
+    with suppress(StoreError), elasticsearch_client(store) as client:
+        return bool(client.count(index=server_of(store).index)["count"] == 0)
+    return False
 
 
 def memory_store() -> Any:

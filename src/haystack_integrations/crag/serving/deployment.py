@@ -33,6 +33,7 @@ from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.pipelines.opening import (
     calibrated_parts,
     elasticsearch_store,
+    holds_nothing,
     memory_store,
     model_parts,
 )
@@ -125,6 +126,8 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
         raise ConfigurationError(msg)
     if not (model or has_key()) and not settings.pipelines:
         logger.warning("No chat model is configured: only {names} are served.", names=", ".join(chosen))
+    if not settings.uploads and holds_nothing(store):
+        logger.warning("Nothing is indexed, so nothing will be found: check --index or --docs, or allow --uploads.")
     registry = ImmutablePipelineRegistry(_registration(name, wrapper) for name, wrapper in wrappers.items())
     return Deployment(store, wrappers, registry)
 
@@ -207,8 +210,6 @@ def _store(settings: ServeSettings) -> Any:
     if settings.store == "elasticsearch":
         return elasticsearch_store("elasticsearch", settings.url, settings.index)
     store = memory_store()
-    if not settings.docs and not settings.uploads:
-        logger.warning("Nothing is indexed, so nothing will be found: name files with --docs, or allow --uploads.")
     if settings.docs:
         report = index(settings.docs, store, base=_common_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
