@@ -91,16 +91,11 @@ def tally(record: Record, least: int = 1) -> dict[str, float]:
         counts |= {f"strips.{name}": count for name, count in record["strips"].items()}
     if record["support"] is not None:
         counts |= {"support.n": 1, **{f"support.{when}": bool(found) for when, found in record["support"].items()}}
-    counts |= _gap_counts(record["gap"]) if _judges(record) else {}
+    counts |= {} if record["rule"] == MODE_OFF else _gap_counts(record["gap"])
     for name in COSTS:
         if record["cost"] is not None and record["cost"][name] is not None:
             counts |= {f"cost.{name}": record["cost"][name], f"cost.{name}.n": 1}
     return counts
-
-
-def _judges(record: Record) -> bool:
-    """Tell whether what was evaluated judges at all: who lets everything pass has no verdict to be right or wrong."""
-    return bool(record["rule"] != MODE_OFF)
 
 
 def _gap_counts(gap: Record | None) -> dict[str, float]:
@@ -159,10 +154,10 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
 
     :param records: One for each question.
     :returns: Accuracy, macro-F1 over the classes that are true or told of some question, and the confusion: truth →
-        told → number; null where there are no labels, or where what was evaluated judges nothing.
+        told → number; null without labels, and for what judges nothing.
     """
     scored = judged(records)
-    if not any(map(_judges, scored)):
+    if all(record["rule"] == MODE_OFF for record in scored):
         return {"accuracy": None, "macro_f1": None, "confusion": None}
     truth, verdicts = [record["label"] for record in scored], [told(record) for record in scored]
     present = [name for name in JUDGED if name in truth or name in verdicts]

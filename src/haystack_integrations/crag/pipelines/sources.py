@@ -25,9 +25,7 @@ MIME_TYPES: Final = {
 """The files that `indexing.yml` converts, by suffix."""
 
 RECORDS: Final = ".jsonl"
-SUFFIXES: Final = (*MIME_TYPES, RECORDS)
-"""All files that can be indexed."""
-
+SUFFIXES: Final = (*MIME_TYPES, RECORDS)  # all files that can be indexed
 _MAX_FILE: Final = 100_000_000
 _OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(SUFFIXES)}; convert it first"
 
