@@ -319,3 +319,21 @@ def test_an_anchor_that_was_taken_out_is_explained(tmp_path: Path) -> None:
     own.write_text(source("corrective_retrieval").replace("document_store: &store", "document_store:"))
     with pytest.raises(ConfigurationError, match=r"undefined alias 'store'.*stood in a part that was taken out"):
         load(own)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("haystack_integrations.crag.components.magic.Magic", "Could not import"),
+        ("somebodys.module.Magic", "allowlist|trusted|not allowed"),
+        ("haystack.components.joiners.branch.BranchJoiner", "document_store"),
+    ],
+)
+def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Path, kind: str, said: str) -> None:
+    """As without a store: unknown, of a module that nobody trusts, or with another parameter."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["grader"]["type"] = kind
+    own = tmp_path / "own.yml"
+    own.write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=f"(?i)cannot be loaded.*({said})"):
+        load(own, store=store)

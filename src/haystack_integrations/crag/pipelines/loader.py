@@ -12,7 +12,7 @@ from haystack import Pipeline, SuperComponent, component
 from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
@@ -154,15 +154,17 @@ def load(
     elif hasattr(generator, CHAT_GENERATOR):
         models["generator"] = generator.chat_generator
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
-    if store is not None:
-        spec, placed = place_on(spec, store, given=set(live))
-        live = {**placed, **live}
     try:
+        if store is not None:
+            spec, placed = place_on(spec, store, given=set(live))
+            live = {**placed, **live}
         pipeline = Pipeline.from_dict(spec, components=live)
+    except CragError:
+        raise
     except (DeserializationError, PipelineError) as error:
         msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
         raise ConfigurationError(msg) from error
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
+    except (TypeError, KeyError, AttributeError, ValueError, ImportError) as error:
         why = f"{type(error).__name__}: {error}"
         msg = f"the pipeline {str(name)!r} cannot be loaded: {why}; compare it with a shipped one, `crag pipelines`"
         raise ConfigurationError(msg) from error
