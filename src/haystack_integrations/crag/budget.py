@@ -8,6 +8,7 @@ from typing import Any
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.text import count_tokens
 
 
@@ -98,5 +99,5 @@ class Budget:
 def _tokens(usage: Any, *names: str) -> int:
     """Read the first count that is one: a provider's own form of it costs nobody an answer."""
     values = (usage.get(name) for name in names) if isinstance(usage, dict) else ()
-    counts = (value for value in values if isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
+    counts = (value for value in values if is_number(value) and value > 0)
     return int(next((count for count in counts if isfinite(count)), 0))

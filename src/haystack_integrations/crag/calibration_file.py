@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 
 FORMAT: Final = "crag-calibration"
 VERSION: Final = 1
@@ -55,7 +56,7 @@ def finite(name: str, value: Any) -> float:
     :returns: The number.
     :raises ValueError: For anything else.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if not is_number(value) or not isfinite(value):
         msg = f"{name} must be a finite number, but got {value!r}"
         raise ValueError(msg)
     return float(value)

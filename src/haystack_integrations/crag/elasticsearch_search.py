@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import tracer
 
-from haystack_integrations.crag.chat_backed import kind_of
 from haystack_integrations.crag.deadlines import call_within
-from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags
@@ -140,7 +138,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     found = once(limit)
     if found.passing:
         found = _whole(found, once(_rest(limit, began)))
-    return _told(found)
+    return told(found)
 
 
 async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
@@ -168,23 +166,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     found = await once(limit)
     if found.passing:
         found = _whole(found, await once(_rest(limit, began)))
-    return _told(found)
-
-
-def unasked(error: Exception, limit: Limit) -> Found:
-    """
-    Report a search that was not asked, since the question got no vector.
-
-    :param error: What the embedder raised.
-    :param limit: How long it might take.
-    :returns: A failed search.
-    :raises ConfigurationError: As it came: a mistake that a caller has to put right.
-    """
-    if isinstance(error, ConfigurationError):
-        raise error
-    kind = limit.name if isinstance(error, TimeoutError) else kind_of(error)
-    logger.warning("search failed, since the question could not be embedded: {kind}", kind=kind)
-    return _told(Found([], {"status": "failed", "kind": kind}))
+    return told(found)
 
 
 def _rest(limit: Limit, began: float) -> Limit:
@@ -238,8 +220,13 @@ def _kind(error: Exception, limit: Limit) -> str | None:
     return None
 
 
-def _told(found: Found) -> Found:
-    """Say on the retriever's own span how much was searched."""
+def told(found: Found) -> Found:
+    """
+    Say on the retriever's own span how much was searched.
+
+    :param found: What was found.
+    :returns: The same.
+    """
     shards = found.report.get("shards", {})
     if (span := tracer.current_span()) is not None:
         set_tags(

@@ -9,6 +9,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.text import count_tokens
 
 
@@ -44,7 +45,7 @@ def check_weights(weights: Any, kept: Any) -> None:
 
 
 def _is_weight(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+    return is_number(value) and 0 <= value < inf
 
 
 def content_key(document: Document) -> str:

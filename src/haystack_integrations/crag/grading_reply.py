@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.json_scan import (
     INVALID,
     closed_objects,
@@ -193,6 +194,6 @@ def _number(value: Any) -> float | None:
     """Accept a number or its plain decimal text; no truth value, no percent, no comma, no digits of other scripts."""
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return float(value.strip())
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_SCALE:
+    if not is_number(value) or not 0 <= value <= _MOST_SCALE:
         return None
     return float(value)

@@ -13,6 +13,7 @@ import httpx
 from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.retry_after import seconds_to_wait
 from haystack_integrations.crag.settings import configured
 
@@ -161,7 +162,7 @@ def _document(result: object) -> Document | None:
     if published := _iso(result.get("publishedDate")) or _iso(result.get("pubdate")):
         meta["published"] = published
     document, score = Document(content=snippet or title, meta=meta), result.get("score")
-    if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < math.inf:
+    if is_number(score) and abs(score) < math.inf:
         document.meta["searxng_score"] = score  # made from ranks: no probability, so not the document's score
     return document
 

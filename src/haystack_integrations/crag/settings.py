@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from dotenv import dotenv_values, find_dotenv
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 
 T = TypeVar("T", int, float)
 
@@ -65,7 +66,7 @@ def check_positive(values: Mapping[str, Any]) -> None:
     :raises ConfigurationError: Naming the first that is unusable.
     """
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
+        if not is_number(value) or not 0 < value < inf:
             msg = f"{name} must be a finite number > 0, but got {value!r}"
             raise ConfigurationError(msg)
 

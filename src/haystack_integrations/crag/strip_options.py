@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, get_args
 
 from haystack_integrations.crag.chat_backed import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.strip_prompt import OVERHEAD
 from haystack_integrations.crag.strips import Granularity
@@ -75,9 +76,9 @@ class RefinerOptions:
         value = self.threshold
         if value is None or value == "auto":
             return
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        is_finite = is_number(value) and math.isfinite(value)
         # A ranker's scores are its own: probabilities, logits, whatever it gives.
-        if not is_number or (self.scorer != "ranker" and not 0 <= value <= 1):
+        if not is_finite or (self.scorer != "ranker" and not 0 <= value <= 1):
             msg = f"threshold must be in [0, 1], or null for no threshold, but got {value!r}"
             msg += "; 'auto' takes what suits the scorer, any number goes with scorer='ranker' only"
             raise ConfigurationError(msg)
@@ -91,7 +92,7 @@ class RefinerOptions:
                 f"evidence_share goes with scorer='calibrated' only, which gives probabilities, but got {self.scorer!r}"
             )
             raise ConfigurationError(msg)
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        if not is_number(share) or not 0 < share <= 1:
             msg = f"evidence_share must be above 0 and at most 1, or null to go by the threshold, but got {share!r}"
             raise ConfigurationError(msg)
 

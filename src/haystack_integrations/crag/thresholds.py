@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 
 Preset = Literal["balanced", "conservative", "aggressive"]
 
@@ -36,7 +37,7 @@ class Thresholds:
         """Refuse thresholds outside [0, 1] or in the wrong order."""
         for name in ("upper", "lower", "filter"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+            if not is_number(value) or not 0.0 <= value <= 1.0:
                 msg = f"threshold {name!r} must be a number between 0 and 1, but got {value!r}"
                 raise ConfigurationError(msg)
         if self.lower > self.upper:

@@ -5,6 +5,7 @@ from math import exp
 from typing import Any, Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.signals import DOCUMENT_SIGNALS, Signals
 
 Preset = Literal["evidence", "coherence", "rerank"]
@@ -45,7 +46,7 @@ def check_weights(weights: str | Mapping[str, float]) -> None:
         msg = f"weights names unknown signals {unknown}; choose from {list(DOCUMENT_SIGNALS)}"
         raise ConfigurationError(msg)
     values = list(weights.values())
-    is_usable = all(isinstance(w, int | float) and not isinstance(w, bool) and w >= 0 for w in values)
+    is_usable = all(is_number(w) and w >= 0 for w in values)
     if not is_usable or not any(values):
         msg = f"weights must be numbers >= 0, at least one of them above 0, but got {dict(weights)}"
         raise ConfigurationError(msg)

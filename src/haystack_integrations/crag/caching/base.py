@@ -17,6 +17,7 @@ from haystack.core.serialization import default_from_dict, default_to_dict
 from haystack_integrations.crag.caching.flights import Flights
 from haystack_integrations.crag.caching.naming import stable
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_positive
 
 _LONGEST_VALUE: Final = 64
@@ -58,7 +59,7 @@ class GradeCache(ABC):
         :raises ConfigurationError: For an unusable number.
         """
         check_positive({"ttl_s": ttl_s})
-        share = isinstance(jitter, int | float) and not isinstance(jitter, bool) and 0 <= jitter < 1
+        share = is_number(jitter) and 0 <= jitter < 1
         if not share or not ttl_s < float("inf"):
             msg = f"ttl_s must be finite and jitter from 0 to below 1, but got {ttl_s!r} and {jitter!r}"
             raise ConfigurationError(msg)
@@ -132,7 +133,7 @@ def usable(scores: Mapping[str, object]) -> dict[str, float]:
     :param scores: Whatever was sent or found, by key.
     :returns: The finite numbers in [0, 1]; a boolean is none.
     """
-    numbers = {key: s for key, s in scores.items() if isinstance(s, int | float) and not isinstance(s, bool)}
+    numbers = {key: s for key, s in scores.items() if is_number(s)}
     return {key: float(score) for key, score in numbers.items() if 0 <= score <= 1}  # false for NaN
 
 

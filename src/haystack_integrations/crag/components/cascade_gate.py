@@ -9,7 +9,7 @@ from haystack import Document, component
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id, set_score_of
 from haystack_integrations.crag.grading import NAME as MODEL
-from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
@@ -59,7 +59,7 @@ class CascadeGate:
         :raises ConfigurationError: For a number outside [0, 1], or `low` above `high`.
         """
         for name, value in (("sure", sure), ("low", low), ("high", high)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+            if not is_number(value) or not 0.0 <= value <= 1.0:
                 msg = f"{name} must be a number between 0 and 1, but got {value!r}"
                 raise ConfigurationError(msg)
         if low > high:

@@ -9,7 +9,7 @@ from haystack.core.serialization import component_to_dict
 from haystack_integrations.crag.chat_backed import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.metrics import timed_grading
 from haystack_integrations.crag.ranker_scores import Ranking, Scale
 from haystack_integrations.crag.settings import check_positive
@@ -66,7 +66,7 @@ class RankerGrader(ChatBacked):
         if scale not in get_args(Scale):
             msg = f"scale must be one of {list(get_args(Scale))}, but got {scale!r}"
             raise ConfigurationError(msg)
-        if isinstance(middle, bool) or not isinstance(middle, int | float) or not math.isfinite(middle):
+        if not is_number(middle) or not math.isfinite(middle):
             msg = f"middle must be a number, but got {middle!r}"
             raise ConfigurationError(msg)
         check_positive({"slope": slope, "deadline_s": deadline_s})

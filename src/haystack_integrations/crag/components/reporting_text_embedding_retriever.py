@@ -2,13 +2,17 @@
 
 from typing import Any
 
-from haystack import Document, component
+from haystack import Document, component, logging
 from haystack.components.retrievers import TextEmbeddingRetriever
 
 from haystack_integrations.crag import elasticsearch_search as searching
+from haystack_integrations.crag.chat_backed import kind_of
 from haystack_integrations.crag.components.elasticsearch_retrievers import Filters, State
 from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
+
+logger = logging.getLogger(__name__)
 
 
 @component
@@ -47,7 +51,7 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
         try:
             vector = run_within(self.text_embedder, limit.seconds, {"text": query})["embedding"]
         except Exception as error:
-            return searching.unasked(error, limit).result()
+            return _unasked(error, limit).result()
         found: dict[str, Any] = retriever.run(query_embedding=vector, filters=filters, top_k=top_k, state=state)
         return found
 
@@ -61,7 +65,7 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
         try:
             vector = (await run_within_async(self.text_embedder, limit.seconds, {"text": query}))["embedding"]
         except Exception as error:
-            return searching.unasked(error, limit).result()
+            return _unasked(error, limit).result()
         asked = {"query_embedding": vector, "filters": filters, "top_k": top_k, "state": state}
         found: dict[str, Any] = await retriever.run_async(**asked)
         return found
@@ -70,3 +74,12 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
         """Give the retriever, whose own type Haystack does not know, and how long its vector may take."""
         retriever: Any = self.retriever
         return retriever, searching.limit_of(state, retriever.timeout_s)
+
+
+def _unasked(error: Exception, limit: searching.Limit) -> searching.Found:
+    """Report a search that was not asked, since the question got no vector; a caller's mistake is raised as it is."""
+    if isinstance(error, ConfigurationError):
+        raise error
+    kind = limit.name if isinstance(error, TimeoutError) else kind_of(error)
+    logger.warning("search failed, since the question could not be embedded: {kind}", kind=kind)
+    return searching.told(searching.Found([], {"status": "failed", "kind": kind}))

@@ -1,6 +1,7 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -73,9 +74,9 @@ def read(name: str | Path) -> dict[str, Any]:
     """
     try:
         spec = yaml.safe_load(source(name))
+    except CragError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        if isinstance(error, ConfigurationError):
-            raise
         why = (str(error).splitlines() or [type(error).__name__])[0]
         if "undefined alias" in why:
             why += " (its & stood in a part that was taken out: write what it stands for where it is used first)"
@@ -154,11 +155,24 @@ def load(
     elif hasattr(generator, CHAT_GENERATOR):
         models["generator"] = generator.chat_generator
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
-    try:
+    with _named(name):
         if store is not None:
             spec, placed = place_on(spec, store, given=set(live))
             live = {**placed, **live}
         pipeline = Pipeline.from_dict(spec, components=live)
+    check_actions(pipeline)
+    declared = spec["components"]
+    for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
+        asking: Any = pipeline.get_component(part)
+        asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
+    return _wrapped(name, pipeline, spec)
+
+
+@contextmanager
+def _named(name: str | Path) -> Iterator[None]:
+    """Say which pipeline cannot be loaded; what this package says of it stays as it is."""
+    try:
+        yield
     except CragError:
         raise
     except (DeserializationError, PipelineError) as error:
@@ -168,12 +182,6 @@ def load(
         why = f"{type(error).__name__}: {error}"
         msg = f"the pipeline {str(name)!r} cannot be loaded: {why}; compare it with a shipped one, `crag pipelines`"
         raise ConfigurationError(msg) from error
-    check_actions(pipeline)
-    declared = spec["components"]
-    for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
-        asking: Any = pipeline.get_component(part)
-        asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
-    return _wrapped(name, pipeline, spec)
 
 
 def _quiet(part: str, model: Any) -> Any:

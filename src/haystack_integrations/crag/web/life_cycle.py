@@ -8,6 +8,7 @@ from haystack.core.serialization import component_from_dict, component_to_dict, 
 
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.web.providers import failure_of
 
 logger = logging.getLogger(__name__)
@@ -134,6 +135,6 @@ def check_not_negative(**limits: float | None) -> None:
     :raises ConfigurationError: Naming the first that is unusable.
     """
     for name, value in limits.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
+        if value is not None and (not is_number(value) or value < 0):
             msg = f"{name} must be a number from 0 up, but got {value!r}"
             raise ConfigurationError(msg)
