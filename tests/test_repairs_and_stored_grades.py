@@ -3,13 +3,16 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from makers import fill
 
+from haystack_integrations.crag.components import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
-from haystack_integrations.crag.grades import grade_of, question_id
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade, grade_of, question_id
 from haystack_integrations.crag.grading_reply import read_reply
 from haystack_integrations.crag.pipelines import load
 
@@ -70,3 +73,24 @@ def test_metadata_of_retrievers_that_is_no_mapping_ends_no_run() -> None:
     document = Document(content="Bicycles", meta={"crag": {"retrievers": 5}})
     (joined,) = EvidenceJoiner(weights={"bm25": 1.0}).run(bm25=[document])["documents"]
     assert joined.meta["crag"]["retrievers"]["bm25"]["rank"] == 1
+
+
+@pytest.mark.parametrize("score", [95, -0.1, float("nan"), "0.9", True, None])
+def test_a_grade_of_another_scale_cannot_be_made(score: Any) -> None:
+    """Read by nobody, it would pass for a document that no grader has seen."""
+    with pytest.raises(ConfigurationError, match="wanted a number from 0"):
+        Grade(score, "graded", "own", "")
+
+
+def test_a_grade_may_be_a_number_of_numpy() -> None:
+    grade = Grade(np.float32(0.5), "graded", "own", "")
+    assert (grade.score, type(grade.score)) == (0.5, float)
+
+
+def test_a_router_says_which_grades_it_cannot_read(caplog: pytest.LogCaptureFixture) -> None:
+    """A grader of somebody's own may write `meta["crag"]` itself."""
+    documents = [Document(content="A", meta={"crag": {"score": 95, "status": "graded"}}), Document(content="B")]
+    with caplog.at_level("WARNING"):
+        result = CragRouter().run(query="Who?", documents=documents)
+    assert "1 documents have a grade that is none, such as {'score': 95, 'status': 'graded'}" in caplog.text
+    assert result["decision"]["verdict"] == "ungraded"

@@ -102,3 +102,16 @@ def test_without_a_store_the_retrieved_documents_have_to_do(store: Any) -> None:
     rag = load("corrective_retrieval", store=store, grader=HeuristicGrader())
     assert rag.run(query=QUESTION)["crag"]["signals"]["set"]["statistics"] == "retrieved"
     rag.close()
+
+
+def test_a_calibration_for_few_wrong_answers_holds_for_the_whole_run(store: Any, tmp_path: Any) -> None:
+    """A second search is no way around it: without the limit the last pass is answered from what passed the filter."""
+    file, given = tmp_path / "own.json", []
+    for limit in (None, 0.999):
+        file.write_bytes(orjson.dumps(calibration(correct_from=limit).to_dict()))
+        rag = load("corrective_retrieval", store=store, grader=HeuristicGrader(calibration=str(file)))
+        given.append(rag.run(query="Which planet has more than ninety moons, and is it called red?"))
+    free, bound = (result["crag"] for result in given)
+    assert (free["action"], bound["action"], bound["thresholds"]["correct_from"]) == ("generate", "abstain", 0.999)
+    assert bound["verdict"] != "correct"
+    assert given[1]["documents"] == []

@@ -6,6 +6,7 @@ import pytest
 from haystack import Document
 from makers import graded
 
+from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.decisions import SET_VERDICT, judge
@@ -91,3 +92,43 @@ def test_grader_and_router_agree() -> None:
         result = route(graded_list["documents"], graded_list["report"])
         assert result["decision"]["verdict"] == verdict == graded_list["report"]["verdict"]["verdict"]
         assert result["decision"]["score"] == graded_list["set_score"]
+
+
+@pytest.mark.parametrize("verdict", ["ambiguous", "incorrect"])
+@pytest.mark.parametrize("settings", [{"max_iterations": 1}, {"on_limit": "generate", "max_iterations": 1}])
+def test_a_calibration_for_few_wrong_answers_lets_only_what_is_correct_be_answered(
+    verdict: str, settings: dict[str, Any]
+) -> None:
+    """Without that limit a run ends with the best evidence there is, and the share that was asked for with it."""
+    said = report(verdict)
+    assert "generate" in route(docs(0.9), said, **settings)
+    said["verdict"]["correct_from"] = 0.92
+    result = route(docs(0.9), said, **settings)
+    decision = result["decision"]
+    assert (decision["action"], decision["thresholds"]["correct_from"]) == ("abstain", 0.92)
+    assert "is correct with a probability of 0.92 is answered from" in in_words("No.", decision)
+    assert (result["outcome"].evidence, "generate" in result) == ((), False)
+
+
+def test_what_is_correct_is_answered_under_that_limit_and_a_correction_still_runs() -> None:
+    said = report("correct", 0.95)
+    said["verdict"]["correct_from"] = 0.92
+    assert "generate" in route(docs(0.9), said)
+    assert "re_retrieve" in route(docs(0.9), {**said, "verdict": {**said["verdict"], "verdict": "incorrect"}})
+
+
+def test_a_pass_without_anything_to_grade_keeps_the_limit() -> None:
+    said = report("ambiguous")
+    said["verdict"]["correct_from"] = 0.92
+    router = CragRouter(aggregate="set", on_ambiguous=["refine", "generate"])
+    first = router.run(query=QUESTION, documents=docs(0.9), report=said)
+    second = router.run(query=QUESTION, documents=[], state=first["state"])["outcome"].trail[-1]
+    assert (second["action"], second["thresholds"]["correct_from"]) == ("abstain", 0.92)
+
+
+def test_another_judge_than_the_calibration_is_not_held_to_its_limit() -> None:
+    """Such as a model behind a cascade, or the documents' own scores."""
+    said = report("ambiguous")
+    said["verdict"]["correct_from"] = 0.92
+    decision = route(docs(0.5), said, aggregate="mean", max_iterations=1)["decision"]
+    assert (decision["action"], "correct_from" in decision["thresholds"]) == ("generate", False)

@@ -1,5 +1,7 @@
 """load(): parts by name, any store, clear errors, and a SuperComponent that goes wherever components go."""
 
+import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -337,3 +339,19 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
     own.write_text(yaml.safe_dump(spec))
     with pytest.raises(ConfigurationError, match=f"(?i)cannot be loaded.*({said})"):
         load(own, store=store)
+
+
+def test_an_input_that_the_pipeline_does_not_take_is_refused_and_not_left_out() -> None:
+    """With `filter` for `filters` a plain SuperComponent searches the documents of everyone."""
+    rag = load("corrective_retrieval")
+    for run in (rag.run, lambda **inputs: asyncio.run(rag.run_async(**inputs))):
+        with pytest.raises(ConfigurationError, match=re.escape("got the inputs ['filter'], which this")) as refused:
+            run(query="Who wrote Emma?", filter={"field": "meta.year", "operator": "==", "value": 1815})
+        assert str(refused.value).endswith("wanted some of ['query', 'filters', 'top_k', 'mode', 'budget']")
+
+
+def test_a_loaded_pipeline_is_written_down_as_a_plain_super_component() -> None:
+    """So that it can be read where this package is not what reads it."""
+    data = load("corrective_retrieval").to_dict()
+    assert data["type"] == "haystack.core.super_component.super_component.SuperComponent"
+    assert SuperComponent.from_dict(data).run(query="Who wrote Emma?")["crag"]["action"] == "abstain"

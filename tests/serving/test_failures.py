@@ -19,6 +19,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving import failures, logs
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.settings import read_settings
+from haystack_integrations.crag.store_profiles import open_store
 
 
 @pytest.fixture
@@ -87,6 +88,19 @@ def test_what_the_operator_set_wrongly_is_not_blamed_on_the_client(
     assert (response.status_code, response.json()) == (500, {"error": "misconfigured", "trace_id": None})
     assert "; bm25)" in log.getvalue()
     assert CANARY not in log.getvalue()
+
+
+def test_vectors_that_another_model_wrote_into_the_index_are_the_operators_to_mend(
+    elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """A 503 would have the client come back for ever: no later request goes better."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    settings = read_settings(api_keys=KEY)
+    with served(create_app(settings, store=store), settings) as running:
+        store.write_documents([Document(content=QUESTION, embedding=[0.6, 0.8, 0.0])], refresh=True)
+        with running.client() as client:
+            response = client.post("/corrective_retrieval/run", json={"question": QUESTION})
+    assert (response.status_code, response.json()) == (500, {"error": "misconfigured", "trace_id": None})
 
 
 def test_filters_that_a_client_sent_stay_its_own(log: io.StringIO) -> None:

@@ -5,13 +5,16 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import orjson
 import pytest
 from cli_runner import crag, refused
 from haystack import Document
+from judging_texts import calibration
 from makers import fill, grading_by, scripted
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
@@ -23,6 +26,7 @@ from services import Service
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.cli.views import run_view
+from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.redaction import redacted
 from haystack_integrations.crag.vocabulary import ABSTENTION
@@ -112,6 +116,20 @@ def test_crag_trace_prints_the_trail_that_a_run_prints(
     result = crag("trace", trace["traceID"], "--jaeger", sent.url)
     assert result.exit_code == 0, result.stderr
     assert result.stdout == plain(run_view(crag_record))
+
+
+def test_the_limit_of_a_calibration_is_read_back(
+    sent: Sent, in_memory_store: Any, content: None, tmp_path: Path
+) -> None:
+    """It is what kept the run from an answer."""
+    file = tmp_path / "own.json"
+    file.write_bytes(orjson.dumps(calibration(correct_from=0.999).to_dict()))
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    rag = load("corrective_retrieval", store=in_memory_store, grader=HeuristicGrader(calibration=str(file)))
+    shown = plain(run_view(rag.run(query=QUESTION)["crag"]))
+    assert "answered only from what is correct by 1.00 or more" in shown
+    (trace,) = sent.read(1)
+    assert crag("trace", trace["traceID"], "--jaeger", sent.url).stdout == shown
 
 
 def test_without_content_only_the_queries_are_missing(sent: Sent, rag: Any) -> None:

@@ -137,6 +137,8 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
             is_told = score is not None and score < thresholds["upper"]
             numbers = f" ({score:.2f}, where {thresholds['upper']:.2f} is enough)" if is_told else ""
             yield f"Taken together, what was found is judged {verdict}{numbers}."
+            if (least := thresholds.get("correct_from")) is not None:
+                yield f"Only what is correct with a probability of {least:.2f} is answered from, to be seldom wrong."
     for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
         if said["status"] != "ok":
             how = "failed" if said["status"] == "failed" else "reached only a part"

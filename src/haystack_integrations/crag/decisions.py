@@ -46,6 +46,8 @@ class Judgement:
     :param kept: Documents that passed the filter, in their order.
     :param discarded: The others, each `{"id", "score", "reason"}`, and `source` where the document has one.
     :param counts: How many documents came in and what became of their grading.
+    :param correct_from: Only a verdict `correct` is answered from, and needs this probability: so says a calibration
+        made with `--max-wrong-generate`. None without one.
     """
 
     verdict: Verdict
@@ -54,6 +56,7 @@ class Judgement:
     kept: list[Document]
     discarded: list[dict[str, Any]]
     counts: dict[str, int]
+    correct_from: float | None = None
 
 
 def check_aggregate(aggregate: str, over: str) -> None:

@@ -3,15 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from numbers import Real
 from typing import Any, Final, get_args
 from unicodedata import normalize
 
-from haystack import Document
+from haystack import Document, logging
 
-from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.vocabulary import FAILED_SCORE, META_KEY, GradeStatus
 
+logger = logging.getLogger(__name__)
+
 _STATUSES: Final = get_args(GradeStatus)
+
+
+def _is_grade(score: object, status: object) -> bool:
+    return isinstance(score, Real) and not isinstance(score, bool) and 0 <= float(score) <= 1 and status in _STATUSES
 
 
 def question_id(question: str) -> str:
@@ -35,6 +42,7 @@ class Grade:
     :param grader: Who spoke, for example `BatchRelevanceGrader` or `rule:few_context`.
     :param question: `question_id` of the question it was judged against.
     :param reason: Why, in the grader's words; or the kind of failure.
+    :raises ConfigurationError: For another score or status: read by nobody, it would pass for no grade at all.
     """
 
     score: float
@@ -42,6 +50,17 @@ class Grade:
     grader: str
     question: str
     reason: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what anybody's grader may have written."""
+        if not _is_grade(self.score, self.status):
+            msg = (
+                f"got a grade with the score {self.score!r} and the status {self.status!r}, wanted a number from 0 "
+                f"(does not answer) to 1 (answers) and one of {list(_STATUSES)}; divide scores of another scale by its "
+                "maximum"
+            )
+            raise ConfigurationError(msg)
+        object.__setattr__(self, "score", float(self.score))  # NumPy's own numbers are no JSON
 
     @classmethod
     def failed(cls, grader: str, question: str, reason: str) -> "Grade":
@@ -102,28 +121,41 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         return None
     if question is not None and meta.get("question") != question:
         return None
-    score, status = meta["score"], meta["status"]
-    if not is_number(score) or not 0 <= score <= 1 or status not in _STATUSES:
+    if not _is_grade(meta["score"], meta["status"]):
         return None  # metadata is anybody's: what no grader writes is no grade
     return Grade(
-        score=float(score),
-        status=status,
+        score=float(meta["score"]),
+        status=meta["status"],
         grader=str(meta.get("grader", "")),
         question=str(meta.get("question", "")),
         reason=meta.get("reason"),
     )
 
 
-def taken_up(document: Document, question: str) -> Document:
+def taken_up(documents: Iterable[Document], question: str) -> list[Document]:
     """
-    Tie a grade that names no question, as somebody's own grader may write it, to the question at hand.
+    Tie grades that name no question, as somebody's own grader may write them, to the question at hand.
 
-    :param document: A document as a router gets it.
+    :param documents: Documents as a router gets them; one with a grade that is none is left ungraded, with a warning.
     :param question: `question_id` of the question.
-    :returns: It, or a copy whose grade is one for this question.
+    :returns: The documents, with copies of those whose grade is one for this question from now on.
     """
-    is_open = not crag_meta(document).get("question") and grade_of(document) is not None
-    return annotate(document, question=question) if is_open else document
+    taken, strange = [], []
+    for document in documents:
+        meta = crag_meta(document)
+        grade = grade_of(document)
+        taken.append(annotate(document, question=question) if grade and not meta.get("question") else document)
+        if grade is None and "score" in meta:
+            strange.append({name: meta.get(name) for name in ("score", "status")})
+    if strange:
+        logger.warning(
+            "{count} documents have a grade that is none, such as {grade}: a score is a number from 0 to 1, a status "
+            "one of {statuses}",
+            count=len(strange),
+            grade=str(strange[0])[:80],
+            statuses=list(_STATUSES),
+        )
+    return taken
 
 
 def without_grade(document: Document) -> Document:

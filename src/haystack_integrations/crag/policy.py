@@ -161,7 +161,9 @@ class Policy:
             evidence = sound or list(pool)
         else:
             evidence = [] if unsearched else judgement.kept or list(pool)
-        if action == "generate" and not evidence:
+        # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.
+        unsure = judgement.correct_from is not None and judgement.verdict != "correct"
+        if action == "generate" and (unsure or not evidence):
             action = "abstain"
         return Choice(action, limit or rule, limit, evidence if action == "generate" else [])
 

@@ -59,7 +59,7 @@ def decision_record(
         "action": choice.action,
         "mode": mode,
         "limit": choice.limit,
-        "thresholds": {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")},
+        "thresholds": _held(thresholds, judgement),
         "signals": report.get("signals"),
         "cascade": report.get("cascade"),
         "retrieval": report.get("retrieval"),
@@ -69,6 +69,12 @@ def decision_record(
         "corrections": _corrections(kept, judgement.discarded, choice),
         "coverage": _coverage_of_pass(state, judgement, choice, report),
     }
+
+
+def _held(thresholds: Thresholds, judgement: Judgement) -> dict[str, float]:
+    """Give the thresholds; that of a calibration for few wrong answers where there is one."""
+    held: dict[str, float] = {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")}
+    return held if judgement.correct_from is None else {**held, "correct_from": judgement.correct_from}
 
 
 def _coverage_of_pass(

@@ -64,7 +64,7 @@ class Routing:
         known = (state or CragState.start(query)).spend(_usage(report))
         question = question_id(query)
         mode_now = check_mode(mode or known.mode or self.mode)
-        documents = [taken_up(document, question) for document in documents]
+        documents = taken_up(documents, question)
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
@@ -97,14 +97,15 @@ class Routing:
     def _judge(
         self, documents: Sequence[Document], question: str, known: CragState, report: Mapping[str, Any]
     ) -> Judgement:
-        own = report.get("verdict")
-        own = own.get("verdict") if isinstance(own, Mapping) else own
+        said: Any = report.get("verdict")
+        own, least = (said.get("verdict"), said.get("correct_from")) if isinstance(said, Mapping) else (said, None)
         of_set = {"set_score": report.get("set_score"), "set_verdict": own}
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
             last = known.trail[-1]
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
+            least = last["thresholds"].get("correct_from")
         if not documents and known.trail and known.action in WEB_ACTIONS and known.web in ("failed", "cooldown"):
             # The web was down: that is no judgement on what was retrieved before.
             last = known.trail[-1]
@@ -118,6 +119,8 @@ class Routing:
             variance_rule=self.variance_rule,
             **of_set,
         )
+        if judgement.rule == SET_VERDICT:
+            judgement = replace(judgement, correct_from=least)
         return _doubted(judgement, report)
 
 

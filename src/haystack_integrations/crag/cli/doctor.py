@@ -1,48 +1,23 @@
 """What `crag doctor` looks at: what works, what is missing, and the way out of each trouble."""
 
-import json
 import os
 import platform
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
-from haystack_integrations.crag.cli.errors import explain
+from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.settings import configured
-
-Status = Literal["ok", "warning", "error", "info"]
 
 _PACKAGES: Final = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pypdf", "python-docx")
 _FOR_DEVELOPERS: Final = frozenset({"dev", "fuzz"})
 _OF_AN_EXTRA: Final = re.compile(r"([\w.-]+).*; extra == ['\"]([\w-]+)['\"]")
-_PARTIAL: Final = "search.default_allow_partial_results"
 _SECONDS: Final = 5.0
-
-
-@dataclass(frozen=True)
-class Check:
-    """
-    One thing looked at.
-
-    :param name: What.
-    :param status: `ok`, `warning`, `error` (something needed is broken) or `info` (optional, and absent).
-    :param found: What was found.
-    :param fix: What to do about it; empty when nothing is to be done.
-    """
-
-    name: str
-    status: Status
-    found: str
-    fix: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """Give the check as plain JSON."""
-        return asdict(self)
 
 
 def checks(store: Any = None, model: Callable[[], ChatModel | None] = chat_model) -> Iterator[Check]:
@@ -55,22 +30,13 @@ def checks(store: Any = None, model: Callable[[], ChatModel | None] = chat_model
     """
     yield _python()
     yield _packages()
-    yield _guarded("static model", _static_model)
-    yield _guarded("embedded pipeline", _embedded)
-    yield _guarded("settings", _settings)
-    yield _guarded("chat model", lambda: _chat_model(model()))
+    yield guarded("static model", _static_model)
+    yield guarded("embedded pipeline", _embedded)
+    yield guarded("settings", _settings)
+    yield guarded("chat model", lambda: _chat_model(model()))
     if store is not None:
-        yield from _elasticsearch(store)
+        yield from store_checks(store)
     yield from _extras()
-
-
-def _guarded(name: str, look: Callable[[], Check]) -> Check:
-    """Turn whatever goes wrong into a check that says so."""
-    try:
-        return look()
-    except Exception as error:  # a doctor that dies of what it finds is of no use
-        found, _, fix = explain(error)[0].partition("; ")
-        return Check(name, "error", found, fix)
 
 
 def _python() -> Check:
@@ -169,63 +135,6 @@ def _chat_model(model: ChatModel | None) -> Check:
         fix = f"set {MODEL_SETTING} to a model that the server has: {known}"
         return Check("chat model", "warning", f"{place} is not among the {len(listed)} models listed there", fix)
     return Check("chat model", "ok", f"{place} answers ({took})")
-
-
-def _elasticsearch(store: Any) -> Iterator[Check]:
-    """Look at the server, then at the index; without the server there is nothing more to say."""
-    server = _guarded("elasticsearch", lambda: _server(store))
-    yield server
-    if server.status == "ok":
-        yield _guarded("index", lambda: _index(store))
-        yield _guarded("partial results", lambda: _partial_results(store))
-
-
-def _server(store: Any) -> Check:
-    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
-
-    url = display_url(server_of(store).hosts)
-    with elasticsearch_client(store) as client:
-        number = client.info()["version"]["number"]
-    if not number.startswith("8."):
-        fix = "the client of this package speaks to Elasticsearch 8: use 8.19, as in docker-compose.yml"
-        return Check("elasticsearch", "warning", f"version {number} at {url}", fix)
-    return Check("elasticsearch", "ok", f"version {number} at {url}")
-
-
-def _index(store: Any) -> Check:
-    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
-
-    place = server_of(store)
-    name, url = place.index, display_url(place.hosts)
-    command = f"crag index PATH --store elasticsearch --url {url} --index {name}"
-    with elasticsearch_client(store) as client:
-        if not client.indices.exists(index=name):
-            return Check("index", "error", f"{name!r} does not exist", f"make it with `{command}`")
-        mappings = client.indices.get_mapping(index=name).body.values()
-        count = client.count(index=name)["count"]
-    ours = all((mapping["mappings"].get("_meta") or {}).get("crag") for mapping in mappings)
-    if not ours:
-        fix = (
-            f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; long questions can end the server here"
-        )
-        return Check("index", "warning", f"{name!r}: {count:,} documents, made without this package's mapping", fix)
-    if not count:
-        return Check("index", "warning", f"{name!r} is empty", f"fill it with `{command}`")
-    return Check("index", "ok", f"{name!r}: {count:,} documents, mapping of this package")
-
-
-def _partial_results(store: Any) -> Check:
-    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
-
-    url = display_url(server_of(store).hosts)
-    with elasticsearch_client(store) as client:
-        answer = client.cluster.get_settings(flat_settings=True, include_defaults=True)
-    values = {**answer.get("defaults", {}), **answer["persistent"], **answer["transient"]}
-    if str(values.get(_PARTIAL, "true")).lower() == "false":
-        return Check("partial results", "ok", "off: a shard that does not answer is an error, not a shorter list")
-    body = json.dumps({"persistent": {_PARTIAL: False}})
-    fix = f"curl -X PUT {url}/_cluster/settings -H 'Content-Type: application/json' -d '{body}'"
-    return Check("partial results", "warning", "on: a shard that does not answer silently shortens results", fix)
 
 
 def _extras() -> Iterator[Check]:

@@ -172,10 +172,16 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
         "action": tags.get("crag.action"),
         "mode": tags.get("crag.mode"),
         "limit": tags.get("crag.decision.limit"),
-        "thresholds": {name: tags.get(f"crag.threshold.{name}", 0.0) for name in ("upper", "lower", "filter")},
+        "thresholds": _thresholds(tags),
         "kept": _filled(kept, tags.get("crag.documents.kept", 0)),
         "discarded": _filled(discarded, tags.get("crag.documents.discarded", 0)),
     }
+
+
+def _thresholds(tags: Mapping[str, Any]) -> dict[str, float]:
+    held = {name: tags.get(f"crag.threshold.{name}", 0.0) for name in ("upper", "lower", "filter")}
+    least = tags.get("crag.threshold.correct_from")
+    return held if least is None else {**held, "correct_from": least}
 
 
 def _filled(entries: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:
-    from haystack_integrations.crag.cli.doctor import Check
+    from haystack_integrations.crag.cli.check import Check
     from haystack_integrations.crag.cli.outcome import Outcome
 
 # A sentence is shown when it scores at least this share of the best one of its document.
@@ -178,6 +178,8 @@ def _reason(decision: Mapping[str, Any]) -> str:
         "lower_threshold": below,
         "no_documents": "nothing was found",
     }
+    if (surely := decision["thresholds"].get("correct_from")) is not None:
+        rules["set_verdict"] = f"set_verdict; answered only from what is correct by {surely:.2f} or more"
     return rules.get(decision["judged_by"], str(decision["judged_by"]))
 
 

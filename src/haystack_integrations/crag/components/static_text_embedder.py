@@ -44,6 +44,11 @@ class StaticTextEmbedder:
         """
         load_static_encoder(self.model)
 
+    @property
+    def dimension(self) -> int:
+        """Tell how many numbers a vector has; the model is read for it."""
+        return load_static_encoder(self.model).dimension
+
     @component.output_types(embedding=list[float])
     def run(self, text: str) -> dict[str, Any]:
         """

@@ -89,6 +89,7 @@ def grade(
             "verdict": opinion.conclusion.verdict,
             "probabilities": probabilities,
             "covered": covered,
+            **({} if calibration.correct_from is None else {"correct_from": calibration.correct_from}),
         },
         "calibrated": calibration.is_calibrated,
         "signals": {"set": of_set, "documents": main},

@@ -16,6 +16,7 @@ from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_report import IndexReport
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import Known, Listing, find, read
+from haystack_integrations.crag.pipelines.vectors import check_written, stored_size
 from haystack_integrations.crag.store_profiles import prepare
 
 Progress = Callable[[int, int | None, str], None]
@@ -67,7 +68,7 @@ def index(
         same paths. What a source belongs to depends on its name, a record's on its id: never on the other processes.
     :returns: What was done.
     :raises SourceError: When a path does not exist.
-    :raises ConfigurationError: For an unusable shard.
+    :raises ConfigurationError: For an unusable shard, or an embedder of another length than that of the store.
     :raises StoreError: When the store fails; run again to go on.
     """
     started = monotonic()
@@ -75,7 +76,7 @@ def index(
     converter = Converter(pipeline, embedder)
     prepare(store)
     with open_bulk(store) as bulk:
-        run = _Run(bulk, converter, listing, progress)
+        run = _Run(bulk, converter, listing, progress, stored_size(store))
         for found in read(listing):
             run.take(found)
         return replace(run.end(), skipped=listing.skipped, seconds=round(monotonic() - started, 3))
@@ -94,8 +95,10 @@ class _Part:
 class _Run:
     """Takes sources one by one; embeds and writes batches of them while those before are being confirmed."""
 
-    def __init__(self, bulk: Bulk, converter: Converter, listing: Listing, progress: Progress | None) -> None:
-        self._bulk, self._converter, self._progress = bulk, converter, progress
+    def __init__(
+        self, bulk: Bulk, converter: Converter, listing: Listing, progress: Progress | None, stored: int | None
+    ) -> None:
+        self._bulk, self._converter, self._progress, self._stored = bulk, converter, progress, stored
         self._total = listing.count() if progress else None
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count = Counter[str]()
@@ -187,7 +190,9 @@ class _Run:
     def _write(self) -> None:
         ready, self._ready = self._ready, []
         if ready:
-            writing = self._bulk.write([document for _, documents in ready for document in documents])
+            documents = [document for _, some in ready for document in some]
+            check_written(documents, self._stored)
+            writing = self._bulk.write(documents)
             self._writing.append(([part for part, _ in ready], writing))
         while self._writing and self._writing[0][1].done():
             self._confirm(*self._writing.popleft())

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from haystack import Pipeline, SuperComponent, component
+from haystack import Pipeline, component
 from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
+from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.store_profiles import profiles, store_spec
 
 
@@ -106,7 +108,7 @@ def export(name: str | Path, store: str = "in_memory", url: str | None = None, i
 
 def load(
     name: str | Path, *, store: Any = None, grader: Any = None, generator: Any = None, **components: Any
-) -> SuperComponent:
+) -> LoadedPipeline:
     """
     Load a shipped pipeline on your store and your models.
 
@@ -161,6 +163,8 @@ def load(
             live = {**placed, **live}
         pipeline = Pipeline.from_dict(spec, components=live)
     check_actions(pipeline)
+    if store is not None:
+        check_asked(pipeline, store)
     declared = spec["components"]
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
@@ -204,12 +208,12 @@ def _check_plain(part: str, settings: Mapping[str, Any]) -> None:
             raise ConfigurationError(msg)
 
 
-def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> SuperComponent:
+def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> LoadedPipeline:
     """Give a pipeline the inputs and outputs that its YAML names."""
     inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
     inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
     try:
-        loaded = SuperComponent(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
+        loaded = LoadedPipeline(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
     except (InvalidMappingTypeError, InvalidMappingValueError) as error:
         msg = (
             f"the pipeline {str(name)!r} cannot be loaded: {error}; a part of your own takes the inputs of the one in "

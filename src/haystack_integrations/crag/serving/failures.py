@@ -35,6 +35,7 @@ _CODES: Final = {
     503: "unavailable",
 }
 _MISCONFIGURED: Final = "misconfigured"
+_STORE: Final = "store_unavailable"
 # What a client may have done wrong, what is down behind this server, and what its operator has set wrong, by the error
 # that says so. A client's own options are checked at the door, as `invalid_request`: what a part finds unusable later
 # is a setting of the server's, and no other request would go better.
@@ -42,12 +43,12 @@ _KINDS: Final[Sequence[tuple[type[Exception], int, str]]] = (
     (QuestionError, 422, "invalid_question"),
     (FilterError, 422, "invalid_filters"),
     (ConfigurationError, 500, _MISCONFIGURED),
-    (StoreError, 503, "store_unavailable"),
+    (StoreError, 503, _STORE),
     (GradingError, 503, "model_unavailable"),
 )
 _PACKAGES: Final = {
-    "elasticsearch": "store_unavailable",
-    "elastic_transport": "store_unavailable",
+    "elasticsearch": _STORE,
+    "elastic_transport": _STORE,
     "openai": "model_unavailable",
 }
 _NO_TRACE: Final = "0" * 32
@@ -193,8 +194,11 @@ def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
     for link in chain:
         package = type(link).__module__.partition(".")[0]
         if package in _PACKAGES:
-            refused = getattr(link, "status_code", None) == HTTPStatus.BAD_REQUEST and options.get("filters")
-            return (422, "invalid_filters") if refused else (503, _PACKAGES[package])
+            code = _PACKAGES[package]
+            if code != _STORE or getattr(link, "status_code", None) != HTTPStatus.BAD_REQUEST:
+                return 503, code
+            # A search that makes no sense: by the client's filters, or by vectors of another length than the index has.
+            return (422, "invalid_filters") if options.get("filters") else (500, _MISCONFIGURED)
     # A comparison that a store cannot make, such as of a text with a number, raises whatever Python raises for it.
     part = next((str(getattr(link, "component_type", "")) for link in chain if hasattr(link, "component_type")), "")
     if options.get("filters") and "Retriever" in part:

@@ -1,0 +1,45 @@
+"""One thing that `crag doctor` looked at, and how it was found."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from haystack_integrations.crag.cli.errors import explain
+
+Status = Literal["ok", "warning", "error", "info"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """
+    One thing looked at.
+
+    :param name: What.
+    :param status: `ok`, `warning`, `error` (something needed is broken) or `info` (optional, and absent).
+    :param found: What was found.
+    :param fix: What to do about it; empty when nothing is to be done.
+    """
+
+    name: str
+    status: Status
+    found: str
+    fix: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Give the check as plain JSON."""
+        return asdict(self)
+
+
+def guarded(name: str, look: Callable[[], Check]) -> Check:
+    """
+    Turn whatever goes wrong into a check that says so.
+
+    :param name: What is looked at.
+    :param look: Looks at it.
+    :returns: The check.
+    """
+    try:
+        return look()
+    except Exception as error:  # a doctor that dies of what it finds is of no use
+        found, _, fix = explain(error)[0].partition("; ")
+        return Check(name, "error", found, fix)

@@ -1,0 +1,83 @@
+"""What `crag doctor` looks at on Elasticsearch."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.pipelines.vectors import stored_size
+from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
+
+_PARTIAL: Final = "search.default_allow_partial_results"
+
+
+def store_checks(store: Any) -> Iterator[Check]:
+    """
+    Look at the server, then at the index; without the server there is nothing more to say.
+
+    :param store: An ElasticsearchDocumentStore.
+    :returns: An iterator of checks.
+    """
+    server = guarded("elasticsearch", lambda: _server(store))
+    yield server
+    if server.status == "ok":
+        yield guarded("index", lambda: _index(store))
+        yield guarded("vectors", lambda: _vectors(store))
+        yield guarded("partial results", lambda: _partial_results(store))
+
+
+def _server(store: Any) -> Check:
+    url = display_url(server_of(store).hosts)
+    with elasticsearch_client(store) as client:
+        number = client.info()["version"]["number"]
+    if not number.startswith("8."):
+        fix = "the client of this package speaks to Elasticsearch 8: use 8.19, as in docker-compose.yml"
+        return Check("elasticsearch", "warning", f"version {number} at {url}", fix)
+    return Check("elasticsearch", "ok", f"version {number} at {url}")
+
+
+def _index(store: Any) -> Check:
+    place = server_of(store)
+    name, url = place.index, display_url(place.hosts)
+    command = f"crag index PATH --store elasticsearch --url {url} --index {name}"
+    with elasticsearch_client(store) as client:
+        if not client.indices.exists(index=name):
+            return Check("index", "error", f"{name!r} does not exist", f"make it with `{command}`")
+        mappings = client.indices.get_mapping(index=name).body.values()
+        count = client.count(index=name)["count"]
+    ours = all((mapping["mappings"].get("_meta") or {}).get("crag") for mapping in mappings)
+    if not ours:
+        fix = (
+            f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; long questions can end the server here"
+        )
+        return Check("index", "warning", f"{name!r}: {count:,} documents, made without this package's mapping", fix)
+    if not count:
+        return Check("index", "warning", f"{name!r} is empty", f"fill it with `{command}`")
+    return Check("index", "ok", f"{name!r}: {count:,} documents, mapping of this package")
+
+
+def _vectors(store: Any) -> Check:
+    stored, asked = stored_size(store), load_encoder().dimension
+    if stored is None:
+        return Check("vectors", "info", "no document has one, so documents are found by their words")
+    if stored != asked:
+        found = f"of {stored} numbers, whereas the shipped pipelines ask with {asked}"
+        fix = (
+            "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes "
+            "one, or index anew with `crag index` into another index"
+        )
+        return Check("vectors", "warning", found, fix)
+    return Check("vectors", "ok", f"of {stored} numbers, as the shipped pipelines ask with")
+
+
+def _partial_results(store: Any) -> Check:
+    url = display_url(server_of(store).hosts)
+    with elasticsearch_client(store) as client:
+        answer = client.cluster.get_settings(flat_settings=True, include_defaults=True)
+    values = {**answer.get("defaults", {}), **answer["persistent"], **answer["transient"]}
+    if str(values.get(_PARTIAL, "true")).lower() == "false":
+        return Check("partial results", "ok", "off: a shard that does not answer is an error, not a shorter list")
+    body = json.dumps({"persistent": {_PARTIAL: False}})
+    fix = f"curl -X PUT {url}/_cluster/settings -H 'Content-Type: application/json' -d '{body}'"
+    return Check("partial results", "warning", "on: a shard that does not answer silently shortens results", fix)

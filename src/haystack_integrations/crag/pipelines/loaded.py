@@ -1,0 +1,41 @@
+"""A loaded pipeline: Haystack's SuperComponent, which says when it is given what it does not take."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from haystack import SuperComponent, component
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+
+@component
+class LoadedPipeline(SuperComponent):
+    """
+    What `load` returns. Haystack's own leaves unknown inputs out: with `filter` for `filters` it searches everything.
+
+    Written down it is a plain SuperComponent, as everyone can read it.
+    """
+
+    def run(self, **inputs: Any) -> dict[str, Any]:
+        """
+        Run the pipeline.
+
+        :param inputs: By the names of its YAML, `inputs` and `optional_inputs`.
+        :returns: Its `outputs`, by the names of its YAML.
+        :raises ConfigurationError: For an input that it does not have.
+        """
+        self._check(inputs)
+        found: dict[str, Any] = SuperComponent.run(self, **inputs)
+        return found
+
+    async def run_async(self, **inputs: Any) -> dict[str, Any]:
+        """Run the pipeline on the event loop; see `run`."""
+        self._check(inputs)
+        found: dict[str, Any] = await SuperComponent.run_async(self, **inputs)
+        return found
+
+    def _check(self, given: Iterable[str]) -> None:
+        known = list(self.input_mapping)
+        if unknown := sorted(set(given).difference(known)):
+            msg = f"got the inputs {unknown}, which this pipeline does not take; wanted some of {known}"
+            raise ConfigurationError(msg)

@@ -1,0 +1,76 @@
+"""The vectors of a store and of a question: written by one model, or no search by vectors can answer."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from haystack import Document, Pipeline
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
+
+_FIELD: Final = "embedding"
+
+
+def stored_size(store: Any) -> int | None:
+    """
+    Tell how long the vectors of a store are.
+
+    :param store: Any document store.
+    :returns: How many numbers a document's embedding has; None for a store without any, or of an unknown kind.
+    :raises StoreError: When the store's server cannot be reached.
+    """
+    profile = profile_of(store)
+    if profile is None:
+        return None
+    if not profile.index:
+        return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
+    with elasticsearch_client(store) as client:
+        found = client.indices.get_mapping(index=server_of(store).index, ignore_unavailable=True).body.values()
+    fields = (index["mappings"].get("properties", {}).get(_FIELD, {}) for index in found)
+    return next((int(field["dims"]) for field in fields if "dims" in field), None)
+
+
+def check_asked(pipeline: Pipeline, store: Any) -> None:
+    """
+    Refuse a pipeline whose questions get vectors of another length than its documents have.
+
+    :param pipeline: A loaded pipeline, whose embedder may say how long its vectors are (`dimension`), as ours does.
+    :param store: The store that it searches.
+    :raises ConfigurationError: Naming both lengths and the way out.
+    :raises StoreError: When the store's server cannot be reached.
+    """
+    embedders = dict(_embedders(pipeline))
+    stored = stored_size(store) if embedders else None
+    for name, embedder in embedders.items():
+        if stored not in (None, embedder.dimension):
+            msg = (
+                f"the documents of this store have vectors of {stored} numbers, but {name!r} would ask with "
+                f"{embedder.dimension} ({type(embedder).__name__}); name the text embedder of the model that wrote "
+                f'them: in a YAML of your own, by {name}={{"text_embedder": ...}} of `load`, or in the `settings` of a '
+                "CorrectiveRetriever; or index the documents anew with `crag index`"
+            )
+            raise ConfigurationError(msg)
+
+
+def check_written(documents: Iterable[Document], stored: int | None) -> None:
+    """
+    Refuse to write vectors of another length than those that a store has.
+
+    :param documents: What is to be written.
+    :param stored: See `stored_size`.
+    :raises ConfigurationError: Naming both lengths and the way out.
+    """
+    new = next((len(one.embedding) for one in documents if one.embedding is not None), None)
+    if None not in (new, stored) and new != stored:
+        msg = (
+            f"the documents of this store have vectors of {stored} numbers, those to be written {new}; index with the "
+            "embedder that wrote the others, or into another index"
+        )
+        raise ConfigurationError(msg)
+
+
+def _embedders(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
+    for name in pipeline.graph.nodes:
+        embedder = getattr(pipeline.get_component(name), "text_embedder", None)
+        if isinstance(getattr(type(embedder), "dimension", None), property):
+            yield name, embedder

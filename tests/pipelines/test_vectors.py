@@ -1,0 +1,104 @@
+"""A question's vector and those of the documents come from one model; where they do not, someone is told what to do."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from haystack import Document, component
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from haystack_integrations.crag.cli.store_checks import store_checks
+from haystack_integrations.crag.components import StaticTextEmbedder
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
+from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.vectors import stored_size
+from haystack_integrations.crag.store_profiles import elasticsearch_client
+from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
+TEXT = "A refund is paid within 14 days after the goods have arrived."
+QUESTION = "When is a refund paid?"
+BOTH = re.escape("vectors of 3 numbers, but 'dense' would ask with 256 (StaticTextEmbedder)")
+
+
+@component
+class ThreeNumbers:
+    """An embedder of another model: it does not say beforehand how long its vectors are."""
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, list[float]]:
+        return {"embedding": [0.6, 0.8, float(len(text) > 0)]}
+
+
+@pytest.fixture
+def cluster(elasticsearch_url: str, elasticsearch_index: str) -> Iterator[Any]:
+    """A store as Haystack's own writer leaves it."""
+    opened = ElasticsearchDocumentStore(hosts=elasticsearch_url, index=elasticsearch_index)
+    opened.write_documents([Document(content=TEXT, embedding=[0.6, 0.8, 0.0])], refresh=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["memory", "cluster"])
+def store(request: pytest.FixtureRequest) -> Any:
+    """A document with a vector of three numbers, on either store."""
+    if request.param == "cluster":
+        return request.getfixturevalue("cluster")
+    opened = InMemoryDocumentStore()
+    opened.write_documents([Document(content=TEXT, embedding=[0.6, 0.8, 0.0])])
+    return opened
+
+
+def test_a_pipeline_is_not_loaded_on_vectors_of_another_length(store: Any) -> None:
+    for start in (lambda: load("corrective_retrieval", store=store), lambda: CorrectiveRetriever(store).warm_up()):
+        with pytest.raises(ConfigurationError, match=BOTH) as refused:
+            start()
+        assert 'dense={"text_embedder": ...}' in str(refused.value)
+
+
+def test_the_way_out_that_the_message_names_works(store: Any) -> None:
+    rag = load("corrective_retrieval", store=store, dense={"text_embedder": ThreeNumbers()})
+    assert rag.run(query=QUESTION)["crag"]["verdict"] == "correct"
+
+
+def test_a_retriever_of_ones_own_before_which_our_embedder_is_put_is_checked_too() -> None:
+    from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content=TEXT, embedding=[0.6, 0.8, 0.0])])
+    with pytest.raises(ConfigurationError, match=BOTH):
+        load("corrective_retrieval", store=store, dense=InMemoryEmbeddingRetriever(store))
+
+
+def test_documents_without_vectors_and_an_empty_store_are_no_mismatch() -> None:
+    store = InMemoryDocumentStore()
+    load("corrective_retrieval", store=store)
+    store.write_documents([Document(content=TEXT)])
+    assert stored_size(store) is None
+    assert load("corrective_retrieval", store=store).run(query=QUESTION)["crag"]["verdict"] == "correct"
+
+
+def test_vectors_of_another_length_are_not_written_beside_those_of_a_store(store: Any, tmp_path: Path) -> None:
+    before = store.count_documents()
+    (tmp_path / "a.md").write_text("A new page.")
+    with pytest.raises(ConfigurationError, match=re.escape("vectors of 3 numbers, those to be written 256")):
+        index(tmp_path, store)
+    assert store.count_documents() == before == 1
+
+
+def test_the_doctor_names_both_lengths(cluster: Any) -> None:
+    found = {check.name: check for check in store_checks(cluster)}["vectors"]
+    assert (found.status, found.found) == ("warning", "of 3 numbers, whereas the shipped pipelines ask with 256")
+
+
+def test_the_doctor_sees_vectors_that_fit_and_none(cluster: Any) -> None:
+    name = cluster._index
+    with elasticsearch_client(cluster) as client:
+        client.indices.delete(index=name)
+        client.indices.create(index=name, mappings={"properties": {"content": {"type": "text"}}})
+        assert {check.name: check.status for check in store_checks(cluster)}["vectors"] == "info"
+        size = StaticTextEmbedder().dimension
+        client.indices.put_mapping(index=name, properties={"embedding": {"type": "dense_vector", "dims": size}})
+        assert {check.name: check.status for check in store_checks(cluster)}["vectors"] == "ok"
