@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.generators.chat import MockChatGenerator
+from judging_texts import calibration
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -240,3 +243,27 @@ def test_a_correction_that_brought_nothing_to_grade_leaves_the_last_verdict() ->
     after = router.run(query=QUESTION, documents=[], report=nothing["report"], state=first)["outcome"]
     before, last = after.trail
     assert (last["verdict"], last["score"]) == (before["verdict"], before["score"])
+
+
+@pytest.mark.parametrize("weights", [None, "evidence"])
+@pytest.mark.parametrize(
+    ("question", "reasons"),
+    [
+        ("返金はいつ支払われますか?", 1),
+        ("เงินคืนจะจ่ายเมื่อไหร่", 1),
+        ("退款 refund?", 0),
+        ("Who wrote 羅生門?", 0),
+        ("?", 0),
+    ],
+)
+def test_a_question_whose_words_cannot_be_told_apart_is_marked(weights: Any, question: str, reasons: int) -> None:
+    """Right answers are refused there and wrong ones kept: the record says that it is not to be relied on."""
+    report = HeuristicGrader(weights=weights).run(query=question, documents=[Document(content="A refund is paid.")])
+    assert report["report"].get("reasons", []) == ["unspaced_question"] * reasons
+
+
+def test_a_calibration_on_questions_of_ones_own_is_taken_to_know_their_script(tmp_path: Path) -> None:
+    file = tmp_path / "own.json"
+    file.write_bytes(orjson.dumps(calibration().to_dict()))
+    graded = HeuristicGrader(calibration=str(file)).run(query="返金はいつ", documents=[Document(content="返金")])
+    assert "reasons" not in graded["report"]

@@ -1,7 +1,8 @@
 """How HeuristicGrader judges: by a calibration, or by weights. The component gives it sockets."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document
 
@@ -14,7 +15,22 @@ from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.signals import measure
 from haystack_integrations.crag.telemetry import score_tags
+from haystack_integrations.crag.text import UNSPACED
 from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score
+
+# Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter.
+_PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+
+
+def is_unspaced(text: str) -> bool:
+    """
+    Tell text in a script without spaces between words, such as Chinese, Japanese or Thai, from other text.
+
+    :param text: Any text.
+    :returns: Whether at least half of its letters are of such a script: its words cannot be told apart here.
+    """
+    letters = sum(map(str.isalpha, text))
+    return letters > 0 and 2 * (len(UNSPACED.findall(text)) + len(_PHRASES.findall(text))) >= letters
 
 
 class Heuristics:
@@ -74,6 +90,13 @@ class Heuristics:
         :returns: Scores, reasons and signals.
         :raises ConfigurationError: When a file cannot be used.
         """
+        graded = self._graded(query, documents, kept)
+        if not graded.report.get("calibrated") and is_unspaced(query):
+            # Often wrong (docs/limits.md), so it counts as degraded, in the record and wherever that is watched.
+            graded.report["reasons"] = ["unspaced_question"]
+        return graded
+
+    def _graded(self, query: str, documents: Sequence[Document], kept: Sequence[Document]) -> Graded:
         if self._weights is not None:
             return self._weighed(self._weights, query, documents)
         ids = {document.id for document in documents}
