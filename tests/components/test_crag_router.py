@@ -171,9 +171,23 @@ def test_the_last_pass_uses_even_low_scored_evidence_when_there_is_no_other() ->
     assert [grade_of(d).score for d in result["generate"]] == [0.2, 0.1]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("on_limit", "given"),
+    [("generate", {0.5: [0.5], 0.2: [0.2]}), ("generate_relevant", {0.5: [0.5], 0.2: []}), ("abstain", {})],
+)
+@pytest.mark.parametrize("score", [0.5, 0.2])
+def test_the_policy_says_what_a_run_ends_with_at_its_limit(
+    on_limit: str, given: dict[float, list[float]], score: float
+) -> None:
+    """The best there is, what passed the filter, or nothing whatever was found."""
+    result = route(docs(score), max_iterations=1, on_limit=on_limit)
+    assert [grade_of(d).score for d in result.get("generate", [])] == given.get(score, [])  # type: ignore[union-attr]
+    assert ("abstain" in result) is not bool(given.get(score))
+
+
 def test_the_last_pass_abstains_when_the_policy_says_so() -> None:
     """No document passed the filter in any pass: the router says that the documents do not answer."""
-    settings: dict[str, Any] = {"max_iterations": 1, "on_limit": "abstain", "abstention": "No idea."}
+    settings: dict[str, Any] = {"max_iterations": 1, "on_limit": "generate_relevant", "abstention": "No idea."}
     result = route(docs(0.2), **settings)
     assert result["abstain"].startswith("No idea.\n\nLooked for: ")
     assert result["outcome"].evidence == ()
@@ -369,7 +383,7 @@ def test_any_run_ends_in_time_with_a_reason_and_loses_no_document(
         aggregate=aggregate,
         on_ambiguous=data.draw(st.lists(actions, min_size=1, max_size=3)),
         on_incorrect=data.draw(st.lists(actions, min_size=1, max_size=3)),
-        on_limit=data.draw(st.sampled_from(["generate", "abstain"])),
+        on_limit=data.draw(st.sampled_from(["generate", "generate_relevant", "abstain"])),
         max_iterations=data.draw(st.integers(1, 4)),
     )
     state: CragState | None = None

@@ -18,9 +18,11 @@ from haystack_integrations.crag.vocabulary import (
     LOOP_ACTIONS,
     MODE_OFF,
     MODES,
+    ON_LIMIT,
     WEB_ACTIONS,
     Action,
     Mode,
+    OnLimit,
     Verdict,
 )
 
@@ -53,7 +55,7 @@ class Policy:
     Checked settings of a router; see `CragRouter` for their meaning.
 
     :param ladders: For each verdict the actions by pass; the last one stays.
-    :param on_limit: `generate` or `abstain`.
+    :param on_limit: One of `ON_LIMIT`.
     :param max_iterations: Most passes.
     :param max_evidence: Most documents to end with at a limit.
     :param filter_threshold: The score in [0, 1] from which a document counts as evidence.
@@ -62,7 +64,7 @@ class Policy:
     """
 
     ladders: dict[Verdict, tuple[Action, ...]]
-    on_limit: Action
+    on_limit: OnLimit
     max_iterations: int
     max_evidence: int
     filter_threshold: float
@@ -79,8 +81,8 @@ class Policy:
         :returns: The policy.
         :raises ConfigurationError: With what was got and what is accepted.
         """
-        if router.on_limit not in ("generate", "abstain"):
-            msg = f"on_limit must be 'generate' or 'abstain', but got {router.on_limit!r}"
+        if router.on_limit not in ON_LIMIT:
+            msg = f"on_limit must be one of {list(ON_LIMIT)}, but got {router.on_limit!r}"
             raise ConfigurationError(msg)
         check_whole("max_evidence", router.max_evidence)
         if router.enough_documents is not None:
@@ -157,8 +159,8 @@ class Policy:
             return Choice(action, rule, None, [], tuple(carried))
         sound = [document for document in pool if self._is_evidence(document)]
         if limit is not None:
-            action = "generate" if sound or (self.on_limit == "generate" and not unsearched) else "abstain"
-            evidence = sound or list(pool)
+            action = "abstain" if self.on_limit == "abstain" else "generate"
+            evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
         else:
             evidence = [] if unsearched else judgement.kept or list(pool)
         # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.

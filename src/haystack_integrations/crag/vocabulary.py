@@ -18,6 +18,7 @@ Judged = Literal["correct", "ambiguous", "incorrect"]
 """The verdicts that say something: what labels are, and what a calibration tells apart. From best to worst."""
 
 Action = Literal["generate", "refine", "re_retrieve", "web", "web_and_refine", "abstain"]
+OnLimit = Literal["generate", "generate_relevant", "abstain"]
 """What is done about a verdict."""
 
 Mode = Literal["enforce", "observe", "off"]
@@ -33,6 +34,7 @@ answer, or the model failed."""
 
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
+ON_LIMIT: Final[tuple[str, ...]] = get_args(OnLimit)
 MODES: Final[tuple[str, ...]] = get_args(Mode)
 MODE_OFF: Final = "mode_off"
 """The rule of a run in which nothing is judged."""

@@ -12,7 +12,7 @@ from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Preset, Thresholds
-from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS, Action, Mode
+from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS, Action, Mode, OnLimit
 
 
 @component
@@ -54,7 +54,7 @@ class CragRouter:
         on_ambiguous: Action | list[Action] = "refine",
         on_incorrect: Action | list[Action] = "re_retrieve",
         on_ungraded: Action | list[Action] = "generate",
-        on_limit: Action = "generate",
+        on_limit: OnLimit = "generate",
         max_iterations: int | None = None,
         max_evidence: int = 10,
         enough_documents: int | None = None,
@@ -77,7 +77,7 @@ class CragRouter:
         :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays. Likewise `on_incorrect`.
         :param on_ungraded: Likewise, when grading failed: only a web action here lets a failure reach a web search.
         :param on_limit: What to do when a correction is due but a limit is reached: `generate` from the best evidence
-            of any pass, or `abstain` unless some document passed the filter in some pass.
+            of any pass, `generate_relevant` from what passed the filter in any, else abstain, or `abstain`.
         :param max_iterations: Most passes, 1 to 20. None reads `KB_AGENT_MAX_ITERATIONS` (environment, `.env`), else 3.
         :param max_evidence: Most documents to end with at a limit.
         :param enough_documents: An ambiguous retrieval that keeps so many is answered from them. None: never.
