@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from elasticsearch import BadRequestError, NotFoundError
 from haystack import Document, Pipeline
+from haystack.errors import FilterError
 from lying_server import Change, Wire, lying
 from makers import fill, run_by_door
 from metasearch import Metasearch
@@ -319,3 +320,19 @@ class TestInAPipeline:
     def _budget(self, rag: Any) -> dict[str, Any]:
         takes = "budget" in rag.__haystack_input__._sockets_dict
         return {"budget": {"seconds": 2.0}} if takes else {}
+
+
+@pytest.mark.parametrize("operator", ["OR", "AND", "NOT"])
+@pytest.mark.parametrize("depth", [0, 1])
+def test_filters_without_any_condition_do_not_open_the_whole_index(store: Any, operator: str, depth: int) -> None:
+    """One of these groups, for a user without a group: Elasticsearch itself takes that for no restriction."""
+    filters: dict[str, Any] = {"operator": operator, "conditions": []}
+    for _ in range(depth):
+        filters = {"operator": "AND", "conditions": [filters]}
+    asked = {"query_embedding": [0.1] * 256, "filters": filters}
+    for retriever, inputs in (
+        (ReportingBM25Retriever(document_store=store), {"query": "Who?", "filters": filters}),
+        (ReportingEmbeddingRetriever(document_store=store), asked),
+    ):
+        with pytest.raises(FilterError, match="empty list of conditions"):
+            retriever.run(**inputs)

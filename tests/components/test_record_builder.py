@@ -75,3 +75,13 @@ def test_the_default_prompt_asks_for_the_sentence_that_the_record_knows() -> Non
     """One sentence: in the prompt, in the record, and in an abstention of the router."""
     assert DEFAULT_SYSTEM.endswith(f"nothing else: {RecordBuilder().abstention}")
     assert CragRouter().abstention == RecordBuilder().abstention
+
+
+def test_what_strips_left_out_after_the_router_is_not_called_evidence() -> None:
+    """The record tells of what the answer was written from."""
+    documents = [graded(f"passage {n}", 0.9, QUESTION) for n in range(3)]
+    ended = CragRouter().run(query=QUESTION, documents=documents)["outcome"]
+    record = RecordBuilder().run(outcome=ended, documents=documents[1:2])["crag"]
+    assert (record["documents_after"], [entry["id"] for entry in record["kept"]]) == (1, [documents[1].id])
+    gone = [(entry["id"], entry["score"], entry["reason"]) for entry in record["discarded"]]
+    assert gone == [(documents[n].id, 0.9, "refined_away") for n in (0, 2)]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from haystack import Pipeline
-from makers import grading_by, scripted
+from haystack import Document, Pipeline
+from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.pipelines import export, load, names
@@ -86,6 +86,19 @@ def test_every_query_pipeline_returns_a_plain_json_record(name: str, in_memory_s
         *("documents_in", "graded", "cached", "failed", "web", "iterations"),
         *("llm_calls", "tokens", "deadline_hit", "reasons"),
     }
+
+
+@pytest.mark.parametrize("mode", ["observe", "off"])
+@pytest.mark.parametrize("name", [name for name in QUERY_PIPELINES if name != "baseline_rag"])
+def test_a_run_that_only_observes_is_answered_from_what_was_found(name: str, mode: str, in_memory_store: Any) -> None:
+    """All of it and whole, strips or no strips; and the record tells of that evidence."""
+    pages = [f"Refund {n} is paid within {n} days. Dogs bark. The zebra rule {n} says nothing." for n in range(4)]
+    fill(in_memory_store, [Document(content=text) for text in pages])
+    parts = {} if name == "corrective_retrieval" else {"generator": scripted("An answer [1].")}
+    result = load(name, store=in_memory_store, **parts).run(query="When is refund 3 paid?", mode=mode)
+    assert sorted(document.content for document in result["documents"]) == sorted(pages)
+    record = result["crag"]
+    assert (record["documents_after"], len(record["kept"]), record["corrected"]) == (4, 4, False)
 
 
 @pytest.mark.parametrize("name", QUERY_PIPELINES)

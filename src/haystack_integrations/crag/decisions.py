@@ -148,9 +148,9 @@ def _filtered(
     discarded: list[dict[str, Any]] = []
     for document, grade in grades:
         if grade is None:
-            discarded.append(_dropped(document, None, "not_graded"))
+            discarded.append(dropped_entry(document, None, "not_graded"))
         elif grade.status != "failed" and grade.score < least:
-            discarded.append(_dropped(document, grade.score, "below_filter"))
+            discarded.append(dropped_entry(document, grade.score, "below_filter"))
         else:
             kept.append(document)
     return kept, discarded
@@ -220,8 +220,15 @@ def graded_entry(document: Document) -> dict[str, Any]:
     return {**entry, **_source(document)}
 
 
-def _dropped(document: Document, score: float | None, reason: str) -> dict[str, Any]:
-    """Describe a dropped document for the decision record, without its text."""
+def dropped_entry(document: Document, score: float | None, reason: str) -> dict[str, Any]:
+    """
+    Describe a dropped document for the decision record, without its text.
+
+    :param document: The document.
+    :param score: Its grade, or None.
+    :param reason: Why it was dropped, in a word.
+    :returns: `{"id", "score", "reason"}`, and `source` where the document has one.
+    """
     return {"id": document.id, "score": score, "reason": reason, **_source(document)}
 
 

@@ -10,6 +10,7 @@ from haystack import Document, logging
 from haystack.tracing.tracer import tracer
 
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.elasticsearch_filters import filter_of
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags
@@ -83,10 +84,11 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
     :param top_k: Most documents.
     :returns: The request's body.
     :raises ConfigurationError: For a `top_k` that is no whole number above 0.
+    :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
     """
     check_whole("top_k", top_k)
     words = {"query": query, "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
-    asked: dict[str, Any] = {"must": [{"multi_match": words}], **_filter(filters)}
+    asked: dict[str, Any] = {"must": [{"multi_match": words}], **filter_of(filters)}
     return {"size": top_k, "query": {"bool": asked}}
 
 
@@ -107,13 +109,7 @@ def vector_request(
     wide = 10 * top_k if candidates is None else candidates
     check_whole("num_candidates", wide)
     nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": wide}
-    return {"size": top_k, "knn": {**nearest, **_filter(filters)}}
-
-
-def _filter(filters: dict[str, Any] | None) -> dict[str, Any]:
-    from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
-
-    return {"filter": _normalize_filters(filters)} if filters else {}
+    return {"size": top_k, "knn": {**nearest, **filter_of(filters)}}
 
 
 def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from haystack_integrations.crag.decisions import Judgement, graded_entry
+from haystack import Document
+
+from haystack_integrations.crag.decisions import Judgement, dropped_entry, graded_entry
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
 from haystack_integrations.crag.retrieval_report import ran_out_of_time, reasons_of
@@ -12,6 +14,9 @@ from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, LOOP_ACTIONS, Mode
 
 FIRST_STRATEGY: Final = "first"
+REFINED_AWAY: Final = "refined_away"
+"""Why a document is not among the evidence that the router chose: nothing of it was kept after that."""
+
 _GRADER: Final = "grader_"
 
 _CORRECTIONS: Final = {
@@ -115,7 +120,11 @@ def _corrections(kept: Sequence[Mapping[str, Any]], dropped: Sequence[Mapping[st
 
 
 def run_record(
-    state: CragState, tokens: Mapping[str, int], answer: Mapping[str, Any], answer_failure: str | None = None
+    state: CragState,
+    tokens: Mapping[str, int],
+    answer: Mapping[str, Any],
+    evidence: Sequence[Document],
+    answer_failure: str | None = None,
 ) -> dict[str, Any]:
     """
     Write down a whole run: the `crag` record that every query pipeline returns.
@@ -123,6 +132,7 @@ def run_record(
     :param state: The final state.
     :param tokens: What the answer cost, `{"in", "out"}`.
     :param answer: What became of the answer; see `answers.answer_account`.
+    :param evidence: The documents as they were handed on: after the router, strips may have left some out.
     :param answer_failure: The kind of failure that kept the answer from being written, or None.
     :returns: The record, plain JSON.
     """
@@ -146,13 +156,13 @@ def run_record(
         "retrieval": [decision["strategy"] for decision in state.trail],
         "queries": [decision["query"] for decision in state.trail],
         "documents_before": first["coverage"]["documents_in"],
-        "documents_after": len(state.evidence),
-        "kept": [graded_entry(document) for document in state.evidence],
-        "discarded": _never_used(state),
+        "documents_after": len(evidence),
+        "kept": [graded_entry(document) for document in evidence],
+        "discarded": _never_used(state, evidence),
         "tokens": totals,
         "llm_calls": calls,
         "milliseconds": round(1000 * state.seconds(), 1),
-        "web_used": any(crag_meta(document).get("origin") == "web" for document in state.evidence),
+        "web_used": any(crag_meta(document).get("origin") == "web" for document in evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
         "coverage": {**coverage, "llm_calls": calls, "tokens": totals["in"] + totals["out"]},
         "trail": list(state.trail),
@@ -183,10 +193,11 @@ def strategy_of(actions: Sequence[str]) -> str:
     return next((name for name in ("web", "refine", "expand") if name in names), "none")
 
 
-def _never_used(state: CragState) -> list[dict[str, Any]]:
-    """List the documents that were dropped in some pass and are not among the evidence, the last reason counts."""
-    used = {document.id for document in state.evidence}
+def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:
+    """List the documents of a run that are not among its evidence; the last reason counts."""
+    used = {document.id for document in evidence}
     dropped = {entry["id"]: entry for decision in state.trail for entry in decision["discarded"]}
+    dropped |= {one.id: dropped_entry(one, graded_entry(one)["score"], REFINED_AWAY) for one in state.evidence}
     return [entry for id_, entry in dropped.items() if id_ not in used]
 
 

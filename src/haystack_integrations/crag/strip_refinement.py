@@ -37,7 +37,9 @@ class Refinement:
     ) -> None:
         """Cut the documents into strips; judge them, or prepare the call that does."""
         self.query, self.documents, self.state, self.options = query, documents, state, options
-        self.strips = decompose([d.content or "" for d in documents], options.granularity, options.window)
+        # A run that only observes, or does not even judge, is answered from its evidence as it was found.
+        texts = [] if state is not None and state.mode in ("observe", "off") else [d.content or "" for d in documents]
+        self.strips = decompose(texts, options.granularity, options.window)
         self.titles = [str(d.meta.get(options.title_field or "") or "") for d in documents]
         self.asking: Asking | None = None
         self._judged = Judged()

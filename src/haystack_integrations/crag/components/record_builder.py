@@ -72,7 +72,7 @@ class RecordBuilder:
         evidence = list(outcome.evidence) if documents is None else documents
         told = answer_account(replies or (), asked=asked, sentence=self.abstention, passages=len(evidence))
         with trace("crag.record") as span:
-            record = run_record(outcome, tokens, told, failure)
+            record = run_record(outcome, tokens, told, evidence, failure)
             if record["mode"] != "off":
                 answered(told["status"])
             set_tags(span, record_tags(record))

@@ -1,0 +1,27 @@
+"""Haystack's filters as Elasticsearch's, without the one that would open the whole index."""
+
+from typing import Any
+
+from haystack.errors import FilterError
+
+
+def filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
+    """
+    Translate filters.
+
+    :param filters: Haystack filters, or None.
+    :returns: The part of a request that restricts it; empty where nothing is restricted.
+    :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
+    """
+    from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
+
+    if _is_void(filters):
+        msg = "got filters with an empty list of conditions, wanted at least one; leave out what restricts nothing"
+        raise FilterError(msg)
+    return {"filter": _normalize_filters(filters)} if filters else {}
+
+
+def _is_void(filters: Any) -> bool:
+    """Find `OR` of nothing: no document fulfils it, but Elasticsearch takes it for no restriction and finds all."""
+    within = filters.get("conditions") if isinstance(filters, dict) else None
+    return within == [] or (isinstance(within, list) and any(map(_is_void, within)))
