@@ -53,6 +53,7 @@ def test_the_file_judges_as_what_was_fitted(file: Path, in_memory_store: Any) ->
             "verdict": said.verdict,
             "probabilities": {name: round(p, 4) for name, p in said.probabilities.items()},
             "covered": round(said.covered, 4),
+            "correct_from": calibrated_towns().calibration.correct_from,
         }
         assert result["scores"] == scores
         assert result["report"]["calibrated"] is True
