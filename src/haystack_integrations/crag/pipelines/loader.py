@@ -16,6 +16,7 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
+from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, meant
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
 from haystack_integrations.crag.store_profiles import profiles, store_spec
 
@@ -48,7 +49,8 @@ def source(name: str | Path) -> str:
     :returns: The text with its comments.
     :raises ConfigurationError: When there is no such pipeline; the message lists the shipped ones.
     """
-    if isinstance(name, Path) or str(name).endswith((".yml", ".yaml")):
+    check_name(name, names())
+    if isinstance(name, Path) or name.endswith((".yml", ".yaml")):
         path = Path(name)
         if not path.is_file():
             msg = f"no pipeline file at {str(path)!r}; pass an existing .yml file or one of {names()}"
@@ -59,7 +61,8 @@ def source(name: str | Path) -> str:
             msg = f"the pipeline file {str(path)!r} cannot be read ({type(error).__name__}); save it as UTF-8 text"
             raise ConfigurationError(msg) from None
     if name not in names():
-        msg = f"no shipped pipeline named {name!r}; choose one of {names()}"
+        guess = meant([name], names())
+        msg = f"no shipped pipeline named {name!r}; {guess}choose one of {names()}, or pass the path of a .yml file"
         raise ConfigurationError(msg)
     return _shipped()[name].read_text("utf-8")
 
@@ -140,14 +143,10 @@ def load(
     spec = read(name)
     parts = {"grader": grader, "generator": generator, **components}
     parts = {key: value for key, value in parts.items() if value is not None}
+    check_parts(str(name), parts, spec)
+    if store is not None:
+        check_store(store)
     changes = {key: value for key, value in parts.items() if isinstance(value, dict)}
-    unknown = sorted(set(parts) - set(spec["components"]) - {"generator"})
-    if unknown:
-        msg = f"the pipeline {str(name)!r} has no component {unknown}; choose from {sorted(spec['components'])}"
-        raise ConfigurationError(msg)
-    for key, settings in changes.items():
-        _check_plain(key, settings)
-        spec["components"][key] = with_settings(spec["components"][key], settings)
     models = {key: parts[key] for key in ("grader", "generator") if is_chat_model(parts.get(key))}
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
     if "generator" in models and not asks_a_model(spec["components"].get("generator", {})):
@@ -156,9 +155,12 @@ def load(
         models["generator"] = generator.chat_generator
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
     with _named(name):
+        for key, settings in changes.items():
+            spec["components"][key] = with_settings(spec["components"][key], settings)
         if store is not None:
             spec, placed = place_on(spec, store, given=set(live))
             live = {**placed, **live}
+        check_sockets(str(name), spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
     check_actions(pipeline)
     declared = spec["components"]
@@ -176,12 +178,18 @@ def _named(name: str | Path) -> Iterator[None]:
     except CragError:
         raise
     except (DeserializationError, PipelineError) as error:
-        msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
+        msg = f"the pipeline {str(name)!r} cannot be loaded: {_said(error)}"
         raise ConfigurationError(msg) from error
     except (TypeError, KeyError, AttributeError, ValueError, ImportError) as error:
         why = f"{type(error).__name__}: {error}"
         msg = f"the pipeline {str(name)!r} cannot be loaded: {why}; compare it with a shipped one, `crag pipelines`"
         raise ConfigurationError(msg) from error
+
+
+def _said(error: BaseException) -> str:
+    """Give an error's words without the part's settings, which Haystack repeats in full."""
+    head, mark, _ = str(error).partition(" with the following data:")
+    return f"{head}: {_said(error.__cause__)}" if mark and error.__cause__ else str(error)
 
 
 def _quiet(part: str, model: Any) -> Any:
@@ -191,17 +199,6 @@ def _quiet(part: str, model: Any) -> Any:
     silent = copy(model)
     silent.streaming_callback = None
     return silent
-
-
-def _check_plain(part: str, settings: Mapping[str, Any]) -> None:
-    """Refuse a live store among settings, which are what a YAML can hold."""
-    for name, value in settings.items():
-        if hasattr(value, "write_documents"):
-            msg = (
-                f"got a {type(value).__name__} as {name} in the settings of {part!r}, wanted what a YAML can hold; "
-                "pass it as store=, for all parts that have one, or pass the component itself"
-            )
-            raise ConfigurationError(msg)
 
 
 def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> SuperComponent:
