@@ -34,7 +34,7 @@ def pytest_report_header() -> str:
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """No setting of the machine or of a `.env` above the repository reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("KB_AGENT_", "CRAG_LLM_", "CRAG_SEARXNG_", "OPENAI_", "ELASTIC_API_KEY", "OTEL_")):
+        if name.startswith(("KB_AGENT_", "CRAG_", "OPENAI_", "ELASTIC_API_KEY", "OTEL_")):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 

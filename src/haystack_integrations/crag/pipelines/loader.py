@@ -18,7 +18,7 @@ from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_m
 from haystack_integrations.crag.pipelines.forms import checked
 from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, meant
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
-from haystack_integrations.crag.store_profiles import profiles, store_spec
+from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -99,6 +99,7 @@ def export(name: str | Path, store: str = "in_memory", url: str | None = None, i
     :returns: YAML text.
     :raises ConfigurationError: For an unknown pipeline or store, or a missing URL.
     """
+    store = profile_named(store)
     if store == "in_memory" and url is None and index == "crag":
         return source(name)
     document_store = store_spec(store, url, index)
