@@ -69,6 +69,9 @@ def test_it_is_hand_written_with_a_head_that_says_what_it_needs(name: str) -> No
     head = [line for line in text.splitlines() if line.startswith("#")]
     assert any("Needs:" in line for line in head)
     assert any("Endpoint:" in line for line in head)
+    if name in QUERY_PIPELINES:
+        assert f'POST /{name}/run, with {{"question": "..."}} where `crag serve` runs it,' in text
+        assert '# with {"query": "..."} where a Hayhooks deploys this file.' in head
     assert ": null" not in text
 
 

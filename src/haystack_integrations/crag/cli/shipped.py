@@ -1,6 +1,5 @@
 """`crag pipelines`: list, show, export and draw what this package ships, or a YAML file of your own."""
 
-from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,14 +37,12 @@ def list_(json: Json = False) -> None:
 
 
 def _described(name: str) -> dict[str, Any]:
-    from haystack_integrations.crag.pipelines.loader import read, source
+    from haystack_integrations.crag.pipelines.loader import read, title
 
-    comment = takewhile(lambda line: line.startswith("#"), source(name).splitlines())
-    title = " ".join(line.removeprefix("#").strip() for line in comment).partition(". ")[0].removesuffix(".")
     spec = read(name)
     return {
         "name": name,
-        "title": title,
+        "title": title(name),
         "inputs": list(spec["inputs"]),
         "optional_inputs": list(spec.get("optional_inputs", ())),
         "outputs": list(spec["outputs"]),

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from copy import copy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,17 @@ def read(name: str | Path) -> dict[str, Any]:
         msg = f"{str(name)!r} is no readable YAML: {why}; check its indentation, quotes and brackets"
         raise ConfigurationError(msg) from None
     return checked(str(name), spec)
+
+
+def title(name: str | Path) -> str:
+    """
+    Say what a pipeline does: the first sentence of the comment at its YAML's head.
+
+    :param name: As for `source`.
+    :returns: The sentence without its full stop; empty for a file that begins without a comment.
+    """
+    head = takewhile(lambda line: line.startswith("#"), source(name).splitlines())
+    return " ".join(line.removeprefix("#").strip() for line in head).partition(". ")[0].removesuffix(".")
 
 
 def export(name: str | Path, store: str = "in_memory", url: str | None = None, index: str = "crag") -> str:
