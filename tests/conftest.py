@@ -30,11 +30,17 @@ def pytest_report_header() -> str:
     return ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
 
 
+_SETTINGS = (
+    *("KB_AGENT_", "CRAG_LLM_", "CRAG_SEARXNG_", "CRAG_STORE", "CRAG_INDEX"),
+    *("OPENAI_", "ELASTIC_API_KEY", "OTEL_"),
+)
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """No setting of the machine or of a `.env` above the repository reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("KB_AGENT_", "CRAG_LLM_", "CRAG_SEARXNG_", "OPENAI_", "ELASTIC_API_KEY", "OTEL_")):
+        if name.startswith(_SETTINGS):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 

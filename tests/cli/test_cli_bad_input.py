@@ -112,6 +112,36 @@ def test_either_files_or_a_store_must_be_named(place: list[str]) -> None:
     assert "--docs PATH, or --store" in refused(crag("ask", QUESTION, *place), ExitCode.USAGE)
 
 
+def test_a_store_may_be_named_by_its_address_or_by_the_environment(monkeypatch: pytest.MonkeyPatch, docs: Path) -> None:
+    """For every command that has one, as for the server; files that are named say more."""
+    closed = "http://127.0.0.1:9"
+    commands = (["ask", QUESTION], ["index", docs])
+    for command in commands:
+        assert "no answer from Elasticsearch" in refused(crag(*command, "--url", closed), ExitCode.UNREACHABLE)
+    monkeypatch.setenv("CRAG_STORE", "elasticsearch")
+    monkeypatch.setenv("ELASTICSEARCH_URL", closed)
+    for command in commands:
+        assert "no answer from Elasticsearch" in refused(crag(*command), ExitCode.UNREACHABLE)
+    assert crag("doctor").exit_code == ExitCode.FAILED
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == ExitCode.DONE
+    assert crag("ask", QUESTION, "--docs", docs, "--store", "memory").exit_code == ExitCode.DONE
+
+
+def test_an_unknown_kind_of_store_is_refused_with_the_known_ones(docs: Path) -> None:
+    """By all commands in the same words."""
+    for command in (["ask", QUESTION], ["index", docs], ["doctor"], ["pipelines", "export", "baseline_rag"]):
+        message = refused(crag(*command, "--store", "postgres"), ExitCode.USAGE)
+        assert "no kind of store is named 'postgres'; choose one of ['elasticsearch', 'in_memory', 'memory']" in message
+
+
+def test_a_question_without_quotes_is_told_from_paths(docs: Path) -> None:
+    """A shell hands on its words one by one."""
+    for place in ([], ["--docs", docs]):
+        message = refused(crag("ask", "how", "does", "it", "work", *place), ExitCode.USAGE)
+        assert "no file or folder at ['does', 'it', 'work']" in message
+        assert 'put it into quotes: crag ask "QUESTION"' in message
+
+
 @pytest.mark.parametrize(
     "url", ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999", "http://u:p@[::1"]
 )
@@ -149,8 +179,11 @@ def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:
 
 def test_an_index_must_be_kept_somewhere(docs: Path) -> None:
     """Indexing into memory would be lost with the process."""
-    assert "--store elasticsearch" in refused(crag("index", docs), ExitCode.USAGE)
-    assert "'in_memory'" in refused(crag("index", docs, "--store", "in_memory"), ExitCode.USAGE)
+    assert "got no store, wanted one that keeps documents" in refused(crag("index", docs), ExitCode.USAGE)
+    for word in ("in_memory", "memory"):
+        message = refused(crag("index", docs, "--store", word), ExitCode.USAGE)
+        assert "got the store 'in_memory', wanted" in message
+        assert "--store elasticsearch --url URL" in message
 
 
 def test_debug_shows_where_it_happened(docs: Path) -> None:

@@ -41,10 +41,36 @@ def test_export_for_elasticsearch_gives_a_loadable_file(tmp_path: Path) -> None:
     assert Pipeline.loads(target.read_text()).graph.nodes
 
 
-def test_export_needs_an_address() -> None:
-    """The message says which option is missing."""
+def test_export_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says which option is missing, and which setting."""
+    monkeypatch.delenv("ELASTICSEARCH_URL", raising=False)
     result = crag("pipelines", "export", "corrective_rag", "--store", "elasticsearch")
-    assert "--url" in refused(result, ExitCode.USAGE)
+    assert "--url http://HOST:PORT or set ELASTICSEARCH_URL" in refused(result, ExitCode.USAGE)
+
+
+def test_export_takes_the_words_of_the_other_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`memory` and `in_memory` are the file as shipped; an address alone is enough for a server."""
+    for word in ("memory", "in_memory"):
+        assert crag("pipelines", "export", "baseline_rag", "--store", word).stdout == source("baseline_rag")
+    by_address = crag("pipelines", "export", "baseline_rag", "--url", "http://localhost:9200").stdout
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://localhost:9200")
+    assert crag("pipelines", "export", "baseline_rag", "--store", "elasticsearch").stdout == by_address
+    monkeypatch.setenv("CRAG_STORE", "elasticsearch")
+    assert crag("pipelines", "export", "baseline_rag").stdout == source("baseline_rag")
+    result = crag("pipelines", "export", "baseline_rag", "--store", "memory", "--url", "http://localhost:9200")
+    assert "leave out --url" in refused(result, ExitCode.USAGE)
+
+
+def test_export_replaces_a_file_of_ones_own_only_when_told(tmp_path: Path) -> None:
+    """The same export again is no change; what someone wrote into it is kept until they say otherwise."""
+    target = tmp_path / "mine.yml"
+    export = ["pipelines", "export", "baseline_rag", "-o", target]
+    assert [crag(*export).exit_code, crag(*export).exit_code] == [0, 0]
+    target.write_text("# edited\n")
+    assert "--force" in refused(crag(*export), ExitCode.USAGE)
+    assert target.read_text() == "# edited\n"
+    assert crag(*export, "--force").exit_code == 0
+    assert target.read_text() == source("baseline_rag")
 
 
 def test_export_says_when_it_cannot_write(tmp_path: Path) -> None:

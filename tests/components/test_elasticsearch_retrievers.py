@@ -28,7 +28,7 @@ from haystack_integrations.crag.components.reporting_text_embedding_retriever im
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.opening import elasticsearch_store
+from haystack_integrations.crag.pipelines.opening import Place, elasticsearch_store
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.store_profiles import open_store, prepare, store_spec
 
@@ -234,7 +234,7 @@ def test_a_cluster_is_named_by_all_its_nodes() -> None:
     spec = store_spec("elasticsearch", "http://a:9200, http://b:9200")
     assert spec["init_parameters"]["hosts"] == ["http://a:9200", "http://b:9200"]
     with pytest.raises(ConfigurationError, match=r"wanted http://HOST:PORT"):
-        elasticsearch_store("elasticsearch", "http://a:9200,b", "x")
+        elasticsearch_store(Place("elasticsearch", "http://a:9200,b", "x"))
 
 
 def test_they_come_back_from_yaml_as_they_were(elasticsearch_url: str) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
@@ -24,6 +25,25 @@ def test_an_empty_question_is_refused(question: Any) -> None:
     """Elasticsearch would raise, a retriever would find anything."""
     with pytest.raises(QuestionError, match="empty"):
         QuestionGuard().run(query=question)
+
+
+@pytest.mark.parametrize(
+    "question", [ChatMessage.from_user("Who?"), [ChatMessage.from_user("Who?")], ["Who?"], b"Who?"]
+)
+def test_a_question_that_is_no_text_is_told_from_an_empty_one(question: Any) -> None:
+    """As a chat's messages are; what they say stands in no message."""
+    with pytest.raises(
+        QuestionError, match=f"got a {type(question).__name__} as the question, wanted a text"
+    ) as caught:
+        QuestionGuard().run(query=question)
+    assert "Who" not in str(caught.value)
+
+
+@pytest.mark.parametrize("top_k", [0, -1, "5", True, 2.5])
+def test_a_number_of_documents_below_one_is_refused_before_any_retriever_is_asked(top_k: Any) -> None:
+    """Haystack's own ones fail at their places, or find nothing without a word."""
+    with pytest.raises(ConfigurationError, match="top_k must be a whole number > 0, but got"):
+        QuestionGuard().run(query="Who wrote Emma?", top_k=top_k)
 
 
 def test_a_question_beyond_the_limit_is_refused_with_both_numbers() -> None:

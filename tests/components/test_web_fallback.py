@@ -18,11 +18,12 @@ from web_server import RESULTS, HttpxSearch, Reply, RequestsSearch, WebServer, w
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
 from haystack_integrations.components.websearch.tavily import TavilyWebSearch
 from haystack_integrations.crag.budget import Budget, Usage
+from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.web import pages
+from haystack_integrations.crag.web import life_cycle, pages
 from haystack_integrations.crag.web.life_cycle import stored
 
 QUERY = "Where do penguins live?"
@@ -239,6 +240,21 @@ async def test_a_search_that_cannot_be_made_ready_is_named_in_the_log_and_fails_
         await part.warm_up_async()
     assert result["web"]["status"] == "failed"
     assert "TavilyWebSearch could not be made ready" in caplog.text
+
+
+def test_a_search_that_is_not_set_up_is_told_once_and_what_a_run_misses_by_it_each_time(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server has several pipelines with a web, each of which warms up before each run."""
+    monkeypatch.delenv("CRAG_SEARXNG_URL", raising=False)
+    life_cycle._tell_once.cache_clear()
+    parts = [WebFallback(SearXNGWebSearch()) for _ in range(3)]
+    with caplog.at_level(logging.WARNING):
+        for part in [*parts, *parts]:
+            part.warm_up()
+        assert caplog.text.count("no SearXNG server is set") == 1
+        assert [part.run(query=QUERY)["status"] for part in parts] == ["failed"] * 3
+    assert caplog.text.count("Web search failed: SearXNGWebSearch:ConfigurationError") == 3
 
 
 class Lively:

@@ -112,3 +112,10 @@ def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: 
     for top_k in (0, True, 1.5):
         with pytest.raises(ConfigurationError, match="top_k"):
             CorrectiveRetriever(store).run(query="Who?", top_k=top_k)  # type: ignore[arg-type]
+
+
+def test_a_missing_question_is_refused_as_an_empty_one(store: Any) -> None:
+    """Not by Haystack's words on an input inside."""
+    wrong: Any = None
+    with pytest.raises(Exception, match="the question is empty"):
+        CorrectiveRetriever(store).run(query=wrong)

@@ -14,13 +14,14 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tools import ComponentTool, PipelineTool
 from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
-from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
 
@@ -82,7 +83,7 @@ def test_any_other_store_works_by_passing_its_two_retrievers(store: Any) -> None
     """And without them the message says how."""
 
     class Exotic:
-        pass
+        write_documents = count_documents = filter_documents = delete_documents = None
 
     retrievers = {"bm25": InMemoryBM25Retriever(store), "dense": InMemoryEmbeddingRetriever(store)}
     result = load("corrective_retrieval", store=Exotic(), **retrievers).run(query=QUESTION)
@@ -261,6 +262,14 @@ def test_a_question_that_no_retriever_should_see_is_refused(question: str, store
     assert isinstance(caught.value.__cause__, QuestionError)
 
 
+@pytest.mark.parametrize("top_k", [0, "5"])
+def test_an_unusable_number_of_documents_is_refused_in_our_words(top_k: Any, store: Any) -> None:
+    """Whichever retrievers it would have reached."""
+    with pytest.raises(Exception, match="top_k must be a whole number > 0, but got") as caught:
+        load("corrective_retrieval", store=store).run(query=QUESTION, top_k=top_k)
+    assert any(isinstance(link, ConfigurationError) for link in causes(caught.value))
+
+
 def test_every_shipped_name_is_listed() -> None:
     """The slice that this release ships."""
     assert set(names()) >= {"agent_rag", "baseline_rag", "corrective_rag", "corrective_retrieval", "indexing"}
@@ -279,17 +288,76 @@ def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
         load("corrective_retrieval", store=store, router={"on_incorrect": ["re_retrieve", "web"]})
 
 
-def test_a_part_without_the_inputs_of_the_one_it_replaces_is_refused() -> None:
-    """The message names what is missing, and what is wanted."""
+@component
+class Simple:
+    """Neither a grader nor a retriever, as far as the pipelines are concerned."""
 
-    @component
-    class Simple:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str) -> dict[str, Any]:
-            return {"documents": [Document(content=query)]}
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, language: str) -> dict[str, Any]:
+        """Find something."""
+        return {"documents": [Document(content=query + language)]}
 
-    with pytest.raises(ConfigurationError, match=r"bm25\.filters"):
-        load("corrective_retrieval", bm25=Simple())
+
+@pytest.mark.parametrize(
+    ("part", "lacks"),
+    [
+        ("bm25", r"the inputs bm25\.filters, bm25\.top_k and a default for bm25\.language;"),
+        ("grader", r"the inputs grader\.documents, grader\.state and the outputs grader\.report and a default"),
+    ],
+)
+def test_a_part_that_does_not_fit_into_its_place_is_refused(part: str, lacks: str) -> None:
+    """The message names each input and output that is missing, all at once."""
+    with pytest.raises(ConfigurationError, match=f"got a Simple as {part}.*it lacks {lacks}"):
+        load("corrective_retrieval", **{part: Simple()})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda: source("corrective_rag"), r"got a text of \d+ lines as the pipeline.*pass its path"),
+        (Pipeline, "got a Pipeline as the pipeline.*runs as it is"),
+        (lambda: HeuristicGrader, "got the class HeuristicGrader as the pipeline"),
+        (lambda: None, "got a NoneType as the pipeline"),
+        (lambda: "corective-rag", r"no shipped pipeline named 'corective-rag'; did you mean 'corrective_rag'\?"),
+    ],
+)
+def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str) -> None:
+    """A whole file's text is not repeated in the message."""
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        load(given())
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"store": InMemoryDocumentStore},
+            r"the class InMemoryDocumentStore as store.*InMemoryDocumentStore\(\.\.\.\)",
+        ),
+        ({"store": "in_memory"}, "got a str as store, wanted a document store"),
+        ({"document_store": 1}, r"no component \['document_store'\]; did you mean 'store'\?"),
+        ({"generator": "gpt-canary"}, r"got a str as generator, wanted a chat generator such as OpenAIChatGenerator"),
+        ({"generator": MockChatGenerator}, "got the class MockChatGenerator as generator"),
+        ({"grader": "heuristic"}, "got a str as grader, wanted a grader such as HeuristicGrader"),
+        ({"router": {"preste": 1}}, r"CragRouter has no setting \['preste'\]; did you mean 'preset'\?"),
+        ({"dense": {"topk": 1}}, r"InMemoryEmbeddingRetriever has no setting \['topk'\]; did you mean 'top_k'\?"),
+        ({"router": {"preset": "bold"}}, r"component 'router' of class 'CragRouter': preset must be one of"),
+        ({"top_k": 3}, r"no component \['top_k'\]; pass top_k to run\(\)"),
+    ],
+)
+def test_what_cannot_stand_in_its_place_is_refused_by_its_argument(given: dict[str, Any], said: str) -> None:
+    """At load, in one sentence, without the value: it may be a key."""
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        load("corrective_rag", **given)
+    assert "canary" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_chat_model_for_a_grader_that_asks_none_is_refused() -> None:
+    """It would be left unused without a word."""
+    with pytest.raises(ConfigurationError, match=r"grader of 'corrective_retrieval' asks none.*BatchRelevanceGrader"):
+        load("corrective_retrieval", grader=MockChatGenerator("{}"))
 
 
 def test_a_live_store_among_settings_is_refused_with_the_way_out(store: Any) -> None:

@@ -181,6 +181,11 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
 
 
+@pytest.mark.parametrize("word", ["memory", "in_memory"])
+def test_a_memory_store_has_the_names_that_other_commands_take(word: str) -> None:
+    assert read_settings(store=word).store == "memory"
+
+
 def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
     """What is given wins over the environment, and that over `.env`; an empty value is none."""
     Path(".env").write_text(

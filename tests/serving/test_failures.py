@@ -45,7 +45,7 @@ def test_no_failure_tells_what_was_in_it(log: io.StringIO) -> None:
         if "jsonrpc" not in body:
             assert response.status_code >= 400, response.request.url
             assert set(body) <= {"error", "trace_id", "detail"}, body
-            assert ("detail" in body) <= (response.status_code in (415, 422))
+            assert ("detail" in body) <= (response.status_code in (404, 415, 422))
     lines = log.getvalue()
     assert CANARY not in lines
     assert KEY not in lines
@@ -158,6 +158,38 @@ def test_a_body_that_is_no_question_is_refused(answering: Any, path: str, kind: 
         response = client.post(path, content=content, headers=headers)
     assert response.status_code in (400, 406, 415, 422), response.text
     assert {"error", "trace_id"} <= set(response.json())
+
+
+@pytest.mark.parametrize(
+    ("headers", "content", "told"),
+    [
+        ({}, b'{"question": "Who?"}', {"field": None, "rule": "content_type", "accepted": ["application/json"]}),
+        ({"Content-Type": "application/json"}, b"question=Who", {"field": None, "rule": "json_invalid"}),
+        ({"Content-Type": "application/json"}, b"[]", {"field": None, "rule": "model_attributes_type"}),
+    ],
+)
+def test_a_body_without_its_kind_is_told_from_one_that_is_no_json(
+    answering: Any, headers: dict[str, str], content: bytes, told: dict[str, Any]
+) -> None:
+    with answering.client() as client:
+        response = client.post("/corrective_retrieval/run", content=content, headers=headers)
+    assert (response.status_code, response.json()["error"]) == (422, "invalid_request")
+    assert response.json()["detail"] == [told]
+
+
+def test_a_pipeline_that_is_not_served_is_refused_with_those_that_are(serve: Any) -> None:
+    """By REST and chat; who has no key is told nothing."""
+    chat = {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}]}
+    running = serve()
+    with running.client() as client:
+        for path, sent in (("/corrective_rag/run", {"question": QUESTION}), ("/v1/chat/completions", chat)):
+            response = client.post(path, json=sent)
+            assert (response.status_code, response.json()["error"]) == (404, "not_found")
+            assert response.json()["detail"] == [
+                {"field": "pipeline", "rule": "unknown", "accepted": ["corrective_retrieval"]}
+            ]
+        refused = client.post("/corrective_rag/run", json={}, headers={"Authorization": "Bearer wrong"})
+    assert (refused.status_code, refused.json()) == (401, {"error": "unauthorized", "trace_id": None})
 
 
 def test_filters_that_are_nested_without_end_are_refused(answering: Any) -> None:

@@ -11,6 +11,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from serving.conftest import BEARER, QUESTION
 
+from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.deployment import query_pipelines
 
 
@@ -32,6 +33,14 @@ async def test_every_pipeline_is_a_tool_and_nothing_can_be_deployed(answering: A
     assert set(tools) == set(query_pipelines())
     assert list(tools["corrective_rag"].inputSchema["properties"]) == ["question", "filters", "top_k", "mode", "budget"]
     assert "question" in (tools["corrective_rag"].description or "")
+
+
+async def test_each_tool_says_what_its_pipeline_does(answering: Any) -> None:
+    """In the words of its YAML's head, as `crag pipelines list`: a client chooses by them."""
+    async with session(answering) as client:
+        tools = (await client.list_tools()).tools
+    assert all(title(tool.name) in (tool.description or "") for tool in tools)
+    assert "hybrid retrieval" in next(tool.description or "" for tool in tools if tool.name == "corrective_rag")
 
 
 async def test_a_tool_answers_as_rest_does(answering: Any) -> None:

@@ -61,6 +61,21 @@ def profile_of(store: object) -> StoreProfile | None:
     return next((profile for profile in profiles().values() if profile.store in ancestors), None)
 
 
+def profile_named(word: str) -> str:
+    """
+    Find a store profile by any of its names.
+
+    :param word: A profile's name, or `memory`.
+    :returns: The profile's own name.
+    :raises ConfigurationError: For an unknown word.
+    """
+    name = "in_memory" if word == "memory" else word
+    if name not in profiles():
+        msg = f"no kind of store is named {word!r}; choose one of {[*profiles(), 'memory']}"
+        raise ConfigurationError(msg)
+    return name
+
+
 def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[str, Any]:
     """
     Describe a store as YAML holds it.
@@ -71,14 +86,11 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
     :returns: `{"type", "init_parameters"}`.
     :raises ConfigurationError: For an unknown name or a missing URL.
     """
-    if name not in profiles():
-        msg = f"no store profile named {name!r}; choose one of {list(profiles())}"
-        raise ConfigurationError(msg)
-    profile = profiles()[name]
+    profile = profiles()[profile_named(name)]
     parameters = {**profile.document_store, "index": index}
     if profile.index:
         if not url:
-            msg = f"the store {name!r} needs the address of its server, but got none; pass --url http://HOST:PORT"
+            msg = f"the store {name!r} needs an address, got none; pass --url http://HOST:PORT or set ELASTICSEARCH_URL"
             raise ConfigurationError(msg)
         nodes = nodes_of(url)
         parameters.update(hosts=nodes if len(nodes) > 1 else url, custom_mapping=profile.index["mappings"])

@@ -17,6 +17,7 @@ from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.place import Index, Store, Url
 from haystack_integrations.crag.cli.serve import serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.trace import trace
@@ -63,13 +64,6 @@ app = typer.Typer(
 )
 app.add_typer(pipelines_app, name="pipelines")
 
-Store = Annotated[
-    str | None, typer.Option(metavar="KIND", help="Kind of store: [bold]elasticsearch[/].", show_default=False)
-]
-Url = Annotated[
-    str | None, typer.Option(metavar="URL", help="Address of its server, http://HOST:PORT.", show_default=False)
-]
-Index = Annotated[str, typer.Option(metavar="NAME", help="Name of the index.")]
 LlmUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.", show_default=False),
@@ -129,7 +123,7 @@ def ask(
     ] = None,
     store: Store = None,
     url: Url = None,
-    index: Index = "crag",
+    index: Index = None,
     pipeline: PipelineName = None,
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
@@ -154,7 +148,7 @@ def ask(
     request = asking.Request(
         question=sys.stdin.buffer.read().decode(errors="replace").strip() if question == "-" else question,
         pipeline=pipeline or (asking.WITHOUT_MODEL if model is None else asking.WITH_MODEL),
-        docs=[*(docs or ()), *(more or ())],
+        docs=[*(docs or ()), *asking.more_docs(more or ())],
         options={"mode": mode, "top_k": top_k},
         calibration=None if calibration is None else str(calibration),
     )
@@ -169,7 +163,7 @@ def index(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="md, txt, html, pdf, docx, jsonl, folders.")],
     store: Store = None,
     url: Url = None,
-    index: Index = "crag",
+    index: Index = None,
     base: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Folder to which the names of sources are relative.")
     ] = None,
@@ -188,9 +182,9 @@ def index(
     from haystack_integrations.crag import corpus_statistics
     from haystack_integrations.crag.cli.views import report_table
     from haystack_integrations.crag.pipelines.indexing import index as run_index
-    from haystack_integrations.crag.pipelines.opening import elasticsearch_store
+    from haystack_integrations.crag.pipelines.opening import elasticsearch_store, find_place
 
-    opened = elasticsearch_store(store, url, index)
+    opened = elasticsearch_store(find_place(store, url, index))
     if statistics is not None:
         corpus_statistics.check_target(statistics)
     with progress_bar("indexing") as progress:
@@ -207,7 +201,7 @@ def index(
 def doctor(
     store: Store = None,
     url: Url = None,
-    index: Index = "crag",
+    index: Index = None,
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
@@ -217,9 +211,10 @@ def doctor(
     from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.cli.doctor import checks
     from haystack_integrations.crag.cli.views import checks_view
-    from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, elasticsearch_store
+    from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, elasticsearch_store, find_place
 
-    opened = elasticsearch_store(store or ELASTICSEARCH, url, index) if store or url else None
+    place = find_place(store, url, index)
+    opened = elasticsearch_store(place) if place.kind == ELASTICSEARCH else None
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key)))
     healthy = all(check.status != "error" for check in found)
     if json:

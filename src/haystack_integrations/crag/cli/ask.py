@@ -46,7 +46,7 @@ class Request:
 def answer(
     request: Request,
     model: ChatModel | None,
-    place: tuple[str | None, str | None, str],
+    place: tuple[str | None, str | None, str | None],
     tell: Callable[[list[dict[str, str]]], None],
 ) -> Outcome:
     """
@@ -54,15 +54,23 @@ def answer(
 
     :param request: The question.
     :param model: The chat model, or None.
-    :param place: Kind, address and index of a store; the kind is None when files are given.
+    :param place: Kind, address and index of a store, as far as they were given.
     :param tell: Called with the files that could not be read, as soon as that is known.
     :returns: What came out.
     :raises CragError: For whatever cannot work; nothing is changed in any store.
     """
-    from haystack_integrations.crag.pipelines.opening import calibrated_parts, elasticsearch_store, memory_store
+    from haystack_integrations.crag.pipelines.opening import (
+        ELASTICSEARCH,
+        calibrated_parts,
+        elasticsearch_store,
+        find_place,
+        memory_store,
+    )
 
-    kind, url, index = place
-    if bool(request.docs) == bool(kind or url):
+    # Files that are named say more than a store in the environment.
+    found = find_place(*place) if not request.docs or any(place[:2]) else None
+    is_kept = found is not None and found.kind == ELASTICSEARCH
+    if bool(request.docs) == is_kept:
         got = "both files and a store" if request.docs else "nothing to answer from"
         msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
         raise ConfigurationError(msg)
@@ -74,12 +82,29 @@ def answer(
             f"no part of {request.pipeline!r} judges by a calibration; leave it out, or take --pipeline {WITHOUT_MODEL}"
         )
         raise ConfigurationError(msg)
-    store = elasticsearch_store(kind, url, index) if kind else memory_store()
-    if kind:
+    store = elasticsearch_store(found) if found is not None and is_kept else memory_store()
+    if is_kept:
         require_index(store)
     pipeline = load_pipeline(request.pipeline, store, model, parts)
     failures = read_documents(request.docs, store, tell) if request.docs else []
     return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
+
+
+def more_docs(paths: Sequence[Path]) -> Sequence[Path]:
+    """
+    Tell further paths from the words of a question without quotes.
+
+    :param paths: What stands behind the question.
+    :returns: The same.
+    :raises ConfigurationError: When nothing is at any of them.
+    """
+    if paths and not any(path.exists() for path in paths):
+        msg = (
+            f"no file or folder at {list(map(str, paths))}; if these are words of the question, put it into quotes: "
+            'crag ask "QUESTION" --docs PATH'
+        )
+        raise ConfigurationError(msg)
+    return paths
 
 
 def require_index(store: Any) -> None:

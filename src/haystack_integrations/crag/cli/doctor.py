@@ -103,12 +103,13 @@ def _settings() -> Check:
     # Built for their checks: each reads its settings and raises on one that is unreadable.
     RulePrefilter()
     CragRouter()
+    names = (MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING, ITERATIONS_SETTING)
     found = [
         f"{name}={value} ({'environment' if name in os.environ else '.env'})"
-        for name in (MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING, ITERATIONS_SETTING)
+        for name in names
         if (value := configured(name))
     ]
-    return Check("settings", "ok", ", ".join(found) or "none of KB_AGENT_* is set, the defaults hold")
+    return Check("settings", "ok", ", ".join(found) or f"none of {', '.join(names)} is set, the defaults hold")
 
 
 def _chat_model(model: ChatModel | None) -> Check:

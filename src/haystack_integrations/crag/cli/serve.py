@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from haystack_integrations.crag.cli.place import Index, Store, Url
 from haystack_integrations.crag.errors import ConfigurationError
 
 Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).", show_default=False)]
@@ -15,13 +16,6 @@ Port = Annotated[
 Pipelines = Annotated[
     str | None, typer.Option(metavar="A,B", help="Only these pipelines; else all that can be.", show_default=False)
 ]
-Store = Annotated[
-    str | None, typer.Option(metavar="KIND", help="[bold]elasticsearch[/] or [bold]memory[/].", show_default=False)
-]
-Url = Annotated[
-    str | None, typer.Option(metavar="URL", help="Address of its server, http://HOST:PORT.", show_default=False)
-]
-Index = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the index (crag).", show_default=False)]
 Docs = Annotated[
     list[Path] | None, typer.Option(metavar="PATH", help="Files or folders for a memory store.", show_default=False)
 ]
@@ -56,7 +50,8 @@ def serve(
         "host": host,
         "port": port,
         "pipelines": pipelines,
-        "store": store or ("elasticsearch" if url else None),
+        # What is named here says more than a store in the environment.
+        "store": store or ("elasticsearch" if url else "memory" if docs else None),
         "url": url,
         "index": index,
         "docs": ",".join(map(str, docs)) if docs else None,

@@ -1,6 +1,5 @@
 """`crag pipelines`: list, show, export and draw what this package ships, or a YAML file of your own."""
 
-from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
 from haystack_integrations.crag.cli.output import Json, console, plain, show, show_json
+from haystack_integrations.crag.cli.place import Index, Url
 from haystack_integrations.crag.errors import ConfigurationError
 
 app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)
@@ -37,14 +37,12 @@ def list_(json: Json = False) -> None:
 
 
 def _described(name: str) -> dict[str, Any]:
-    from haystack_integrations.crag.pipelines.loader import read, source
+    from haystack_integrations.crag.pipelines.loader import read, title
 
-    comment = takewhile(lambda line: line.startswith("#"), source(name).splitlines())
-    title = " ".join(line.removeprefix("#").strip() for line in comment).partition(". ")[0].removesuffix(".")
     spec = read(name)
     return {
         "name": name,
-        "title": title,
+        "title": title(name),
         "inputs": list(spec["inputs"]),
         "optional_inputs": list(spec.get("optional_inputs", ())),
         "outputs": list(spec["outputs"]),
@@ -70,17 +68,26 @@ def show_(name: Name, json: Json = False) -> None:
 def export(
     name: Name,
     store: Annotated[
-        str, typer.Option(metavar="KIND", help="Kind of store it shall run on: in_memory or elasticsearch.")
-    ] = "in_memory",
-    url: Annotated[str | None, typer.Option(metavar="URL", help="Address of its server.", show_default=False)] = None,
-    index: Annotated[str, typer.Option(metavar="NAME", help="Name of the index.")] = "crag",
+        str | None,
+        typer.Option(metavar="KIND", help="Store it shall run on: memory (as shipped) or elasticsearch."),
+    ] = None,
+    url: Url = None,
+    index: Index = None,
     output: Output = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a FILE that holds something else.")] = False,
     json: Json = False,
 ) -> None:
     """Write a pipeline's YAML for a store, to load or deploy elsewhere."""
     from haystack_integrations.crag.pipelines.loader import export as exported
+    from haystack_integrations.crag.pipelines.opening import MEMORY, find_place
 
-    _deliver({"name": name, "store": store, "yaml": exported(name, store, url, index)}, "yaml", output, json=json)
+    # A file for elsewhere: what CRAG_STORE says is of the commands that ask or fill a store here.
+    place = find_place(store or (None if url else MEMORY), url, index)
+    kind = place.kind or MEMORY
+    text = exported(name, kind, place.url, place.index)
+    if output is not None and not force:
+        _keep(output, text)
+    _deliver({"name": name, "store": kind, "yaml": text}, "yaml", output, json=json)
 
 
 @app.command()
@@ -99,6 +106,13 @@ def draw(
         return
     drawing = picture if isinstance(picture, str) else plain(picture)
     _deliver({"name": name, "format": form, "drawing": drawing}, "drawing", output, json=json)
+
+
+def _keep(file: Path, text: str) -> None:
+    """Refuse to replace a file: a YAML is exported to be edited. The same text again changes nothing."""
+    if file.is_file() and file.read_bytes() != text.encode():
+        msg = f"{str(file)!r} exists and holds something else; choose another -o FILE, or pass --force to replace it"
+        raise ConfigurationError(msg)
 
 
 def _deliver(result: dict[str, Any], key: str, output: Path | None, *, json: bool) -> None:

@@ -55,7 +55,12 @@ class QuestionGuard:
 
     @component.output_types(query=str, state=CragState)
     def run(
-        self, query: str, mode: str | None = None, budget: dict[str, Any] | None = None, web: bool | None = None
+        self,
+        query: str,
+        mode: str | None = None,
+        budget: dict[str, Any] | None = None,
+        web: bool | None = None,
+        top_k: int | None = None,
     ) -> dict[str, Any]:
         """
         Check the question and start the run.
@@ -64,13 +69,17 @@ class QuestionGuard:
         :param mode: `enforce`, `observe` or `off` for this run; None leaves the router's own.
         :param budget: Limits of this run, in place of those of the same name set at construction.
         :param web: False keeps this run from asking the web, whatever the router decides.
+        :param top_k: What the retrievers are asked for in this run; only checked here, since not all of them do.
         :returns: A dictionary with the following keys:
             - `query`: The question, unchanged.
             - `state`: The state of the run, its clock started.
         :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
-        :raises ConfigurationError: For an unknown mode or limit.
+        :raises ConfigurationError: For an unknown mode or limit, or a `top_k` below 1.
         """
-        if not isinstance(query, str) or not query.strip():
+        if query is not None and not isinstance(query, str):
+            msg = f"got a {type(query).__name__} as the question, wanted a text; of a ChatMessage pass its text"
+            raise QuestionError(msg)
+        if query is None or not query.strip():
             msg = "the question is empty; ask one with at least one word"
             raise QuestionError(msg)
         if len(query) > self.max_characters:
@@ -87,6 +96,8 @@ class QuestionGuard:
                 "send it as UTF-8 text"
             )
             raise QuestionError(msg) from None
+        if top_k is not None:
+            check_whole("top_k", top_k)
         Budget.of(budget)
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)

@@ -146,5 +146,5 @@ class CorrectiveRetriever:
         most = self.top_k if top_k is None else top_k
         check_whole("top_k", most)
         own = {"filters": self.filters if filters is None else filters, "mode": self.mode}
-        wanted = {"query": query, "top_k": max(most, self.candidates), **own}
-        return {name: value for name, value in wanted.items() if value is not None}, most
+        given = {name: value for name, value in own.items() if value is not None}
+        return {"query": query, "top_k": max(most, self.candidates), **given}, most

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from copy import copy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
+from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, meant
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
 from haystack_integrations.crag.pipelines.vectors import check_asked
-from haystack_integrations.crag.store_profiles import profiles, store_spec
+from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -50,7 +52,8 @@ def source(name: str | Path) -> str:
     :returns: The text with its comments.
     :raises ConfigurationError: When there is no such pipeline; the message lists the shipped ones.
     """
-    if isinstance(name, Path) or str(name).endswith((".yml", ".yaml")):
+    check_name(name, names())
+    if isinstance(name, Path) or name.endswith((".yml", ".yaml")):
         path = Path(name)
         if not path.is_file():
             msg = f"no pipeline file at {str(path)!r}; pass an existing .yml file or one of {names()}"
@@ -61,7 +64,8 @@ def source(name: str | Path) -> str:
             msg = f"the pipeline file {str(path)!r} cannot be read ({type(error).__name__}); save it as UTF-8 text"
             raise ConfigurationError(msg) from None
     if name not in names():
-        msg = f"no shipped pipeline named {name!r}; choose one of {names()}"
+        guess = meant([name], names())
+        msg = f"no shipped pipeline named {name!r}; {guess}choose one of {names()}, or pass the path of a .yml file"
         raise ConfigurationError(msg)
     return _shipped()[name].read_text("utf-8")
 
@@ -87,6 +91,17 @@ def read(name: str | Path) -> dict[str, Any]:
     return checked(str(name), spec)
 
 
+def title(name: str | Path) -> str:
+    """
+    Say what a pipeline does: the first sentence of the comment at its YAML's head.
+
+    :param name: As for `source`.
+    :returns: The sentence without its full stop; empty for a file that begins without a comment.
+    """
+    head = takewhile(lambda line: line.startswith("#"), source(name).splitlines())
+    return " ".join(line.removeprefix("#").strip() for line in head).partition(". ")[0].removesuffix(".")
+
+
 def export(name: str | Path, store: str = "in_memory", url: str | None = None, index: str = "crag") -> str:
     """
     Give the YAML of a pipeline, ready to be loaded or deployed elsewhere.
@@ -98,6 +113,7 @@ def export(name: str | Path, store: str = "in_memory", url: str | None = None, i
     :returns: YAML text.
     :raises ConfigurationError: For an unknown pipeline or store, or a missing URL.
     """
+    store = profile_named(store)
     if store == "in_memory" and url is None and index == "crag":
         return source(name)
     document_store = store_spec(store, url, index)
@@ -142,14 +158,10 @@ def load(
     spec = read(name)
     parts = {"grader": grader, "generator": generator, **components}
     parts = {key: value for key, value in parts.items() if value is not None}
+    check_parts(str(name), parts, spec)
+    if store is not None:
+        check_store(store)
     changes = {key: value for key, value in parts.items() if isinstance(value, dict)}
-    unknown = sorted(set(parts) - set(spec["components"]) - {"generator"})
-    if unknown:
-        msg = f"the pipeline {str(name)!r} has no component {unknown}; choose from {sorted(spec['components'])}"
-        raise ConfigurationError(msg)
-    for key, settings in changes.items():
-        _check_plain(key, settings)
-        spec["components"][key] = with_settings(spec["components"][key], settings)
     models = {key: parts[key] for key in ("grader", "generator") if is_chat_model(parts.get(key))}
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
     if "generator" in models and not asks_a_model(spec["components"].get("generator", {})):
@@ -158,9 +170,12 @@ def load(
         models["generator"] = generator.chat_generator
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
     with _named(name):
+        for key, settings in changes.items():
+            spec["components"][key] = with_settings(spec["components"][key], settings)
         if store is not None:
             spec, placed = place_on(spec, store, given=set(live))
             live = {**placed, **live}
+        check_sockets(str(name), spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
     check_actions(pipeline)
     if store is not None:
@@ -180,12 +195,18 @@ def _named(name: str | Path) -> Iterator[None]:
     except CragError:
         raise
     except (DeserializationError, PipelineError) as error:
-        msg = f"the pipeline {str(name)!r} cannot be loaded: {error}"
+        msg = f"the pipeline {str(name)!r} cannot be loaded: {_said(error)}"
         raise ConfigurationError(msg) from error
     except (TypeError, KeyError, AttributeError, ValueError, ImportError) as error:
         why = f"{type(error).__name__}: {error}"
         msg = f"the pipeline {str(name)!r} cannot be loaded: {why}; compare it with a shipped one, `crag pipelines`"
         raise ConfigurationError(msg) from error
+
+
+def _said(error: BaseException) -> str:
+    """Give an error's words without the part's settings, which Haystack repeats in full."""
+    head, mark, _ = str(error).partition(" with the following data:")
+    return f"{head}: {_said(error.__cause__)}" if mark and error.__cause__ else str(error)
 
 
 def _quiet(part: str, model: Any) -> Any:
@@ -195,17 +216,6 @@ def _quiet(part: str, model: Any) -> Any:
     silent = copy(model)
     silent.streaming_callback = None
     return silent
-
-
-def _check_plain(part: str, settings: Mapping[str, Any]) -> None:
-    """Refuse a live store among settings, which are what a YAML can hold."""
-    for name, value in settings.items():
-        if hasattr(value, "write_documents"):
-            msg = (
-                f"got a {type(value).__name__} as {name} in the settings of {part!r}, wanted what a YAML can hold; "
-                "pass it as store=, for all parts that have one, or pass the component itself"
-            )
-            raise ConfigurationError(msg)
 
 
 def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> LoadedPipeline:

@@ -1,6 +1,7 @@
 """Open a store, and find the models of a pipeline, by what a user says: command line and server share these doors."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -12,36 +13,80 @@ from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.store_profiles import (
     display_url,
     elasticsearch_client,
     nodes_of,
     open_store,
+    profile_named,
     profile_of,
     server_of,
 )
 
 ELASTICSEARCH: Final = "elasticsearch"
+MEMORY: Final = "in_memory"
+STORE_SETTING: Final = "CRAG_STORE"
+ADDRESS_SETTING: Final = "ELASTICSEARCH_URL"
+INDEX_SETTING: Final = "CRAG_INDEX"
+INDEX: Final = "crag"
 
 
-def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
+@dataclass(frozen=True)
+class Place:
+    """
+    Where documents are kept.
+
+    :param kind: The store's profile, or None where nobody says.
+    :param url: Address of its server.
+    :param index: Name of the index.
+    """
+
+    kind: str | None
+    url: str | None
+    index: str
+
+
+def find_place(store: str | None, url: str | None, index: str | None) -> Place:
+    """
+    Find where documents are kept: as given, else from the environment, else from `.env`.
+
+    :param store: `elasticsearch`, or `memory` (also `in_memory`); None with an address is the store that has one.
+    :param url: `http://HOST:PORT`; of a cluster all of them, with commas between.
+    :param index: Name of the index.
+    :returns: The place. What the environment says of a server is for a store that has one.
+    :raises ConfigurationError: For an unknown kind of store, and an address of one that has none.
+    """
+    word = store or (ELASTICSEARCH if url else configured(STORE_SETTING))
+    kind = None if word is None else profile_named(word)
+    if kind != ELASTICSEARCH:
+        if url:
+            msg = f"got an address for the store {store!r}, which has none; leave out --url, or --store {ELASTICSEARCH}"
+            raise ConfigurationError(msg)
+        return Place(kind, None, index or INDEX)
+    return Place(kind, url or configured(ADDRESS_SETTING), index or configured(INDEX_SETTING) or INDEX)
+
+
+def elasticsearch_store(place: Place) -> Any:
     """
     Open the store of a server; it is not contacted yet.
 
-    :param store: `elasticsearch`.
-    :param url: `http://HOST:PORT`; of a cluster all of them, with commas between.
-    :param index: Name of the index.
+    :param place: What `find_place` gave.
     :returns: The store.
     :raises ConfigurationError: For another kind of store, or a missing or unusable address.
     """
-    if store != ELASTICSEARCH:
-        msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
+    if place.kind != ELASTICSEARCH:
+        got = "no store" if place.kind is None else f"the store {place.kind!r}"
+        msg = (
+            f"got {got}, wanted one that keeps documents when the command has ended; pass --store {ELASTICSEARCH} "
+            "--url URL, or ask files without an index: crag ask QUESTION --docs PATH"
+        )
         raise ConfigurationError(msg)
-    nodes = nodes_of(url) if url else []
+    nodes = nodes_of(place.url) if place.url else []
     if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
         msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
         raise ConfigurationError(msg)
-    return open_store(store, url, index)
+    return open_store(place.kind, place.url, place.index)
 
 
 def holds_nothing(store: Any) -> bool:
@@ -65,7 +110,7 @@ def memory_store() -> Any:
 
     :returns: The store.
     """
-    return open_store("in_memory", index=f"crag-{uuid4().hex}")
+    return open_store(MEMORY, index=f"crag-{uuid4().hex}")
 
 
 def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:

@@ -8,6 +8,7 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.given import check_settings
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -90,12 +91,14 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param part: The component as the YAML holds it.
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside.
     :returns: The changed component.
+    :raises ConfigurationError: For a setting that it does not have.
     """
     parameters = part.get("init_parameters", {})
     if _EMBEDDER in parameters:
         own = {name: value for name, value in settings.items() if name in parameters}
         inside = {name: value for name, value in settings.items() if name not in parameters}
         settings = {"retriever": with_settings(parameters["retriever"], inside), **own}
+    check_settings(part, settings)
     return {**part, "init_parameters": {**parameters, **settings}}
 
 

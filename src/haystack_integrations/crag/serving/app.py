@@ -18,7 +18,7 @@ from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.answers import RunResult
 from haystack_integrations.crag.serving.deployment import Deployment, deploy
 from haystack_integrations.crag.serving.envelope import DOCS, Envelope
-from haystack_integrations.crag.serving.failures import Problem, ServeError, add_handlers
+from haystack_integrations.crag.serving.failures import Problem, add_handlers, no_such_pipeline
 from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
@@ -77,7 +77,7 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     app.state.deployment = deployment
     _add_routes(app, deployment, settings)
     app.router.routes.append(Route(MCP, endpoint=tools, include_in_schema=False))
-    add_handlers(app, deployment.accepted)
+    add_handlers(app, deployment.accepted, deployment.wrappers)
     _add_layers(app, keys, settings)
     trace_requests(app)
     return app
@@ -105,7 +105,7 @@ def _add_chat(app: FastAPI, deployment: Deployment) -> None:
         except (ValueError, RecursionError):
             return  # no JSON: the route itself says so
         if isinstance(body, dict) and isinstance(body.get("model"), str) and body["model"] not in deployment.wrappers:
-            raise ServeError(404, "not_found")
+            raise no_such_pipeline(deployment.wrappers)
 
     for route in iter_route_contexts(create_openai_router(deployment.registry).routes):
         if route.path in _CHAT and route.endpoint is not None:

@@ -33,6 +33,7 @@ from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.pipelines.opening import (
     calibrated_parts,
     elasticsearch_store,
+    find_place,
     holds_nothing,
     memory_store,
     model_parts,
@@ -208,7 +209,7 @@ def _store(settings: ServeSettings) -> Any:
     from haystack_integrations.crag.pipelines.indexing import index
 
     if settings.store == "elasticsearch":
-        return elasticsearch_store("elasticsearch", settings.url, settings.index)
+        return elasticsearch_store(find_place(settings.store, settings.url, settings.index))
     store = memory_store()
     if settings.docs:
         report = index(settings.docs, store, base=_common_folder(settings.docs))

@@ -1,6 +1,6 @@
 """What a client is told when something fails: a code, the trace to look at, and nothing else."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Final
@@ -70,7 +70,9 @@ class Problem(BaseModel):
     error: str = Field(description="What went wrong, in a word that does not change.")
     trace_id: str | None = Field(description="The trace of the request, when tracing is on.")
     detail: list[dict[str, Any]] | None = Field(
-        default=None, description="With 422: each field that is wrong and the rule that it breaks, never its value."
+        default=None,
+        description="With 422: each field that is wrong and the rule that it breaks, never its value. "
+        "With 404 of a pipeline: those that are served.",
     )
 
 
@@ -91,6 +93,16 @@ class ServeError(HTTPException):
     def __str__(self) -> str:
         """Give the code; this text stands in logs and spans."""
         return self.code
+
+
+def no_such_pipeline(served: Iterable[str]) -> ServeError:
+    """
+    Refuse a pipeline that is not served.
+
+    :param served: Those that are. Whoever comes this far has a key, and may list them anyway.
+    :returns: The failure, to be raised.
+    """
+    return ServeError(404, "not_found", [{"field": "pipeline", "rule": "unknown", "accepted": list(served)}])
 
 
 def trace_id() -> str | None:
@@ -119,21 +131,25 @@ def problem(status: int, code: str | None = None, detail: Any = None, headers: A
     return JSONResponse(body, status, headers=headers)
 
 
-def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]]) -> None:
+def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], served: Iterable[str]) -> None:
     """
     Let every failure of an app be told in this form.
 
     :param app: The app.
     :param accepted: Gives the names that a request may hold, for one that holds another.
+    :param served: The pipelines.
     """
 
     async def failed(request: Request, error: Exception) -> JSONResponse:
+        status = error.status_code if isinstance(error, StarletteHTTPException) else 500
+        if status == HTTPStatus.NOT_FOUND and request.scope["path"].endswith("/run"):
+            error = no_such_pipeline(served)
         if isinstance(error, ServeError):
             return problem(error.status_code, error.code, error.fields, error.headers)
         if isinstance(error, RequestValidationError):
-            return problem(422, detail=broken_rules(error.errors(), accepted(request.scope)))
+            found = broken_rules(error.errors(), accepted(request.scope))
+            return problem(422, detail=_as_json(found, request.headers.get("content-type", "")))
         # What others put into `detail` is a text with whatever an exception said: it stays here.
-        status = error.status_code if isinstance(error, StarletteHTTPException) else 500
         return problem(status, headers=getattr(error, "headers", None))
 
     app.add_exception_handler(StarletteHTTPException, failed)
@@ -150,7 +166,8 @@ def broken_rules(errors: Sequence[Any], accepted: Sequence[str] = ()) -> list[di
     """
     found = []
     for error in errors:
-        place = [str(part) for part in error["loc"] if part != "body"]
+        # Of what is no JSON the place is that of a character.
+        place = [str(part) for part in error["loc"] if part != "body" and error["type"] != "json_invalid"]
         unknown = error["type"] == "extra_forbidden"
         entry: dict[str, Any] = {"field": ".".join(place[:-1] if unknown else place) or None, "rule": error["type"]}
         context = error.get("ctx") or {}
@@ -160,6 +177,13 @@ def broken_rules(errors: Sequence[Any], accepted: Sequence[str] = ()) -> list[di
         if unknown and not entry["field"] and accepted:
             limits["accepted"] = list(accepted)
         found.append({**entry, **limits})
+    return found
+
+
+def _as_json(found: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """Name the missing header, in place of a rule that only says that there was no object."""
+    if "json" not in kind.lower() and any(one["rule"] == "model_attributes_type" for one in found):
+        return [{"field": None, "rule": "content_type", "accepted": ["application/json"]}]
     return found
 
 

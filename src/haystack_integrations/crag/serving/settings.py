@@ -10,12 +10,13 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.opening import ADDRESS_SETTING, INDEX, INDEX_SETTING, MEMORY, STORE_SETTING
 
 PREFIX: Final = "CRAG_SERVE_"
 _SHARED: Final = {
-    "store": "CRAG_STORE",
-    "url": "ELASTICSEARCH_URL",
-    "index": "CRAG_INDEX",
+    "store": STORE_SETTING,
+    "url": ADDRESS_SETTING,
+    "index": INDEX_SETTING,
     "redis_url": "CRAG_REDIS_URL",
     "calibration": "CRAG_CALIBRATION",
 }
@@ -65,7 +66,7 @@ class ServeSettings(BaseSettings):
     pipelines: Names = ()
     store: Literal["memory", "elasticsearch"] = Field(default="memory", validation_alias=_SHARED["store"])
     url: str | None = Field(default=None, validation_alias=_SHARED["url"], repr=False)
-    index: str = Field(default="crag", validation_alias=_SHARED["index"])
+    index: str = Field(default=INDEX, validation_alias=_SHARED["index"])
     docs: Names = ()
     calibration: str | None = Field(default=None, validation_alias=_SHARED["calibration"])
     redis_url: SecretStr | None = Field(default=None, validation_alias=_SHARED["redis_url"])
@@ -97,6 +98,12 @@ class ServeSettings(BaseSettings):
             msg = "got no key in it, wanted keys with commas between them; write one that you made up, or unset it"
             raise ValueError(msg)
         return value
+
+    @field_validator("store", mode="before")
+    @classmethod
+    def _known(cls, value: Any) -> Any:
+        """Take the profile's own name, too, as the other commands do."""
+        return "memory" if value == MEMORY else value
 
     @field_validator("redis_url")
     @classmethod

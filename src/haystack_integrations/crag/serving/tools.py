@@ -9,7 +9,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
 from haystack_integrations.crag.serving.deployment import Deployment
-from haystack_integrations.crag.serving.failures import ServeError, problem, trace_id
+from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, problem, trace_id
 
 PATH: Final = "/mcp"
 _FIRST_ERROR: Final = 400
@@ -80,7 +80,7 @@ class Tools:
         name, arguments = request.params.name, request.params.arguments or {}
         try:
             if name not in self._deployment.wrappers:
-                raise ServeError(404, "not_found")
+                raise no_such_pipeline(self._deployment.wrappers)
             told = await run_pipeline_as_tool(self._deployment.registry, name, _named(arguments))
         except ServeError as error:
             return _failed(error.code, error.fields)

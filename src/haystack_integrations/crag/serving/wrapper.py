@@ -12,6 +12,7 @@ from haystack import SuperComponent
 from haystack.dataclasses import StreamingChunk
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, spoken
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import QUERY, checked, last_question, question_model
@@ -36,7 +37,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         super().__init__()
         self.name, self.loaded, self.pipeline = name, loaded, loaded.pipeline
         self.question_model = question_model(name, spec, _kinds(loaded), longest)
-        self.description = f"{_title(spec)} Pipeline: {name}."
+        self.description = f"{_purpose(spec)} {title(name)}. Pipeline: {name}."
         self._writers = _streaming_parts(loaded)
 
     def setup(self) -> None:
@@ -157,6 +158,6 @@ async def _continued(
             yield chunk
 
 
-def _title(spec: Mapping[str, Any]) -> str:
+def _purpose(spec: Mapping[str, Any]) -> str:
     writes = "answers" in spec["outputs"]
     return f"{'Answers a question' if writes else 'Finds evidence for a question'} in the indexed documents."

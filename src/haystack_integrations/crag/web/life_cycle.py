@@ -1,5 +1,6 @@
 """What a component with nested web searches does for them: make them ready, write them down, close them."""
 
+from functools import lru_cache
 from inspect import signature
 from typing import Any, Self
 
@@ -76,9 +77,14 @@ class WebBacked:
 def _tell(search: object, error: Exception) -> None:
     # What we say ourselves tells the way out; what others say may hold a key.
     why = str(error) if isinstance(error, CragError) else f"{failure_of(error).kind}: check its key and settings"
-    logger.warning(
-        "{search} could not be made ready ({why}). Runs go on without it.", search=type(search).__name__, why=why
-    )
+    _tell_once(type(search).__name__, why)
+
+
+@lru_cache(maxsize=64)
+def _tell_once(search: str, why: str) -> None:
+    # Each pipeline warms up, and again before each run: what has not changed is no news. A search that then fails
+    # is told and recorded by its run.
+    logger.warning("{search} could not be made ready ({why}). Runs go on without it.", search=search, why=why)
 
 
 def listed(websearch: Any) -> list[Any]:

@@ -1,0 +1,174 @@
+"""What a caller hands to `load`, checked before anything is made of it: each slip is named by its argument."""
+
+import inspect
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from haystack.core.serialization import import_class_by_name
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
+
+Spec = Mapping[str, Any]
+
+_ARGUMENTS: Final = ("store", "grader", "generator")
+_CHAT_MODEL: Final = "a chat generator such as OpenAIChatGenerator(model=...)"
+_WANTED: Final = {"generator": _CHAT_MODEL, "grader": f"a grader such as HeuristicGrader(), or {_CHAT_MODEL}"}
+
+
+def check_name(name: object, known: Collection[str]) -> None:
+    """
+    Refuse what is neither a name nor a path.
+
+    :param name: What was given as the pipeline.
+    :param known: The shipped pipelines.
+    :raises ConfigurationError: With what it is instead; a text is not repeated, it may be long.
+    """
+    wanted = f"wanted one of {list(known)} or the path of a .yml file"
+    if not isinstance(name, str | Path):
+        got = f"the class {name.__name__}" if isinstance(name, type) else f"a {type(name).__name__}"
+        way = "it runs as it is, without load()" if hasattr(name, "run") else "pass one of them"
+        msg = f"got {got} as the pipeline, {wanted}; {way}"
+        raise ConfigurationError(msg)
+    if "\n" in str(name):
+        lines = len(str(name).splitlines())
+        msg = (
+            f"got a text of {lines} lines as the pipeline, {wanted}; save YAML of your own as a file, and pass its path"
+        )
+        raise ConfigurationError(msg)
+
+
+def check_parts(name: str, parts: Spec, spec: Spec) -> None:
+    """
+    Refuse parts that the pipeline does not have, and what is no part.
+
+    :param name: What the user calls the pipeline.
+    :param parts: What was given, by argument.
+    :param spec: The pipeline as `read` gives it.
+    :raises ConfigurationError: Naming the argument, and the one that may have been meant.
+    """
+    known = sorted(spec["components"])
+    if unknown := sorted(set(parts) - set(known) - {"generator"}):
+        asked = sorted({*spec["inputs"], *spec.get("optional_inputs", {})} & set(unknown))
+        hint = f"pass {' and '.join(asked)} to run(); " if asked else meant(unknown, (*known, *_ARGUMENTS))
+        msg = f"the pipeline {name!r} has no component {unknown}; {hint}choose from {known}"
+        raise ConfigurationError(msg)
+    for part, value in parts.items():
+        if isinstance(value, dict):
+            _check_plain(part, value)
+        elif isinstance(value, type):
+            _refuse_class(part, value)
+        elif not hasattr(value, "__haystack_input__"):
+            wanted = _WANTED.get(part, "a component")
+            msg = f"got a {type(value).__name__} as {part}, wanted {wanted}; pass one, or a mapping of settings for it"
+            raise ConfigurationError(msg)
+    if is_chat_model(parts.get("grader")) and not asks_a_model(spec["components"]["grader"]):
+        msg = (
+            f"got a chat generator as grader, but the grader of {name!r} asks none; "
+            "pass a grader that does, BatchRelevanceGrader(chat_generator=...)"
+        )
+        raise ConfigurationError(msg)
+
+
+def check_store(store: object) -> None:
+    """
+    Refuse what is no document store.
+
+    :param store: What was given as one.
+    :raises ConfigurationError: With what it is instead.
+    """
+    if isinstance(store, type):
+        _refuse_class("store", store)
+    if not hasattr(store, "write_documents"):
+        msg = (
+            f"got a {type(store).__name__} as store, wanted a document store; pass for example "
+            "InMemoryDocumentStore() with your documents written into it"
+        )
+        raise ConfigurationError(msg)
+
+
+def check_settings(part: Spec, settings: Spec) -> None:
+    """
+    Refuse settings that a component does not have.
+
+    :param part: The component as the YAML holds it.
+    :param settings: Its new settings.
+    :raises ConfigurationError: Naming them, and those that may have been meant.
+    """
+    parameters = dict(inspect.signature(import_class_by_name(part["type"]).__init__).parameters)
+    parameters.pop("self", None)
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    unknown = sorted(map(str, set(settings) - set(parameters)))
+    if unknown and not takes_any:
+        kind = part["type"].rpartition(".")[2]
+        msg = f"{kind} has no setting {unknown}; {meant(unknown, parameters)}choose from {sorted(parameters)}"
+        raise ConfigurationError(msg)
+
+
+def check_sockets(name: str, spec: Spec, live: Spec) -> None:
+    """
+    Refuse a component of the caller's that cannot stand where it is put.
+
+    :param name: What the user calls the pipeline.
+    :param spec: The pipeline, with all its connections.
+    :param live: Components by the names of those in whose place they stand.
+    :raises ConfigurationError: Naming each input and output that is missing, or that nothing reaches.
+    """
+    mapped = [*spec["inputs"].values(), *spec.get("optional_inputs", {}).values()]
+    entries = [path for paths in mapped for path in ([paths] if isinstance(paths, str) else paths)]
+    taken = [one["receiver"] for one in spec["connections"]] + entries
+    given = [one["sender"] for one in spec["connections"]] + list(spec["outputs"].values())
+    for part, value in live.items():
+        takes = value.__haystack_input__._sockets_dict
+        gives = value.__haystack_output__._sockets_dict if hasattr(value, "__haystack_output__") else {}
+        lacks = {
+            "the inputs": _of(part, taken) - set(takes),
+            "the outputs": _of(part, given) - set(gives),
+            "a default for": {key for key, socket in takes.items() if socket.is_mandatory} - _of(part, taken),
+        }
+        missing = [
+            f"{what} {', '.join(f'{part}.{key}' for key in sorted(keys))}" for what, keys in lacks.items() if keys
+        ]
+        if missing:
+            msg = (
+                f"got a {type(value).__name__} as {part}, wanted one that fits into {name!r}: it lacks "
+                f"{' and '.join(missing)}; add them, an input that it has no use for with the default None"
+            )
+            raise ConfigurationError(msg)
+
+
+def meant(unknown: Iterable[str], known: Iterable[str]) -> str:
+    """
+    Guess what a mistyped name was meant to be.
+
+    :param unknown: Names that are not known.
+    :param known: Those that are.
+    :returns: A question for a message, with a space behind it; empty without a guess.
+    """
+    choices = list(known)
+    found = dict.fromkeys(guess for name in unknown for guess in get_close_matches(name, choices, n=1, cutoff=0.5))
+    return f"did you mean {' and '.join(map(repr, found))}? " if found else ""
+
+
+def _check_plain(part: str, settings: Spec) -> None:
+    """Refuse a live store among settings, which are what a YAML can hold."""
+    for name, value in settings.items():
+        if hasattr(value, "write_documents"):
+            msg = (
+                f"got a {type(value).__name__} as {name} in the settings of {part!r}, wanted what a YAML can hold; "
+                "pass it as store=, for all parts that have one, or pass the component itself"
+            )
+            raise ConfigurationError(msg)
+
+
+def _refuse_class(argument: str, kind: type) -> None:
+    msg = f"got the class {kind.__name__} as {argument}, wanted an object of it; make one: {kind.__name__}(...)"
+    raise ConfigurationError(msg)
+
+
+def _of(part: str, paths: Iterable[str]) -> set[str]:
+    """Name the sockets of one part; a path without one leaves the choice to Haystack."""
+    ends = (path.partition(".") for path in paths)
+    return {socket for owner, _, socket in ends if owner == part and socket}
