@@ -7,6 +7,7 @@ import pytest
 from deployment import DEPLOY, composed
 
 from haystack_integrations.crag import __version__
+from haystack_integrations.crag.searxng import URL_SETTING
 
 
 def test_compose_reads_it_in_an_empty_environment() -> None:
@@ -74,7 +75,7 @@ def test_our_containers_have_no_rights_to_lose(name: str) -> None:
 
 def test_no_question_leaves_the_machine_before_somebody_says_so() -> None:
     """The SearXNG of the tests makes its results up; the app must not take them for the web."""
-    assert "SEARXNG_URL" not in composed()["app"]["environment"]
+    assert URL_SETTING not in composed()["app"]["environment"]
     live = composed(DEPLOY / "web.yml")
-    assert live["app"]["environment"]["SEARXNG_URL"] == "http://searxng:8888"
+    assert live["app"]["environment"][URL_SETTING] == "http://searxng:8888"
     assert [mount["target"] for mount in live["searxng"]["volumes"]] == ["/etc/searxng/settings.yml"]

@@ -84,12 +84,21 @@ def test_keys_are_exchanged_in_their_file_without_a_restart(serve: Any, tmp_path
             return int(client.get("/v1/models").status_code)
 
     assert (status("old-key"), status("new-key"), status("# of the first client")) == (200, 401, 401)
-    file.write_text("old-key\nnew-key # of the second\n")
+    file.write_text("old-key\n  # of the second\nnew-key\n")
     assert (status("old-key"), status("new-key")) == (200, 200)
     file.write_text("new-key\n")
     assert (status("old-key"), status("new-key")) == (401, 200)
     file.unlink()
     assert (status("new-key"), status("")) == (401, 401)
+
+
+def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:
+    """Only what begins a line is a comment: the first characters of a key open nothing. Windows' editors write a BOM."""
+    file = tmp_path / "keys"
+    file.write_text("first#key\n#second\n", "utf-8-sig")
+    keys = Keys([], file)
+    assert keys.accept("first#key")
+    assert not any(keys.accept(key) for key in ("first", "#second", "second", "\ufefffirst#key"))
 
 
 def test_an_empty_key_is_no_key() -> None:

@@ -2,6 +2,8 @@
 
 import ast
 import io
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from hayhooks import log as hayhooks_log
 from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.errors import FilterError
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION, served
 from serving.failing import CANARY, BrokenStore, asked
@@ -145,6 +148,29 @@ def test_what_runs_well_is_not_logged_in_content(answering: Any, model: Scripted
         )
     assert CANARY not in log.getvalue()
     assert "POST /corrective_rag/run 200" in log.getvalue()
+
+
+def test_the_log_names_the_route_the_trace_and_what_was_cut_off(
+    log: io.StringIO, spans: InMemorySpanExporter, answering: Any, model: ScriptedModel
+) -> None:
+    """A stream that its client left has the status 200, and was not answered."""
+    model.reply = judging(lambda _: 1.0, answer="word " * 2000)
+    chat = {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    with answering.client() as client:
+        client.post("/mcp", json={})
+        named = client.post("/corrective_retrieval/run", json={"question": QUESTION}).headers["X-Trace-Id"]
+        with client.stream("POST", "/v1/chat/completions", json=chat) as response:
+            next(response.iter_bytes())
+    end = time.monotonic() + 10
+    while "completions" not in log.getvalue():
+        assert time.monotonic() < end, log.getvalue()
+        time.sleep(0.02)
+    lines = log.getvalue().splitlines()
+    assert any(re.search(r"POST /mcp 4\d\d \d+ ms trace_id=\w+$", line) for line in lines)
+    told = [line for line in lines if f"trace_id={named}" in line]
+    assert any("POST /corrective_retrieval/run 200" in line and "cancelled" not in line for line in told)
+    assert any(re.search("POST /v1/chat/completions 200 .* ms, cancelled", line) for line in lines)
+    del spans
 
 
 @pytest.mark.parametrize("path", ["/corrective_rag/run", "/v1/chat/completions", "/mcp"])

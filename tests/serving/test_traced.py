@@ -10,6 +10,8 @@ from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION
 from serving.failing import CANARY, BrokenStore, asked
 
+from haystack_integrations.crag.metrics_export import configure_metrics
+
 
 def ended(spans: InMemorySpanExporter) -> Sequence[ReadableSpan]:
     """The spans, when the first of all has ended, which it does just after the client has its answer."""
@@ -70,3 +72,15 @@ def test_no_span_of_a_failure_holds_content(spans: InMemorySpanExporter, serve: 
     assert [(name, key) for name, tags in told for key, value in tags.items() if CANARY in str(value)] == []
     assert CANARY not in shown(spans)
     assert KEY not in shown(spans)
+
+
+def test_a_request_without_a_key_leaves_nothing_that_it_wrote(spans: InMemorySpanExporter, serve: Any) -> None:
+    """Its headers are in no span, and no label: each new one would be a series more for good."""
+    with serve().client(headers={}) as client:
+        spans.clear()
+        assert client.get(f"/{CANARY}?{CANARY}", headers={"Host": CANARY, "User-Agent": CANARY}).status_code == 401
+    ended(spans)
+    assert CANARY not in shown(spans)
+    page = configure_metrics().page()[0].decode()
+    assert CANARY not in page
+    assert "http_server" not in page

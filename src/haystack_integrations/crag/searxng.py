@@ -19,10 +19,11 @@ from haystack_integrations.crag.settings import configured
 
 logger = logging.getLogger(__name__)
 
+URL_SETTING: Final = "CRAG_SEARXNG_URL"
 MAX_BYTES: Final = 2 * 1024 * 1024
 _FORMATS: Final = "set `search.formats: [html, json]` in SearXNG's settings.yml"
 _WAYS_OUT: Final = {
-    401: "put user name and password into CRAG_SEARXNG_URL (https://user:password@host)",
+    401: f"put user name and password into {URL_SETTING} (https://user:password@host)",
     403: f"{_FORMATS}; if they are set, its limiter or a proxy refuses this client",
     404: "url must be the address of its start page",
     429: "ask later, or switch its limiter off for this client",
@@ -44,17 +45,15 @@ class Server:
                 self._auth = httpx.BasicAuth(parts.username, parts.password) if parts.userinfo else httpx.Auth()
                 self.url = parts.copy_with(userinfo=b"", path=f"{path}/search", query=None, fragment=None)
                 return
-        msg = (
-            "url must be like 'http://127.0.0.1:8888', with a password only in CRAG_SEARXNG_URL; this one is not shown"
-        )
+        msg = f"url must be like 'http://127.0.0.1:8888', with a password only in {URL_SETTING}; this one is not shown"
         raise ConfigurationError(msg)
 
     @classmethod
     def configured(cls) -> "Server":
         """Take the address from the setting CRAG_SEARXNG_URL."""
-        url = configured("CRAG_SEARXNG_URL")
+        url = configured(URL_SETTING)
         if url is None:
-            msg = "no SearXNG server is set; pass url or set CRAG_SEARXNG_URL, for example to http://127.0.0.1:8888"
+            msg = f"no SearXNG server is set; pass url or set {URL_SETTING}, for example to http://127.0.0.1:8888"
             raise ConfigurationError(msg)
         return cls(url, secret=True)
 

@@ -1,8 +1,10 @@
 """Around every answer: headers for browsers, the trace's name, one line in the log, and nothing of an exception."""
 
+import asyncio
 import time
 from typing import Final
 
+from hayhooks import log
 from haystack import logging
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -38,10 +40,10 @@ class Envelope:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started, status = time.monotonic(), 0
+        started, status, whole = time.monotonic(), 0, False
 
         async def enveloped(message: Message) -> None:
-            nonlocal status
+            nonlocal status, whole
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
@@ -49,25 +51,32 @@ class Envelope:
                     headers.setdefault(name, value)
                 if scope["path"] != DOCS:  # a page with scripts
                     headers.setdefault("Content-Security-Policy", _POLICY)
-                if (trace := trace_id()) is not None:
+                if trace is not None:
                     headers.setdefault("X-Trace-Id", trace)
             await send(message)
+            whole = message["type"] == "http.response.body" and not message.get("more_body", False)
 
-        try:
-            await self.app(scope, receive, enveloped)
-        except Exception as error:  # the last boundary: a server would log its text
-            logger.error("A request failed: {kind}", kind=type(error).__name__)
-            if not status:
-                await problem(500)(scope, receive, enveloped)
-        finally:
-            if scope["path"] not in HEALTH:
-                _tell(scope, status, started)
+        trace = trace_id()
+        with log.contextualize(trace_id=trace):  # on every line that is logged on the way
+            try:
+                await self.app(scope, receive, enveloped)
+            except asyncio.CancelledError:  # the time for running requests to end is over
+                if not status:
+                    await problem(503)(scope, receive, enveloped)
+                raise
+            except Exception as error:  # the last boundary: a server would log its text
+                logger.error("A request failed: {kind}", kind=type(error).__name__)
+                if not status:
+                    await problem(500)(scope, receive, enveloped)
+            finally:
+                if scope["path"] not in HEALTH:
+                    _tell(scope, status, started, whole=whole)
 
 
-def _tell(scope: Scope, status: int, started: float) -> None:
+def _tell(scope: Scope, status: int, started: float, *, whole: bool) -> None:
     """Log the route, not the path: a path is what the client wrote."""
     route = getattr(scope.get("route"), "path", "-")
     milliseconds = round(1000 * (time.monotonic() - started))
-    message = "{method} {route} {status} {ms} ms"
-    # 0: the client left before there was an answer.
+    # A client left before there was an answer (status 0) or before its end, or the server had to end.
+    message = "{method} {route} {status} {ms} ms" if whole else "{method} {route} {status} {ms} ms, cancelled"
     logger.info(message, method=scope["method"], route=route, status=status, ms=milliseconds)

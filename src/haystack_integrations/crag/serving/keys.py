@@ -30,7 +30,7 @@ class Keys:
         Take the keys.
 
         :param given: Keys that hold as long as the process runs.
-        :param file: File with further keys, one a line, `#` begins a comment; read again whenever it changes.
+        :param file: File with further keys, one a line, `#` begins a line of comment; read again whenever it changes.
         :raises ConfigurationError: When the file cannot be read, or there is no key in it.
         """
         self._given = _digests(given)
@@ -61,8 +61,10 @@ class Keys:
             found = self._file.stat()
             version = (found.st_mtime_ns, found.st_size, found.st_ino)
             if version != self._version:
-                lines = (line.partition("#")[0] for line in self._file.read_text("utf-8").splitlines())
-                self._read, self._version = _digests(lines), version
+                # A key may have a `#` in it: to cut it there would let its first characters in.
+                lines = self._file.read_text("utf-8-sig").splitlines()
+                self._read = _digests(line for line in lines if not line.lstrip().startswith("#"))
+                self._version = version
                 logger.info("API keys read: {count}", count=len(self._read))
         except (OSError, UnicodeDecodeError) as error:
             if self._read:

@@ -11,12 +11,15 @@ from hayhooks.server.tracing import configure_tracing
 from hayhooks.settings import settings as hayhooks_settings
 from opentelemetry import metrics, trace
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
+from opentelemetry.metrics import NoOpMeterProvider
 
 from haystack_integrations.crag.tracing import enable_tracing
 
 # By the older and the newer names: which ones are written is a setting of OpenTelemetry.
-_ADDRESSES: Final = ("http.url", "http.target", "url.full", "url.path", "url.query")
-_UNKNOWN: Final = "-"
+_ADDRESSES: Final = ("http.url", "http.target", "url.full", "url.path")
+# Nothing of these is ours.
+_WRITTEN: Final = ("url.query", "http.server_name", "http.user_agent", "user_agent.original")
+_WITHHELD: Final = "-"
 
 # Probes and scrapers come every few seconds, and ask nothing that anybody would look up.
 _NO_QUESTIONS: Final = ("/health/", "/metrics$")
@@ -33,7 +36,7 @@ def trace_runs() -> None:
 
 def trace_requests(app: FastAPI) -> None:
     """
-    Begin a span for each request.
+    Begin a span for each request, and count none: the labels would be what a client without a key wrote.
 
     :param app: The app, with all its routes.
     """
@@ -44,6 +47,7 @@ def trace_requests(app: FastAPI) -> None:
         exclude_spans=["send", "receive"],
         excluded_urls=excluded,
         server_request_hook=_without_address(app),
+        meter_provider=NoOpMeterProvider(),
     )
 
 
@@ -61,9 +65,9 @@ def _without_address(app: FastAPI) -> Callable[[Any, dict[str, Any]], None]:
     def begun(span: Any, scope: dict[str, Any]) -> None:
         """Keep the path of a route; what else stands in an address is the client's, and may be a key."""
         written = getattr(span, "attributes", None) or {}
-        for name in _ADDRESSES:
+        path = scope["path"] if scope["path"] in known else _WITHHELD
+        for name in (*_ADDRESSES, *_WRITTEN):
             if name in written:
-                path = scope["path"] if scope["path"] in known and name != "url.query" else _UNKNOWN
-                span.set_attribute(name, path)
+                span.set_attribute(name, path if name in _ADDRESSES else _WITHHELD)
 
     return begun

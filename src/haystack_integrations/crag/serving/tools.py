@@ -25,6 +25,7 @@ class Tools:
 
     def __init__(self, deployment: Deployment, body_bytes: int) -> None:
         """Make the server; `manager.run()` must be entered before the first call."""
+        self.path = PATH
         self._deployment = deployment
         server = create_mcp_server("crag", deployment.registry)
         self._listed = server.request_handlers[types.ListToolsRequest]
@@ -40,6 +41,7 @@ class Tools:
 
         What MCP's library says of a broken one repeats its text, so a code goes out instead.
         """
+        scope["route"] = self  # as FastAPI does of its own routes: the log names it
         if scope["method"] != "POST":
             await problem(405, headers={"Allow": "POST"})(scope, receive, send)
             return
