@@ -267,3 +267,25 @@ def test_hostile_replies_cost_milliseconds(text: str) -> None:
     start = time.perf_counter()
     read_reply(text, KEYS, finish_reason="stop")
     assert time.perf_counter() - start < 0.5
+
+
+@pytest.mark.parametrize("name", ["document_id", "key", "ID"])
+def test_a_key_counts_whatever_its_field_is_called(name: str) -> None:
+    """A permuted reply names its documents: their places would give each the score of another."""
+    said = {"evaluations": [{name: "b2c3d4", "score": 0.1}, {name: "a1b2c3", "score": 0.9}]}
+    reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4"], finish_reason="stop")
+    assert {key: entry.score for key, entry in reply.entries.items()} == {"a1b2c3": 0.9, "b2c3d4": 0.1}
+    assert not reply.positional
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"evaluations": [{"index": 1, "score": 0.1}, {"index": 0, "score": 0.9}]},
+        {"evaluations": [{"title": "B", "score": 0.1}, {"title": "A", "score": 0.9}]},
+        {"ids": ["b2c3d4", "a1b2c3"], "scores": [0.1, 0.9]},
+    ],
+)
+def test_entries_that_name_their_documents_otherwise_are_not_taken_by_their_places(said: dict[str, Any]) -> None:
+    reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4"], finish_reason="stop")
+    assert (reply.entries, reply.problem is None) == ({}, False)

@@ -184,3 +184,12 @@ def test_without_time_left_no_model_is_asked(is_async: bool) -> None:
     result = asyncio.run(given) if given is not None else part.run(messages=messages, state=state)
     assert asked == []
     assert result["replies"][0].meta[ANSWER_FAILED] == "deadline"
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_a_reply_without_text_is_no_answer(text: str) -> None:
+    """As of a model that thought until its tokens were spent."""
+    (reply,) = AnswerGenerator(MockChatGenerator(text)).run([ChatMessage.from_user("Who?")])["replies"]
+    assert (reply.text, reply.meta["crag_failure"]) == (AnswerGenerator(MockChatGenerator("x")).apology, "no_text")
+    with pytest.raises(ValueError, match="without any text"):
+        AnswerGenerator(MockChatGenerator(text), on_failure="raise").run([ChatMessage.from_user("Who?")])

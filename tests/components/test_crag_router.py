@@ -458,3 +458,15 @@ def test_failed_grades_degrade_the_coverage_without_a_report(statuses: str, reas
     documents = [graded(f"passage {n}", 0.5, QUESTION, kinds[s]) for n, s in enumerate(statuses)]
     coverage = route(documents)["decision"]["coverage"]
     assert (coverage["degraded"], coverage["reasons"]) == (bool(reasons), reasons)
+
+
+@pytest.mark.parametrize("count", range(1, 30))
+def test_a_mean_at_the_threshold_is_at_the_threshold_whatever_floats_make_of_it(count: int) -> None:
+    assert route(docs(*[0.7] * count))["decision"]["verdict"] == "correct"
+
+
+@pytest.mark.parametrize("score", [85, -0.1, float("nan"), float("inf"), True, "0.9"])
+def test_a_score_of_the_set_on_another_scale_is_refused(score: Any) -> None:
+    router = CragRouter(aggregate="set")
+    with pytest.raises(ConfigurationError, match="wanted a number from 0 to 1"):
+        router.run(query=QUESTION, documents=docs(0.4), report={"set_score": score})

@@ -1,6 +1,7 @@
 """Data folders: what is read, what is worked out, and one clear error for each thing that is wrong."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -249,3 +250,10 @@ def test_whatever_stands_in_a_line_it_is_read_or_refused(tmp_path: Path, name: s
         read_dataset(folder, SPLIT)
     except SourceError as error:
         assert "; " in str(error)
+
+
+def test_grades_that_stand_in_the_lists_only_hold_in_any_other_list() -> None:
+    """Of a live list, too: else what is on topic there would be taken for labelled as neither."""
+    case = Case("q", "Who?", gold=("a",), fixed=RankedList(("a", "b", "c"), (2, 1, 0)))
+    live = replace(case, fixed=RankedList(("b", "d", "a")))
+    assert live.grades(live.fixed) == (1, 0, 2)  # type: ignore[arg-type]

@@ -122,3 +122,10 @@ def test_the_point_lies_in_its_interval() -> None:
     value, bounds = summarise(records, **NAMES)["verdict"]["macro_f1"], intervals(records)["verdict.macro_f1"]
     assert bounds is not None
     assert bounds["low"] < value < bounds["high"]
+
+
+def test_questions_that_are_all_about_one_source_have_no_interval() -> None:
+    """Each draw would be the same: a width of nothing is no certainty."""
+    records = some(20, 0.5)
+    groups = dict.fromkeys((one["id"] for one in records), 0)
+    assert intervals(records, groups=groups)["verdict.accuracy"] is None

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.generators.chat import MockChatGenerator
-from makers import fill
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from makers import fill, grading_by
 
 from haystack_integrations.crag.components import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError
@@ -119,3 +120,16 @@ def test_a_missing_question_is_refused_as_an_empty_one(store: Any) -> None:
     wrong: Any = None
     with pytest.raises(Exception, match="the question is empty"):
         CorrectiveRetriever(store).run(query=wrong)
+
+
+def test_of_more_documents_than_asked_for_the_best_graded_are_handed_on() -> None:
+    """And not those that were found first: one of these may be all that answers."""
+    store = InMemoryDocumentStore()
+    pages = ["Refund refund paid: forms.", "Refund paid desk.", "A refund is paid within 14 days."]
+    store.write_documents([Document(content=text) for text in pages])
+    grader = BatchRelevanceGrader(grading_by(lambda text: 0.95 if "14 days" in text else 0.4))
+    result = CorrectiveRetriever(store, top_k=1, grader=grader).run(query="When is a refund paid?")
+    assert [document.content for document in result["documents"]] == [pages[2]]
+    record = result["crag"]
+    assert (record["documents_after"], [entry["score"] for entry in record["kept"]]) == (1, [0.95])
+    assert [entry["reason"] for entry in record["discarded"]] == ["top_k", "top_k"]

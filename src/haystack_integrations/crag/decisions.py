@@ -131,6 +131,7 @@ def judge(
     score = _aggregate(aggregate, scores, set_score)
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
+    score = round(score, 9)  # the mean of three times 0.7 is 0.7, whatever floats make of it
     verdict, rule = _verdict(score, scores, thresholds, variance_rule=variance_rule, mixed=over == "all" and low)
     if aggregate == "set" and set_verdict in get_args(Verdict):
         verdict, rule = cast("Verdict", set_verdict), SET_VERDICT

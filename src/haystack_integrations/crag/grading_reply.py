@@ -33,6 +33,7 @@ _CLOSED_PAIR: Final = re.compile(rf'(?<!\\)"{_PAIR.pattern}"')
 _FENCE_BEFORE: Final = re.compile(r"```\w{0,10}\s*\Z")
 _ENTRY_LISTS: Final = ("evaluations", "scores", "documents", "results")
 _ENTRY_NAMES: Final = ("id", "score", "reason")
+_OF_A_PLACE: Final = frozenset({"score", "reason"})
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,10 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
     if isinstance(value, dict):
         lists = [value[name] for name in _ENTRY_LISTS if isinstance(value.get(name), list | dict)]
         if lists:
+            # Beside another list, such as one of ids, nobody knows that its places are those of the documents.
+            alone = sum(isinstance(one, list | dict) for one in value.values()) == 1
             for one in lists:
-                _collect(one, keys, scale, reply, positional=positional and len(lists) == 1)
+                _collect(one, keys, scale, reply, positional=positional and alone)
         elif "id" in value:
             _add(value.get("id"), value.get("score"), value.get("reason"), keys, scale, reply)
         else:
@@ -143,6 +146,7 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
         reply.problem = reply.problem or "not_json"
         return
     pairs = [_PAIR.fullmatch(entry) if isinstance(entry, str) else None for entry in value]
+    value = [_named(entry, keys) for entry in value]
     if any(pairs) or any(isinstance(entry, dict) and "id" in entry for entry in value):
         for entry, pair in zip(value, pairs, strict=True):
             if pair:
@@ -156,13 +160,23 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
         reply.problem = "array_length"
         return
     places = [(e.get("score"), e.get("reason")) if isinstance(e, dict) else (e, None) for e in value]
-    if any(_number(score) is None for score, _ in places):
-        # One place without a number, and nobody knows what the others stand for.
+    told = {name for entry in value if isinstance(entry, dict) for name in entry}
+    if not told <= _OF_A_PLACE or any(_number(score) is None for score, _ in places):
+        # One place without a number, and nobody knows what the others stand for; nor where an entry names its document
+        # by something that is no key.
         reply.problem = "invalid"
         return
     reply.positional = True
     for key, (score, reason) in zip(keys, places, strict=True):
         _add(key, score, reason, keys, scale, reply)
+
+
+def _named(entry: Any, keys: Sequence[str]) -> Any:
+    """Take the key of a document for its `id`, whatever its field is called: `document_id`, `key`, `index`."""
+    if not isinstance(entry, dict) or "id" in entry:
+        return entry
+    named = [value for value in entry.values() if isinstance(value, str) and value in keys]
+    return {**entry, "id": named[0]} if len(named) == 1 else entry
 
 
 def _collect_pairs(text: str, keys: Sequence[str], scale: float, reply: Reply) -> bool:

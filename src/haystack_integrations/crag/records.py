@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.decisions import Judgement, dropped_entry, graded_entry
+from haystack_integrations.crag.decisions import Judgement, best_first, dropped_entry, graded_entry
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
 from haystack_integrations.crag.retrieval_report import ran_out_of_time, reasons_of
@@ -167,6 +167,25 @@ def run_record(
         "coverage": {**coverage, "llm_calls": calls, "tokens": totals["in"] + totals["out"]},
         "trail": list(state.trail),
     }
+
+
+def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """
+    Hand on the best documents of a run, and say so in its record.
+
+    :param documents: The evidence that the run ended with.
+    :param record: Its record.
+    :param most: Most documents.
+    :returns: `documents`, best first by their grades, as found where the run only observed; and `crag`, the record.
+    """
+    chosen = (best_first(documents) if record["mode"] == "enforce" else list(documents))[:most]
+    if len(chosen) == len(documents):
+        return {"documents": chosen, "crag": record}
+    rest = [document for document in documents if all(document is not one for one in chosen)]
+    cut = [dropped_entry(document, graded_entry(document)["score"], "top_k") for document in rest]
+    kept = [graded_entry(document) for document in chosen]
+    told = {"kept": kept, "documents_after": len(kept), "discarded": [*record["discarded"], *cut]}
+    return {"documents": chosen, "crag": {**record, **told}}
 
 
 def corrections_of(state: CragState) -> list[str]:

@@ -10,7 +10,9 @@ from haystack_integrations.crag import metrics
 from haystack_integrations.crag.abstention import account
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, taken_up, unite
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.record_tags import route_tags
 from haystack_integrations.crag.records import corrections_of, decision_record, strategy_of
@@ -99,7 +101,7 @@ class Routing:
     ) -> Judgement:
         said: Any = report.get("verdict")
         own, least = (said.get("verdict"), said.get("correct_from")) if isinstance(said, Mapping) else (said, None)
-        of_set = {"set_score": report.get("set_score"), "set_verdict": own}
+        of_set = {"set_score": _checked(report.get("set_score")), "set_verdict": own}
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
             last = known.trail[-1]
@@ -122,6 +124,14 @@ class Routing:
         if judgement.rule == SET_VERDICT:
             judgement = replace(judgement, correct_from=least)
         return _doubted(judgement, report)
+
+
+def _checked(score: Any) -> Any:
+    """Refuse a score of the set on another scale: 85 would be more than correct."""
+    if score is None or (is_number(score) and 0 <= score <= 1):
+        return score
+    msg = f"got {score!r} as the set_score in the grader's report, wanted a number from 0 to 1; divide by its maximum"
+    raise ConfigurationError(msg)
 
 
 def _passed(known: CragState, done: Choice, decision: dict[str, Any]) -> CragState:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
+from math import fsum, log
 from typing import Final
 
 from haystack_integrations.crag.text import terms, words
@@ -105,7 +105,8 @@ def coverage(found: Iterable[str], weights: Mapping[str, float]) -> float:
     :param weights: Weight of each of the question's terms.
     :returns: In [0, 1]; 0 for a question without terms.
     """
-    return sum(weights[term] for term in found) / total if (total := sum(weights.values())) else 0.0
+    # Exact sums: those of floats in the order of a set would differ from one process to the next.
+    return fsum(weights[term] for term in found) / total if (total := fsum(weights.values())) else 0.0
 
 
 def phrase(reading: Reading, question: Question, weights: Mapping[str, float]) -> float:

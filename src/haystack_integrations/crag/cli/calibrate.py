@@ -112,7 +112,9 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
         lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {share} among {risk['generated']} answered")
     least = found.calibration.correct_from
     if least is not None:
-        lines.append(f"  correct from a probability of {least:.2f} on")
+        lines.append(
+            f"  correct from a probability of {least:.2f} on: macro-F1 and accuracy above are without that limit"
+        )
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"

@@ -1,6 +1,6 @@
 """AnswerGenerator: the answer, within the time the run has left; a model that fails costs the answer only."""
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from haystack import component, logging
 from haystack.components.generators.chat.types import ChatGenerator
@@ -18,6 +18,8 @@ from haystack_integrations.crag.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 logger = logging.getLogger(__name__)
+
+_NO_TEXT: Final = "no_text"
 
 
 @component
@@ -134,4 +136,15 @@ class AnswerGenerator(ChatBacked):
             tags = {"gen_ai.response.model": reply.meta.get("model"), "gen_ai.usage.input_tokens": usage.tokens_in}
             tags |= {"gen_ai.response.finish_reasons": why and [str(why)]}
             set_tags(span, {**tags, "gen_ai.usage.output_tokens": usage.tokens_out})
+            if not (reply.text or "").strip():
+                return self._empty(span, reply)
         return result
+
+    def _empty(self, span: Span, reply: ChatMessage) -> dict[str, Any]:
+        """Treat a reply without text as a failure, with what it cost: a model that thinks too long gives none."""
+        logger.warning("The answer could not be written: {kind}", kind=_NO_TEXT)
+        set_tags(span, {"error.type": _NO_TEXT})
+        if self.on_failure == "raise":
+            msg = "the model replied without any text; give it more tokens, or another model"
+            raise ValueError(msg)
+        return {"replies": [ChatMessage.from_assistant(self.apology, meta={**reply.meta, ANSWER_FAILED: _NO_TEXT})]}

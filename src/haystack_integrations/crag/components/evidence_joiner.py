@@ -130,14 +130,14 @@ class EvidenceJoiner:
 
     def _document(self, hit: Hit, known: CragState | None) -> Document:
         """Write what the retrievers said into a document."""
-        kinds = self.similarity or {}
+        # A store's documents may bring along a score or a grade of another run; in this one nobody gave it.
+        is_kept = known is None or hit.document.id in {document.id for document in known.kept}
         before = crag_meta(hit.document).get("retrievers")
-        said = {**before} if isinstance(before, dict) else {}
+        said = {**before} if is_kept and isinstance(before, dict) else {}
         for name, (rank, score) in hit.found.items():
-            cosine = similarity_of(score, kinds.get(name))
+            cosine = similarity_of(score, (self.similarity or {}).get(name))
             said[name] = {"score": score, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
         origin = crag_meta(hit.document).get("origin", "index")
-        # A store's documents may bring along a grade of another run; in this one nobody gave it.
         is_own = known is None or hit.document.id in known.grades
         document = hit.document if is_own else without_grade(hit.document)
         document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)

@@ -1,7 +1,7 @@
 """Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -62,6 +62,7 @@ class Case:
     :param strict: Whether it counts in the scores of verdicts.
     :param fixed: The list that comes with the data.
     :param gap: The list after evidence was removed from the corpus.
+    :param listed: Grades by id that stand in the lists of the data only, and hold in any other list, too.
     """
 
     id: str
@@ -73,6 +74,15 @@ class Case:
     strict: bool = True
     fixed: RankedList | None = None
     gap: RankedList | None = None
+    listed: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Keep the grades of the lists: others may take the lists' place."""
+        lists = [ranked for ranked in (self.gap, self.fixed) if ranked is not None and ranked.grades]
+        new = {
+            id_: grade for ranked in lists for id_, grade in zip(ranked.retrieved, ranked.grades or (), strict=False)
+        }
+        object.__setattr__(self, "listed", {**self.listed, **new})
 
     def grade(self, document: str) -> int:
         """
@@ -81,7 +91,7 @@ class Case:
         :param document: Its id.
         :returns: 2: it answers; 1: on topic; 0: neither, or not labelled.
         """
-        return 2 if document in self.gold else int(document in self.partial)
+        return 2 if document in self.gold else self.listed.get(document, int(document in self.partial))
 
     def grades(self, ranked: RankedList) -> tuple[int, ...]:
         """

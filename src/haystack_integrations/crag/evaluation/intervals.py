@@ -196,7 +196,11 @@ def _times(records: Sequence[Record], groups: Groups | None, draws: int, seed: i
     position = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     count = len(position)
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / max(count, 1)), size=draws)
-    return drawn[:, [position[key] for key in keys]].astype(float) if count else np.zeros((draws, 0))
+    if not count or (
+        count == 1 and len(keys) > 1
+    ):  # all about one source: every draw is the same, which is no certainty
+        return np.zeros((draws, len(keys)))
+    return drawn[:, [position[key] for key in keys]].astype(float)
 
 
 def _bounds(values: Any, level: float) -> dict[str, float] | None:

@@ -12,7 +12,7 @@ from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
 from haystack_integrations.crag.evaluation.reading import CORPUS, SPLIT_FILES
 from haystack_integrations.crag.evaluation.setup import Setup
-from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.pipelines.loader import read, source
 
 FORMAT: Final = "crag-eval-records"
 SUFFIX: Final = ".records.jsonl"
@@ -127,7 +127,7 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
     return {
         "data": _digest(data),
         "split": dataset.split,
-        "pipeline": _digest([source(setup.pipeline).encode()]),
+        "pipeline": _digest([source(setup.pipeline).encode(), *map(Path.read_bytes, _files(read(setup.pipeline)))]),
         "grader": setup.grader,
         "calibration": calibration,
         "encoder": setup.encoder,
@@ -136,6 +136,15 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
         "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
         "crag-haystack": __version__,
     }
+
+
+def _files(settings: Any) -> Iterator[Path]:
+    """Find the files that a pipeline's settings name, such as a calibration: judged with others it is another one."""
+    if isinstance(settings, dict | list):
+        for inner in settings.values() if isinstance(settings, dict) else settings:
+            yield from _files(inner)
+    elif isinstance(settings, str) and settings.endswith((".json", ".jsonl", ".txt")) and Path(settings).is_file():
+        yield Path(settings)
 
 
 def _digest(parts: Any) -> str:

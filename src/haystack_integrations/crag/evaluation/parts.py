@@ -13,11 +13,10 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
-from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
+from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.strip_model import has_strip_model
 
-_OF_THE_SET: Final = {"aggregate": "set"}
 _MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
 _ROLES: Final = ("prefilter", "scorer", "gate", "grader", "router")
 _WAY_OUT: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY), or take --grader heuristic"
@@ -61,7 +60,7 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
     if setup.calibration is not None:
         grader = HeuristicGrader(calibration=setup.calibration, **sources)
         strips = _refiner_by_calibration(setup)
-        return {"scorer": grader, **strips} if setup.is_cascade else {"grader": grader, "router": _OF_THE_SET, **strips}
+        return {"scorer": grader, **strips} if setup.is_cascade else {"grader": grader, "router": OF_THE_SET, **strips}
     match setup.grader:
         case None:
             return {}
@@ -72,12 +71,12 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
             return {"grader": BatchRelevanceGrader(setup.model.generator(GRADING_SECONDS))}
         case "heuristic":
             grader = HeuristicGrader(**sources)
-            return {"grader": grader, "router": _OF_THE_SET}
+            return {"grader": grader, "router": OF_THE_SET}
         case "evidence":
             return {"grader": HeuristicGrader(weights="evidence", model=setup.encoder)}
         case preset:
             weights: Any = preset
-            return {"grader": HeuristicGrader(weights=weights, model=setup.encoder), "router": _OF_THE_SET}
+            return {"grader": HeuristicGrader(weights=weights, model=setup.encoder), "router": OF_THE_SET}
 
 
 def judging_parts(setup: Setup) -> Parts:

@@ -13,7 +13,7 @@ from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.groups import group_numbers, wording
 from haystack_integrations.crag.evaluation.labelled import ANSWERS, LabelledList
-from haystack_integrations.crag.evaluation.reading import QUERIES
+from haystack_integrations.crag.evaluation.reading import QRELS, QUERIES
 from haystack_integrations.crag.vocabulary import JUDGED
 
 FEWEST: Final = 40
@@ -132,12 +132,21 @@ def check_leaks(dataset: Dataset) -> None:
     :param dataset: The data set, with the split that is fitted on.
     :raises CalibrationError: With some of the questions, and the way out.
     """
-    own = {(wording(case.question), frozenset((*case.gold, *case.partial))): case.id for case in dataset.cases}
+    own: dict[str, list[Case]] = {}
+    for case in dataset.cases:
+        own.setdefault(wording(case.question), []).append(case)
     for other in sorted(dataset.folder.iterdir()):
         file = other / QUERIES
         if other.name == dataset.split or not file.is_file():
             continue
-        shared = sorted(own[key] for key in _keys(file) if key in own)
+        same = [(case, gold, labelled) for asked, gold, labelled in _keys(other) for case in own.get(asked, ())]
+        shared = sorted(
+            {
+                case.id
+                for case, gold, labelled in same
+                if not gold.isdisjoint(case.gold) or labelled == {*case.gold, *case.partial}
+            }
+        )
         if shared:
             msg = (
                 f"{len(shared)} questions of split {dataset.split!r} stand in {other.name!r}, too, about the same "
@@ -147,11 +156,24 @@ def check_leaks(dataset: Dataset) -> None:
             raise CalibrationError(msg)
 
 
-def _keys(file: Path) -> Iterable[tuple[str, frozenset[str]]]:
-    """Read what identifies the labelled questions of another split; any other line is that split's problem."""
-    for line in file.read_bytes().splitlines():
+def _keys(split: Path) -> Iterable[tuple[str, set[str], set[str]]]:
+    """
+    Read the questions of another split, the documents that answer them, and all that are labelled for them.
+
+    Any other line is that split's problem.
+    """
+    qrels: dict[str, dict[str, str]] = {}
+    for entry in (split / QRELS).read_text("utf-8", "replace").splitlines() if (split / QRELS).is_file() else ():
+        name, id_, grade = (*entry.split("\t"), "", "")[:3]
+        qrels.setdefault(name, {})[id_] = grade.strip()
+    for line in (split / QUERIES).read_bytes().splitlines():
         try:
             row: dict[str, Any] = orjson.loads(line)
-            yield wording(row["question"]), frozenset((*row["gold"], *row.get("partial", ())))
+            graded = qrels.get(row["id"], {})
+            if "gold" not in row and not graded:  # not labelled: nothing is judged there
+                continue
+            gold = {*row.get("gold", ()), *(id_ for id_, grade in graded.items() if grade == "2")}
+            labelled = {*gold, *row.get("partial", ()), *(id_ for id_, grade in graded.items() if grade == "1")}
+            yield wording(row["question"]), gold, labelled
         except (ValueError, KeyError, TypeError, AttributeError):
             continue

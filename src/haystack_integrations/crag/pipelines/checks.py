@@ -12,6 +12,9 @@ from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 CHAT_GENERATOR: Final = "chat_generator"
 """The parameter by which a component holds a chat model."""
 
+OF_THE_SET: Final = {"aggregate": "set"}
+"""The setting by which a router goes by a grader's word on the whole set."""
+
 
 def check_actions(pipeline: Pipeline) -> None:
     """
@@ -55,6 +58,17 @@ def judges_by_calibration(part: Mapping[str, Any]) -> bool:
     """
     weights = (part.get("init_parameters") or {}).get("weights")
     return str(part["type"]).endswith(".HeuristicGrader") and weights is None
+
+
+def by_the_set(spec: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """
+    Choose what lets a router go by a calibrated grader's verdict on the set: that is what was calibrated.
+
+    :param spec: A pipeline as `read` gives it.
+    :returns: Settings of its router, as `load` takes them; none for a cascade, whose verdict may be the model's.
+    """
+    parts = spec["components"]
+    return {"router": dict(OF_THE_SET)} if "router" in parts and "scorer" not in parts else {}
 
 
 def answers_questions(spec: Mapping[str, Any]) -> bool:

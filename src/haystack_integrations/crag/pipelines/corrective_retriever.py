@@ -9,6 +9,7 @@ from haystack.document_stores.types import DocumentStore
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
+from haystack_integrations.crag.records import best
 from haystack_integrations.crag.settings import check_whole
 
 Filters = dict[str, Any]
@@ -119,7 +120,7 @@ class CorrectiveRetriever:
         """
         asked, most = self._asked(query, filters, top_k)
         result = self._opened().run(**asked)
-        return {"documents": result["documents"][:most], "crag": result["crag"]}
+        return best(result["documents"], result["crag"], most)
 
     @component.output_types(documents=list[Document], crag=dict[str, Any])
     async def run_async(self, query: str, filters: Filters | None = None, top_k: int | None = None) -> dict[str, Any]:
@@ -134,7 +135,7 @@ class CorrectiveRetriever:
         asked, most = self._asked(query, filters, top_k)
         await self.warm_up_async()
         result = await self._opened().run_async(**asked)
-        return {"documents": result["documents"][:most], "crag": result["crag"]}
+        return best(result["documents"], result["crag"], most)
 
     def _opened(self) -> SuperComponent:
         if self._loaded is None:

@@ -11,7 +11,7 @@ from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
-from haystack_integrations.crag.pipelines.checks import asks_a_model, judges_by_calibration
+from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.store_profiles import (
@@ -119,7 +119,8 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
 
     :param name: A shipped pipeline, or the path of a YAML file.
     :param file: What `crag calibrate` wrote, or None.
-    :returns: Arguments of `load`: settings of each part that judges by a calibration; empty without a file.
+    :returns: Arguments of `load`: settings of each part that judges by a calibration, and of the router, which then
+        goes by the calibrated verdict; empty without a file.
     :raises ConfigurationError: When there is no such file, or it cannot be used: now, not at the first question.
     """
     if file is None:
@@ -127,11 +128,13 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
     if not Path(file).is_file():
         msg = f"no calibration at {file!r}; write one with `crag calibrate`, or leave it out"
         raise ConfigurationError(msg)
-    parts = read(name)["components"].items()
+    spec = read(name)
+    parts = spec["components"].items()
     chosen = {part: {"calibration": file} for part, entry in parts if judges_by_calibration(entry)}
-    if chosen:
-        load_calibration(file)
-    return chosen
+    if not chosen:
+        return {}
+    load_calibration(file)
+    return {**chosen, **by_the_set(spec)}
 
 
 def model_parts(name: str, answering: AnswerGenerator, grading: Any) -> dict[str, Any]:
