@@ -289,3 +289,10 @@ def test_a_key_counts_whatever_its_field_is_called(name: str) -> None:
 def test_entries_that_name_their_documents_otherwise_are_not_taken_by_their_places(said: dict[str, Any]) -> None:
     reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4"], finish_reason="stop")
     assert (reply.entries, reply.problem is None) == ({}, False)
+
+
+def test_a_reply_on_another_scale_credits_none_of_its_marks() -> None:
+    """With an 8 on a scale of 1, a 1 is one of ten and not full marks; nothing is nothing on any scale."""
+    said = {"evaluations": [{"id": "a1b2c3", "score": 8}, {"id": "b2c3d4", "score": 1}, {"id": "c3d4e5", "score": 0}]}
+    reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4", "c3d4e5"], finish_reason="stop")
+    assert ({key: entry.score for key, entry in reply.entries.items()}, reply.problem) == ({"c3d4e5": 0.0}, "invalid")

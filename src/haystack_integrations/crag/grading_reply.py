@@ -56,6 +56,7 @@ class Reply:
     :param positional: Whether scores were credited by position, in an array of exactly the right length.
     :param unknown: Entries for keys nobody asked about; dropped.
     :param conflicting: Keys with contradicting scores; treated as missing.
+    :param off_scale: Whether some score was above the scale: then 1 may be 1 of 10, and only zeros are credited.
     :param clean: Whether the model ended by itself and nothing was repaired: such grades may be kept for later runs.
     """
 
@@ -65,6 +66,7 @@ class Reply:
     positional: bool = False
     unknown: int = 0
     conflicting: set[str] = field(default_factory=set)
+    off_scale: bool = False
     clean: bool = False
 
 
@@ -89,6 +91,8 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
     for key in reply.conflicting:
         reply.entries.pop(key, None)
+    if reply.off_scale:
+        reply.entries = {key: entry for key, entry in reply.entries.items() if entry.score == 0}
     reply.clean = finish_reason == "stop" and not reply.repaired
     if len(reply.entries) == len(keys):
         reply.problem = None
@@ -196,6 +200,7 @@ def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, r
     if number is None or not 0.0 <= number <= scale:
         # Never clipped: 95 on a scale of 1 is another scale, not full marks.
         reply.problem = "invalid"
+        reply.off_scale |= number is not None and number > scale
         return
     entry = Entry(number / scale, reason if isinstance(reason, str) else None)
     known = reply.entries.get(key)
