@@ -98,6 +98,13 @@ def test_dropped_documents_and_the_decision_are_logged_without_text(caplog: pyte
     assert "secret" not in caplog.text
 
 
+def test_the_line_about_dropped_documents_does_not_grow_without_end(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="haystack_integrations"):
+        route(docs(0.9, *[0.1] * 500))
+    assert "; and 480 more, iteration=1" in caplog.text
+    assert caplog.text.count("id=") == 20
+
+
 @pytest.mark.parametrize(
     ("scores", "verdict"), [((0.3, 1.0, 0.3, 1.0), "ambiguous"), ((0.6, 0.6), "correct"), ((0.45, 0.45), "ambiguous")]
 )

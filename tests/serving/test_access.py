@@ -93,7 +93,7 @@ def test_keys_are_exchanged_in_their_file_without_a_restart(serve: Any, tmp_path
 
 
 def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:
-    """Only what begins a line is a comment: a key's first characters open nothing. Windows' editors write a BOM."""
+    """Only what begins a line is a comment: the first characters of a key open nothing. Some editors write a BOM."""
     file = tmp_path / "keys"
     file.write_text("first#key\n#second\n", "utf-8-sig")
     keys = Keys([], file)

@@ -111,6 +111,20 @@ def test_looked_up_grades_are_hits_misses_or_errors(figures: Figures) -> None:
     assert counts == {"miss": 2, "hit": 2, "error": 4}
 
 
+def test_a_web_that_nobody_set_up_has_neither_failed_nor_corrected(figures: Figures, in_memory_store: Any) -> None:
+    """Else a question would fire the alerts about a provider that fails, and about questions that leave the house."""
+    fill(in_memory_store, [Document(content="Gardens need water in summer.")])
+    pipeline = load("heuristic_rag", store=in_memory_store)
+    for number in range(6):
+        record = pipeline.run(query=f"Who wrote the novel Emma {number}?")["crag"]
+        assert (record["trail"][0]["action"], record["coverage"]["web"]) == ("web", "skipped")
+        assert record["coverage"]["reasons"] == ["limit:max_iterations"]
+    counts = {dict(labels)["status"]: n for labels, n in figures.series("crag_web_requests_total").items()}
+    assert counts == {"skipped": 6}
+    assert figures.added("crag_corrections_total", strategy="none") == 6
+    assert figures.series("crag_breaker_open") == {}
+
+
 def test_searches_are_counted_by_provider_and_how_they_ended_and_breakers_are_shown(figures: Figures) -> None:
     """A search that was given again is none; a breaker is shown for as long as it is open."""
     with web_server() as server:

@@ -14,7 +14,7 @@ import requests
 from haystack import Document
 from web_server import HttpxSearch, RequestsSearch, WebServer, web_server
 
-from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
+from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError
 from haystack_integrations.crag.web.outcome import Outcome
 from haystack_integrations.crag.web.providers import failure_of, results_of
 from haystack_integrations.crag.web.search import WebSearchChain
@@ -342,6 +342,27 @@ def test_a_run_without_time_leaves_the_provider_and_its_query_to_the_others(asyn
     assert search(chain, "another", asynchronous=asynchronous).status == "ok"
     assert search(chain, asynchronous=asynchronous).status == "ok"
     assert one.calls == 3
+
+
+class Unset:
+    """A search that nobody has set up."""
+
+    def run(self, query: str) -> dict[str, Any]:
+        """Say so."""
+        msg = "no server is set"
+        raise NotConfiguredError(msg)
+
+
+@BOTH
+def test_a_provider_that_nobody_set_up_is_passed_over_and_has_not_failed(asynchronous: bool, one: WebServer) -> None:
+    """The next one is asked; alone, it is as if the web were off, and the next search looks again."""
+    chain = WebSearchChain([Unset(), HttpxSearch(one.url)])
+    assert search(chain, asynchronous=asynchronous).status == "ok"
+    alone = WebSearchChain([Unset()])
+    for _ in range(2):
+        outcome = search(alone, asynchronous=asynchronous)
+        assert (outcome.status, outcome.again, [one.calls for one in outcome.tried]) == ("skipped", False, [0])
+    assert alone.providers[0].breaker.state == "closed"
 
 
 class Impatient:

@@ -3,6 +3,7 @@ The errors that users meet. Each says what was got, what was wanted and the way 
 
 CragError
 ├── ConfigurationError   a setting, an argument or a name is unusable     (also a ValueError)
+│   └── NotConfiguredError   nobody has set up what a run can do without
 ├── QuestionError        the question is empty or too long                (also a ValueError)
 ├── GradingError         grading failed and `on_failure="raise"` was set  (also a RuntimeError)
 ├── SourceError          a file or a record cannot be read                (also a ValueError)
@@ -23,6 +24,12 @@ class CragError(Exception):
 
 class ConfigurationError(CragError, ValueError):
     """A setting, an argument or a name is unusable; the message names the accepted ones."""
+
+
+class NotConfiguredError(ConfigurationError):
+    """Nobody has set up what a run can do without: a web search that raises it counts as not asked, not as failed."""
+
+    kind = "not_configured"
 
 
 class QuestionError(CragError, ValueError):

@@ -182,7 +182,7 @@ def web_searched(provider: str, status: str) -> None:
     Count a search.
 
     :param provider: The class of the web search.
-    :param status: `ok`, `empty`, `failed`, `cooldown` or `denied`.
+    :param status: `ok`, `empty`, `failed`, `cooldown`, `denied`, or `skipped` for one that is not set up.
     """
     if (to := _instruments()) is not None:
         to.web_requests.add(1, {"provider": provider, "status": status})

@@ -193,10 +193,13 @@ def corrections_of(state: CragState) -> list[str]:
     List the corrections of a run that were carried out, in order.
 
     :param state: What the run knows, with at least one decision.
-    :returns: Actions; none where the mode only observes.
+    :returns: Actions; none where the mode only observes, and none by the web where it was not searched.
     """
+    if state.trail[-1]["mode"] != "enforce":
+        return []
     actions = [decision["action"] for decision in state.trail if decision["action"] in LOOP_ACTIONS]
-    return actions if state.trail[-1]["mode"] == "enforce" else []
+    without = {"web": "", "web_and_refine": "refine"} if state.web == "skipped" else {}
+    return [action for chosen in actions if (action := without.get(chosen, chosen))]
 
 
 def strategy_of(actions: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document, logging
 
@@ -23,6 +23,9 @@ from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, WEB_ACTIONS, Mode
 
 logger = logging.getLogger(__name__)
+
+_NO_WEB: Final = ("failed", "cooldown", "skipped")
+_MOST_IN_A_LINE: Final = 20
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,8 @@ class Routing:
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
             least = last["thresholds"].get("correct_from")
-        if not documents and known.trail and known.action in WEB_ACTIONS and known.web in ("failed", "cooldown"):
-            # The web was down: that is no judgement on what was retrieved before.
+        if not documents and known.trail and known.action in WEB_ACTIONS and known.web in _NO_WEB:
+            # Nobody answered: that is no judgement on what was retrieved before.
             last = known.trail[-1]
             return replace(unjudged([]), **{name: last[name] for name in ("verdict", "score")}, rule=f"web_{known.web}")
         judgement = judge(
@@ -161,11 +164,12 @@ def _doubted(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
 
 def _log(decision: Mapping[str, Any]) -> None:
     """Log the dropped documents in one line, and the decision: ids, numbers and names, no text."""
-    if decision["discarded"]:
-        dropped = (
+    if discarded := decision["discarded"]:
+        dropped = [
             f"id={traced_id(entry['id'])}, score={entry['score']}, reason={entry['reason']}"
-            for entry in decision["discarded"]
-        )
+            for entry in discarded[:_MOST_IN_A_LINE]
+        ]
+        dropped += [f"and {more} more"] if (more := len(discarded) - _MOST_IN_A_LINE) > 0 else []
         logger.info(
             "evidence dropped: {dropped}, iteration={iteration}",
             dropped="; ".join(dropped),

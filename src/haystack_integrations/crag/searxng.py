@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 import httpx
 from haystack import Document, logging
 
-from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
+from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.retry_after import seconds_to_wait
 from haystack_integrations.crag.settings import configured
@@ -54,7 +54,7 @@ class Server:
         url = configured(URL_SETTING)
         if url is None:
             msg = f"no SearXNG server is set; pass url or set {URL_SETTING}, for example to http://127.0.0.1:8888"
-            raise ConfigurationError(msg)
+            raise NotConfiguredError(msg)
         return cls(url, secret=True)
 
     def request(self, query: str, options: Mapping[str, str], timeout: float) -> httpx.Request:

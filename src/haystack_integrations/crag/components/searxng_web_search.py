@@ -78,7 +78,7 @@ class SearXNGWebSearch:
         """
         Find the server's address and read the certificates that are trusted; nothing is connected.
 
-        :raises ConfigurationError: When neither `url` nor CRAG_SEARXNG_URL is set, or it is no address.
+        :raises ConfigurationError: For no address; NotConfiguredError when neither `url` nor CRAG_SEARXNG_URL is set.
         """
         self._ready()
 

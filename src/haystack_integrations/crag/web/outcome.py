@@ -3,11 +3,16 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 from unicodedata import normalize
 
 from haystack import Document
 
+from haystack_integrations.crag.errors import NotConfiguredError
 from haystack_integrations.crag.vocabulary import WebStatus
+
+NOT_CONFIGURED: Final = NotConfiguredError.kind
+"""The kind of failure that is none: nobody was asked, since nobody is set up."""
 
 Prepare = Callable[[Sequence[Document], str], tuple[list[Document], dict[str, int]]]
 """From raw results and their provider to what may be used, and how many were dropped for what reason."""
@@ -32,7 +37,8 @@ class Answer:
     :param documents: What may be used of it.
     :param results: How many results it gave.
     :param dropped: How many of them may not be used, by reason.
-    :param failure: The kind of failure, or why it was not asked (`cooldown`, `open`); None when it answered.
+    :param failure: The kind of failure, or why it was not asked (`cooldown`, `open`, `not_configured`); None when it
+        answered.
     :param calls: How often it was asked.
     """
 
@@ -42,6 +48,18 @@ class Answer:
     dropped: dict[str, int] = field(default_factory=dict)
     failure: str | None = None
     calls: int = 0
+
+    @classmethod
+    def failed(cls, provider: str, kind: str, calls: int) -> "Answer":
+        """
+        Give what a provider gave that failed.
+
+        :param provider: Its name.
+        :param kind: The kind of failure.
+        :param calls: How often it was called; one that is not set up was not asked.
+        :returns: The answer.
+        """
+        return cls(provider, failure=kind, calls=0 if kind == NOT_CONFIGURED else calls)
 
 
 @dataclass(frozen=True)
@@ -68,8 +86,9 @@ def status_of(tried: Sequence[Answer]) -> WebStatus:
     :param tried: What each provider gave.
     :returns: `ok` when there is anything to use; `denied` when what there was is on domains that are not allowed;
         `empty` when somebody answered; `failed` when somebody was asked; `cooldown` when nobody was; `skipped` when
-        there was no time to ask.
+        there was no time to ask, or nobody is set up.
     """
+    tried = [answer for answer in tried if answer.failure != NOT_CONFIGURED]
     if not tried:
         return "skipped"
     answered = [answer for answer in tried if answer.failure is None]

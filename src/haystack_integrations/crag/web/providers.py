@@ -9,7 +9,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
-from haystack_integrations.crag.errors import CragError
+from haystack_integrations.crag.errors import CragError, NotConfiguredError
 from haystack_integrations.crag.retry_after import seconds_to_wait
 from haystack_integrations.crag.web.breaker import Breaker
 
@@ -27,7 +27,7 @@ _KINDS: Final = {
     "TransportError": "connection",  # httpx: refused, reset, cut off
     "ChunkedEncodingError": "connection",  # requests: cut off
 }
-_FINAL: Final = ("timeout", "engines_failed", "ConfigurationError")
+_FINAL: Final = ("timeout", "engines_failed", "ConfigurationError", NotConfiguredError.kind)
 """Kinds that asking at once again does not change."""
 
 _MALFORMED: Final = (KeyError, IndexError, TypeError, AttributeError)

@@ -11,12 +11,12 @@ from haystack_integrations.crag import metrics
 from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, shown
-from haystack_integrations.crag.web.outcome import Outcome, status_of
+from haystack_integrations.crag.web.outcome import NOT_CONFIGURED, Outcome, status_of
 from haystack_integrations.crag.web.providers import Provider
 
 logger = logging.getLogger(__name__)
 
-_HARMLESS: Final = (None, "abandoned")
+_HARMLESS: Final = (None, "abandoned", NOT_CONFIGURED)
 
 
 def concluded(

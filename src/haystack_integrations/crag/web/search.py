@@ -19,7 +19,15 @@ from haystack_integrations.crag import metrics
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.vocabulary import WebStatus
 from haystack_integrations.crag.web.breaker import Breaker, Ticket
-from haystack_integrations.crag.web.outcome import Answer, Outcome, Prepare, Search, normalised, status_of
+from haystack_integrations.crag.web.outcome import (
+    NOT_CONFIGURED,
+    Answer,
+    Outcome,
+    Prepare,
+    Search,
+    normalised,
+    status_of,
+)
 from haystack_integrations.crag.web.providers import Failure, Provider, failure_of
 
 _Start = Callable[[Provider, Ticket, float], Any]
@@ -207,7 +215,7 @@ class WebSearchChain:
                 except Exception as error:
                     pause = self._pause(run, failure_of(error), ticket, calls, end)
                     if isinstance(pause, str):
-                        return Answer(provider.name, failure=pause, calls=calls)
+                        return Answer.failed(provider.name, pause, calls)
                     time.sleep(pause)
                 else:
                     return _answered(run, provider, ticket, results, calls)
@@ -222,7 +230,7 @@ class WebSearchChain:
                 except Exception as error:
                     pause = self._pause(run, failure_of(error), ticket, calls, end)
                     if isinstance(pause, str):
-                        return Answer(provider.name, failure=pause, calls=calls)
+                        return Answer.failed(provider.name, pause, calls)
                     await asyncio.sleep(pause)
                 else:
                     return _answered(run, provider, ticket, results, calls)
@@ -235,9 +243,9 @@ class WebSearchChain:
             return pause
         # A provider that gives up earlier than that met a limit of its own.
         if run.hurried and failure.kind == "timeout" and time.monotonic() >= end - _CLOCKS_S:
-            ticket.released()
             return "deadline"
-        ticket.failed(failure.retry_after_s)
+        if failure.kind != NOT_CONFIGURED:
+            ticket.failed(failure.retry_after_s)
         return failure.kind
 
 
