@@ -24,6 +24,7 @@ from haystack_integrations.crag.components.static_text_embedder import StaticTex
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.store_profiles import open_store
 
 QUESTION = "Where do penguins live?"
 TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is a hot drink."]
@@ -405,7 +406,7 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
     spec["components"]["grader"]["type"] = kind
     own = tmp_path / "own.yml"
     own.write_text(yaml.safe_dump(spec))
-    with pytest.raises(ConfigurationError, match=f"(?i)cannot be loaded.*({said})"):
+    with pytest.raises(ConfigurationError, match=f"(?i)(cannot be loaded|has no setting).*({said})"):
         load(own, store=store)
 
 
@@ -423,3 +424,15 @@ def test_a_loaded_pipeline_is_written_down_as_a_plain_super_component() -> None:
     data = load("corrective_retrieval").to_dict()
     assert data["type"] == "haystack.core.super_component.super_component.SuperComponent"
     assert SuperComponent.from_dict(data).run(query="Who wrote Emma?")["crag"]["action"] == "abstain"
+
+
+def test_settings_are_those_of_the_parts_that_the_store_has(elasticsearch_url: str, elasticsearch_index: str) -> None:
+    """The retrievers for Elasticsearch have a timeout, those in memory have none; a slip is named on either."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    rag = load("corrective_retrieval", store=store, bm25={"timeout_s": 2}, dense={"timeout_s": 3, "num_candidates": 50})
+    assert rag.pipeline.get_component("bm25").timeout_s == 2
+    rag.close()
+    for kept, settings in ((store, {"timeuot_s": 2}), (None, {"timeout_s": 2})):
+        with pytest.raises(ConfigurationError, match=re.escape(f"has no setting {list(settings)}")):
+            load("corrective_retrieval", store=kept, bm25=settings)
+    store.close()

@@ -19,7 +19,7 @@ from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_m
 from haystack_integrations.crag.pipelines.forms import checked
 from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, meant
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
-from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.placing import asked_by_text, check_part, on_store, place_on, with_settings
 from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
 
@@ -175,6 +175,8 @@ def load(
         if store is not None:
             spec, placed = place_on(spec, store, given=set(live))
             live = {**placed, **live}
+        for key in changes:
+            check_part(spec["components"][key])
         check_sockets(str(name), spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
     check_actions(pipeline)

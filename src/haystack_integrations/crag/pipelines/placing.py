@@ -65,6 +65,7 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
                 f"pass its two retrievers: load(..., bm25=..., dense=...)"
             )
             raise ConfigurationError(msg)
+        check_part(part)
         placed[name] = _made(part, store)
     return spec, placed
 
@@ -91,15 +92,26 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param part: The component as the YAML holds it.
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside.
     :returns: The changed component.
-    :raises ConfigurationError: For a setting that it does not have.
     """
     parameters = part.get("init_parameters", {})
     if _EMBEDDER in parameters:
         own = {name: value for name, value in settings.items() if name in parameters}
         inside = {name: value for name, value in settings.items() if name not in parameters}
         settings = {"retriever": with_settings(parameters["retriever"], inside), **own}
-    check_settings(part, settings)
     return {**part, "init_parameters": {**parameters, **settings}}
+
+
+def check_part(part: Spec) -> None:
+    """
+    Refuse settings that a component does not have: on its store, whose parts have others than those of the YAML.
+
+    :param part: The component as it is to be made.
+    :raises ConfigurationError: Naming the setting, and the one that may have been meant.
+    """
+    parameters = part.get("init_parameters", {})
+    check_settings(part, parameters)
+    for inner in filter(_is_part, parameters.values()):
+        check_part(inner)
 
 
 def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
