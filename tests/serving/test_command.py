@@ -143,6 +143,7 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         ([], {"CRAG_SERVE_PORT": "secret"}, "CRAG_SERVE_PORT"),
         ([], {"CRAG_SERVE_CONCURRENT": "0", "CRAG_SERVE_BODY_BYTES": "x"}, "CRAG_SERVE_BODY_BYTES"),
         ([], {"CRAG_SERVE_API_KEYS_FILE": "no-such-file"}, "one a line"),
+        ([], {"OTEL_EXPORTER_OTLP_ENDPOINT": "secret"}, "OTEL_EXPORTER_OTLP_ENDPOINT: got no address"),
         ([], {"CRAG_REDIS_URL": "http://user:secret@127.0.0.1"}, "CRAG_REDIS_URL"),
     ],
 )
