@@ -22,6 +22,7 @@ from haystack_integrations.crag.store_profiles import (
 )
 
 ELASTICSEARCH: Final = "elasticsearch"
+_OF_SEVERAL: Final = set("*?,")
 
 
 def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
@@ -32,10 +33,13 @@ def elasticsearch_store(store: str | None, url: str | None, index: str) -> Any:
     :param url: `http://HOST:PORT`; of a cluster all of them, with commas between.
     :param index: Name of the index.
     :returns: The store.
-    :raises ConfigurationError: For another kind of store, or a missing or unusable address.
+    :raises ConfigurationError: For another kind of store, a name of several indices, or a missing or unusable address.
     """
     if store != ELASTICSEARCH:
         msg = f"got the store {store!r}, wanted one that keeps documents; pass --store {ELASTICSEARCH} --url URL"
+        raise ConfigurationError(msg)
+    if index == "_all" or set(index) & _OF_SEVERAL:
+        msg = f"got {index!r} as --index, wanted the name of one; for several name an alias of them"
         raise ConfigurationError(msg)
     nodes = nodes_of(url) if url else []
     if any(not is_address(node) or urlsplit(node).port is None for node in nodes):

@@ -24,14 +24,14 @@ logger = logging.getLogger(__name__)
 
 
 class Undelivered(logging.Handler):
-    """Says now and then that traces or metrics are not sent; not in OpenTelemetry's words, which can hold an address."""
+    """Says now and then that traces or metrics are not sent; not in OpenTelemetry's words: they hold an address."""
 
     def __init__(self) -> None:
         """Have said nothing yet."""
         super().__init__(logging.ERROR)
         self._next = float("-inf")
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def emit(self, _: logging.LogRecord) -> None:
         """Say it, unless it was said a short while ago: a collector that is gone fails every few seconds."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _QUIET_SECONDS
