@@ -40,6 +40,8 @@ if __name__ == "__main__":
         pass
     metrics.documents_scored([(0.9, "index"), (0.2, "web")])
     metrics.grading_ended(["length", "deadline"], calls=2)
+    for status in ("ok", "incomplete", "failed"):
+        metrics.index_searched(status)
     for status in ("ok", "failed"):
         metrics.web_searched("SearXNGWebSearch", status)
     metrics.cache_asked(10, 4, failed=False)

@@ -12,6 +12,7 @@ from haystack.errors import FilterError
 from lying_server import Change, Wire, lying
 from makers import fill, run_by_door
 from metasearch import Metasearch
+from scripted_model import ScriptedModel
 from service_fixtures import temporary_index
 
 from haystack_integrations.components.retrievers.elasticsearch import (
@@ -19,6 +20,7 @@ from haystack_integrations.components.retrievers.elasticsearch import (
     ElasticsearchEmbeddingRetriever,
 )
 from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.cli import outcome
 from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
@@ -295,6 +297,21 @@ class TestInAPipeline:
             said = result["crag"]["trail"][0]["retrieval"]["retrievers"]
             assert said[failed] == {"status": "failed", "kind": "http_503"}
             assert said[other]["status"] == "ok"
+
+    def test_an_answer_that_rests_on_no_search_does_not_pass_for_a_found_one(
+        self, store: Any, wire: Wire, configured_model: ScriptedModel
+    ) -> None:
+        """The control pipeline judges nothing and asks its model all the same; record and status tell."""
+        model = chat_model()
+        assert model is not None
+        rag = load("baseline_rag", store=store, generator=model.generator(5.0))
+        assert rag.run(query=QUESTION)["crag"]["answer"]["status"] == "written"
+        wire.fault = "503"
+        record = rag.run(query=QUESTION)["crag"]
+        assert record["answer"]["status"] == "failed"
+        reasons = ["retrieval_failed:bm25", "retrieval_failed:dense", "answer_failed:no_evidence"]
+        assert [reason for reason in record["coverage"]["reasons"] if reason in reasons] == reasons
+        del configured_model
 
     def test_a_retriever_without_weight_was_not_asked_for(self, store: Any, wire: Wire) -> None:
         """Its failure costs nothing, so nothing is said of it."""

@@ -90,6 +90,7 @@ def test_the_names_are_those_that_are_published(exposed: set[str]) -> None:
         "crag_grader_failures_total",
         "crag_grader_calls",
         "crag_grader_duration_seconds",
+        "crag_searches_total",
         "crag_web_requests_total",
         "crag_breaker_open",
         "crag_cache_requests_total",

@@ -22,7 +22,7 @@ from scripted_model import NAME, ScriptedModel, judging
 pytest.importorskip("hayhooks", reason='needs pip install -e ".[serve]"')
 
 from haystack_integrations.crag.serving.app import create_app
-from haystack_integrations.crag.serving.logs import OURS
+from haystack_integrations.crag.serving.logs import OURS, SENDERS
 from haystack_integrations.crag.serving.server import uvicorn_options
 from haystack_integrations.crag.serving.settings import read_settings
 
@@ -86,7 +86,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _logs_as_before() -> Iterator[None]:
     """Hayhooks and `crag serve` take loggers over, as the owner of a process may; other tests want them back."""
-    known = [logging.getLogger(name) for name in (None, *OURS, *DEFAULT_INTERCEPTED)]
+    known = [logging.getLogger(name) for name in (None, *OURS, *SENDERS, *DEFAULT_INTERCEPTED)]
     kept = [(logger, logger.level, logger.propagate, list(logger.handlers)) for logger in known]
     yield
     for logger, level, propagate, handlers in kept:

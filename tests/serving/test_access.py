@@ -143,7 +143,10 @@ def test_without_keys_only_this_machines_names_are_answered(serve: Any) -> None:
     running = serve(api_keys="")
     with running.client(headers={}) as client:
         assert client.get("/v1/models").status_code == 200
-        assert client.get("/v1/models", headers={"Host": f"localhost:{running.port}"}).status_code == 200
+        for host in (f"localhost:{running.port}", "LOCALHOST", "127.0.0.2:1416", "[::1]:1416", "[::1]"):
+            assert client.get("/v1/models", headers={"Host": host}).status_code == 200, host
+        for host in ("[::1]evil", "[::1", "127.0.0.1.evil.example", "localhost@evil.example", "evil.example:localhost"):
+            assert client.get("/v1/models", headers={"Host": host}).status_code == 403, host
         refused = client.post(
             "/corrective_retrieval/run", json={"question": QUESTION}, headers={"Host": "evil.example"}
         )

@@ -21,7 +21,7 @@ from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.server import check_port
-from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
 
@@ -143,6 +143,17 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         ([], {"CRAG_SERVE_PORT": "secret"}, "CRAG_SERVE_PORT"),
         ([], {"CRAG_SERVE_CONCURRENT": "0", "CRAG_SERVE_BODY_BYTES": "x"}, "CRAG_SERVE_BODY_BYTES"),
         ([], {"CRAG_SERVE_API_KEYS_FILE": "no-such-file"}, "one a line"),
+        ([], {"OTEL_EXPORTER_OTLP_ENDPOINT": "secret"}, "OTEL_EXPORTER_OTLP_ENDPOINT: got no address"),
+        (
+            [],
+            {"CRAG_SERVE_CORS_ORIGINS": "https://app.example/"},
+            "CRAG_SERVE_CORS_ORIGINS: got 'https://app.example/'",
+        ),
+        ([], {"CRAG_SERVE_CORS_ORIGINS": "app.example"}, "SCHEME://HOST"),
+        ([], {"CRAG_REDIS_URL": "redis:/secret"}, "CRAG_REDIS_URL: wanted redis://HOST"),
+        ([], {"CRAG_SEARXNG_URL": "secret"}, "CRAG_SEARXNG_URL"),
+        (["--store", "elasticsearch", "--url", "http://127.0.0.1:9", "--index", "*"], {}, "wanted the name of one"),
+        (["--store", "elasticsearch", "--url", "http://127.0.0.1:9", "--index", "_all"], {}, "wanted the name of one"),
         ([], {"CRAG_REDIS_URL": "http://user:secret@127.0.0.1"}, "CRAG_REDIS_URL"),
     ],
 )
@@ -154,6 +165,22 @@ def test_what_cannot_work_ends_the_command_with_the_way_out(
     message = refused(crag("serve", *options), ExitCode.USAGE)
     assert said in message
     assert "secret" not in message
+
+
+def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key under a misspelt name would leave the server open, and nobody would know."""
+    monkeypatch.setenv("CRAG_SERVE_API_KEY", "CANARY")
+    monkeypatch.setenv("CRAG_SERVE_PORT", "0")
+    Path(".env").write_text("CRAG_SERVE_NOTHING_LIKE_IT=1\n")
+    told = doubts(read_settings())
+    assert told[0] == "CRAG_SERVE_API_KEY is no setting and has no effect; did you mean CRAG_SERVE_API_KEYS?"
+    assert told[1].startswith("CRAG_SERVE_NOTHING_LIKE_IT is no setting")
+    assert told[2].startswith("No API keys are set")
+    assert len(told) == 3
+    assert "CANARY" not in str(told)
+    monkeypatch.delenv("CRAG_SERVE_API_KEY")
+    Path(".env").unlink()
+    assert doubts(read_settings(api_keys="a-key")) == []
 
 
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:

@@ -75,6 +75,37 @@ def test_jaeger_and_redis_may_go_while_questions_are_asked(
         assert QUESTION not in running.log
 
 
+def test_a_collector_that_is_not_there_is_told_once_and_without_its_address(tmp_path: Path) -> None:
+    """Else traces that nobody gets would be noticed on the day on which they are needed."""
+    settings = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:CANARY@127.0.0.1:9",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+        "OTEL_BSP_SCHEDULE_DELAY": "100",
+    }
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    with command(tmp_path, *options, **settings) as running, httpx.Client(base_url=running.url()) as client:
+        end = time.monotonic() + 60
+        while running.log.count("could not be sent") < 1:
+            assert time.monotonic() < end, running.log
+            assert client.post("/corrective_retrieval/run", json={"question": QUESTION}).status_code == 200
+            time.sleep(0.2)
+        time.sleep(2)
+    assert running.log.count("could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT") == 1
+    assert "CANARY" not in running.log
+
+
+def test_a_collector_that_takes_and_never_answers_does_not_hold_the_end(tmp_path: Path) -> None:
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    with socket.create_server(("127.0.0.1", 0)) as hole:
+        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{hole.getsockname()[1]}"}
+        with command(tmp_path, *options, **settings) as running:
+            assert httpx.post(f"{running.url()}/corrective_retrieval/run", json={"question": QUESTION}).is_success
+            started = time.monotonic()
+            running.process.send_signal(signal.SIGTERM)
+            assert running.process.wait(30) in (0, -signal.SIGTERM)
+    assert time.monotonic() - started < 9
+
+
 def test_a_scraper_that_leaves_in_the_middle_disturbs_nobody(serve: Any, configured_model: ScriptedModel) -> None:
     """Prometheus is killed while it reads the page; the next one reads all of it."""
     configured_model.reply = judging(lambda text: float("Emma" in text))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from elasticsearch import Elasticsearch
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION, served
 
@@ -41,6 +42,21 @@ def test_the_index_is_there_before_the_first_question(
         asked = [pool.submit(client.post, "/corrective_retrieval/run", json={"question": QUESTION}) for _ in range(20)]
         assert {future.result().status_code for future in asked} == {200}
         assert client.get("/health/ready").status_code == 200
+
+
+def test_whether_the_store_answers_is_asked_without_a_trace(
+    indexed: dict[str, str], spans: InMemorySpanExporter
+) -> None:
+    """Elasticsearch's client opens spans by itself: a trace for each probe would bury those of questions."""
+    settings = read_settings(**indexed, pipelines="corrective_retrieval")
+    with served(create_app(settings), settings) as running, running.client() as client:
+        spans.clear()
+        assert client.get("/health/ready").status_code == 200
+        time.sleep(2.1)
+        assert client.get("/health/ready").status_code == 200
+        assert [span.name for span in spans.get_finished_spans()] == []
+        client.post("/corrective_retrieval/run", json={"question": QUESTION})
+        assert "search" in {span.name for span in spans.get_finished_spans()}
 
 
 def test_bad_filters_are_the_clients_fault_on_a_server_too(indexed: dict[str, str]) -> None:

@@ -58,6 +58,7 @@ async def test_a_tool_answers_as_rest_does(answering: Any) -> None:
         ("corrective_rag", {}, "invalid_request"),
         ("corrective_rag", {"question": {"CANARY": 1}}, "invalid_request"),
         ("corrective_rag", {"question": "x", "CANARY": 1}, "invalid_request"),
+        ("corrective_rag", {"question": "x", "self": "CANARY"}, "invalid_request"),
         ("corrective_rag", {"question": "CANARY" * 1000}, "invalid_request"),
         ("corrective_rag", {"question": " "}, "invalid_question"),
         ("CANARY", {"question": "x"}, "not_found"),

@@ -14,10 +14,12 @@ from haystack_integrations.crag.caching import GradeCache, MemoryGradeCache, Red
 from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.store_profiles import open_store
 from haystack_integrations.crag.vocabulary import Verdict
 
 QUESTION = "Where do canary birds sing?"
@@ -125,6 +127,14 @@ def test_a_web_that_nobody_set_up_has_neither_failed_nor_corrected(figures: Figu
     assert figures.series("crag_breaker_open") == {}
 
 
+def test_searches_of_the_index_are_counted_by_how_much_they_reached(figures: Figures) -> None:
+    """A store that is gone is answered with 200 and an abstention: nothing else would tell an operator."""
+    gone = ReportingBM25Retriever(document_store=open_store("elasticsearch", "http://127.0.0.1:9"))
+    assert gone.run(query="penguins")["report"]["status"] == "failed"
+    counts = {dict(labels)["status"]: n for labels, n in figures.series("crag_searches_total").items()}
+    assert counts == {"failed": 1}
+
+
 def test_searches_are_counted_by_provider_and_how_they_ended_and_breakers_are_shown(figures: Figures) -> None:
     """A search that was given again is none; a breaker is shown for as long as it is open."""
     with web_server() as server:
@@ -191,6 +201,7 @@ INSTRUMENTS = {
     "crag.grader.failures": "{document}",
     "crag.grader.calls": "{call}",
     "crag.grader.duration": "s",
+    "crag.searches": "{search}",
     "crag.web.requests": "{request}",
     "crag.breaker.open": "{breaker}",
     "crag.cache.requests": "{request}",
@@ -204,6 +215,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.web.breaker import Breaker
 breaker = Breaker()
 metrics.watch("any", breaker)
+metrics.index_searched("ok")
 metrics.run_decided("correct", "none", 0.9, 0.1)
 metrics.answered("written")
 metrics.documents_scored([(0.5, "web")])

@@ -37,7 +37,9 @@ def answer_account(replies: Sequence[ChatMessage], *, asked: bool, sentence: str
     numbers = sorted({int(number) for found in _CITED.findall(text) for number in found.split(",")})
     known = [number for number in numbers if 1 <= number <= passages]
     unknown = [number for number in numbers if number not in known]
-    return _account("declined" if declines(text, sentence) else "written", known, unknown)
+    # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
+    status: AnswerStatus = "declined" if declines(text, sentence) else "written" if passages else "failed"
+    return _account(status, known, unknown)
 
 
 def declines(text: str, sentence: str) -> bool:

@@ -11,6 +11,7 @@ from haystack.tracing.tracer import tracer
 
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch_filters import filter_of
+from haystack_integrations.crag.metrics import index_searched
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags
@@ -218,11 +219,12 @@ def _kind(error: Exception, limit: Limit) -> str | None:
 
 def told(found: Found) -> Found:
     """
-    Say on the retriever's own span how much was searched.
+    Say on the retriever's own span, and in the figures, how much was searched.
 
     :param found: What was found.
     :returns: The same.
     """
+    index_searched(found.report["status"])
     shards = found.report.get("shards", {})
     if (span := tracer.current_span()) is not None:
         set_tags(

@@ -10,25 +10,18 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakKeyDictionary
 
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.instruments import Instruments, made
 
 if TYPE_CHECKING:
-    from opentelemetry.metrics import Meter, Observation
+    from opentelemetry.metrics import Observation
 
 METER: Final = "crag"
-
-_LATENCY_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40)
-_SCORES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-_CALLS: Final = (1, 2, 3, 4, 6, 8)
-# The buckets of OpenTelemetry's conventions for generative AI.
-_TOKENS: Final = tuple(4**power for power in range(14))
-_DURATION_S: Final = tuple(0.01 * 2**power for power in range(14))
 
 _FAILURES: Final = {
     **{
@@ -54,27 +47,8 @@ _breakers: "WeakKeyDictionary[Breakable, str]" = WeakKeyDictionary()
 _lock = Lock()
 
 
-@dataclass(frozen=True)
-class _Instruments:
-    """All instruments; `Any`, since they are there only with OpenTelemetry's API."""
-
-    decisions: Any
-    corrections: Any
-    answers: Any
-    latency: Any
-    score: Any
-    document_scores: Any
-    grader_failures: Any
-    grader_calls: Any
-    grader_duration: Any
-    web_requests: Any
-    cache_requests: Any
-    tokens: Any
-    duration: Any
-
-
 @cache
-def _instruments() -> _Instruments | None:
+def _instruments() -> Instruments | None:
     """Make the instruments, once; a provider that is configured later is found by them."""
     try:
         from opentelemetry.metrics import get_meter
@@ -84,29 +58,7 @@ def _instruments() -> _Instruments | None:
     meter.create_observable_gauge(
         "crag.breaker.open", [_open_breakers], "{breaker}", "1 while a provider is left alone after failures"
     )
-    return _made(meter)
-
-
-def _made(meter: "Meter") -> _Instruments:
-    def histogram(name: str, unit: str, buckets: Iterable[float], description: str) -> Any:
-        return meter.create_histogram(name, unit, description, explicit_bucket_boundaries_advisory=[*buckets])
-
-    return _Instruments(
-        decisions=meter.create_counter("crag.decisions", "{decision}", "Runs by their last verdict"),
-        corrections=meter.create_counter("crag.corrections", "{correction}", "Runs by how they were corrected"),
-        answers=meter.create_counter("crag.answers", "{answer}", "Answers by what became of them"),
-        latency=histogram("crag.retrieval.latency", "s", _LATENCY_S, "From a question to the last decision"),
-        # No unit: with unit 1 Prometheus would call it crag_relevance_score_ratio.
-        score=meter.create_gauge("crag.relevance.score", "", "The last aggregate score"),
-        document_scores=histogram("crag.document.scores", "", _SCORES, "Grades of documents; failed ones have none"),
-        grader_failures=meter.create_counter("crag.grader.failures", "{document}", "Documents that got no grade"),
-        grader_calls=histogram("crag.grader.calls", "{call}", _CALLS, "Calls to a chat model for one grading"),
-        grader_duration=histogram("crag.grader.duration", "s", _LATENCY_S, "Duration of one grading"),
-        web_requests=meter.create_counter("crag.web.requests", "{request}", "Searches, by how they ended"),
-        cache_requests=meter.create_counter("crag.cache.requests", "{request}", "Grades looked up in a cache"),
-        tokens=histogram("gen_ai.client.token.usage", "{token}", _TOKENS, "Tokens of one call to a chat model"),
-        duration=histogram("gen_ai.client.operation.duration", "s", _DURATION_S, "Duration of one call"),
-    )
+    return made(meter)
 
 
 def run_decided(verdict: str, strategy: str, score: float | None, seconds: float | None) -> None:
@@ -175,6 +127,16 @@ def timed_grading(grader: str) -> Iterator[None]:
     yield
     if (to := _instruments()) is not None:
         to.grader_duration.record(time.monotonic() - begun, {"grader": grader})
+
+
+def index_searched(status: str) -> None:
+    """
+    Count a search of the index.
+
+    :param status: A `ReportStatus`.
+    """
+    if (to := _instruments()) is not None:
+        to.searches.add(1, {"status": status})
 
 
 def web_searched(provider: str, status: str) -> None:

@@ -30,7 +30,7 @@ with nothing, failed, left alone after a failure, or all results on domains that
 
 AnswerStatus = Literal["none", "written", "declined", "failed"]
 """What became of an answer: no model was asked for one, it was written, the model said that the evidence does not
-answer, or the model failed."""
+answer, or the model failed or had no evidence to write from."""
 
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)

@@ -71,6 +71,8 @@ class RecordBuilder:
         failure = next((reply.meta[ANSWER_FAILED] for reply in replies or () if ANSWER_FAILED in reply.meta), None)
         evidence = list(outcome.evidence) if documents is None else documents
         told = answer_account(replies or (), asked=asked, sentence=self.abstention, passages=len(evidence))
+        if told["status"] == "failed" and failure is None:
+            failure = "no_evidence"
         with trace("crag.record") as span:
             record = run_record(outcome, tokens, told, evidence, failure)
             if record["mode"] != "off":

@@ -30,6 +30,7 @@ STORE_SETTING: Final = "CRAG_STORE"
 ADDRESS_SETTING: Final = "ELASTICSEARCH_URL"
 INDEX_SETTING: Final = "CRAG_INDEX"
 INDEX: Final = "crag"
+_OF_SEVERAL: Final = set("*?,")
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def elasticsearch_store(place: Place) -> Any:
 
     :param place: What `find_place` gave.
     :returns: The store.
-    :raises ConfigurationError: For another kind of store, or a missing or unusable address.
+    :raises ConfigurationError: For another kind of store, a name of several indices, or a missing or unusable address.
     """
     if place.kind != ELASTICSEARCH:
         got = "no store" if place.kind is None else f"the store {place.kind!r}"
@@ -81,6 +82,9 @@ def elasticsearch_store(place: Place) -> Any:
             f"got {got}, wanted one that keeps documents when the command has ended; pass --store {ELASTICSEARCH} "
             "--url URL, or ask files without an index: crag ask QUESTION --docs PATH"
         )
+        raise ConfigurationError(msg)
+    if place.index == "_all" or set(place.index) & _OF_SEVERAL:
+        msg = f"got {place.index!r} as --index, wanted the name of one; for several name an alias of them"
         raise ConfigurationError(msg)
     nodes = nodes_of(place.url) if place.url else []
     if any(not is_address(node) or urlsplit(node).port is None for node in nodes):

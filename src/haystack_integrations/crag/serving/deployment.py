@@ -39,6 +39,7 @@ from haystack_integrations.crag.pipelines.opening import (
     model_parts,
 )
 from haystack_integrations.crag.serving.settings import ServeSettings
+from haystack_integrations.crag.serving.spans import untraced
 from haystack_integrations.crag.serving.wrapper import CragWrapper
 
 if TYPE_CHECKING:
@@ -156,10 +157,11 @@ async def reachable(store: Any, seconds: float | None = None) -> bool:
     :returns: Whether it answers; the log says how it does not.
     """
     try:
-        if hasattr(store, "count_documents_async"):
-            await asyncio.wait_for(store.count_documents_async(), seconds)
-        else:
-            store.count_documents()
+        with untraced():
+            if hasattr(store, "count_documents_async"):
+                await asyncio.wait_for(store.count_documents_async(), seconds)
+            else:
+                store.count_documents()
     except Exception as error:  # whatever a store raises
         logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
         return False

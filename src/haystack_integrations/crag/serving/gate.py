@@ -1,5 +1,6 @@
 """Who may come in: the key of a request, and where a server without keys may be called from."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -8,10 +9,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from haystack_integrations.crag.serving.failures import problem
 from haystack_integrations.crag.serving.keys import Keys
+from haystack_integrations.crag.serving.settings import is_loopback
 
 HEALTH: Final = ("/health/live", "/health/ready")
 METRICS: Final = "/metrics"
-_LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_HOST: Final = re.compile(r"\[([^\[\]]*)\](?::\d*)?|([^:\[\]]*)(?::\d*)?")
 _CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": "Bearer"}
 
 
@@ -37,7 +39,7 @@ class Gate:
         headers = Headers(scope=scope)
         if self._keys.required and not self._keys.accept(_key(headers)):
             await problem(401, headers=_CHALLENGE)(scope, receive, send)
-        elif not self._keys.required and _host(headers) not in _LOCAL_NAMES:
+        elif not self._keys.required and not is_loopback(_host(headers)):
             # A web page could have its own name point here, and a browser on this machine would call for it.
             await problem(403, "forbidden_host")(scope, receive, send)
         else:
@@ -50,5 +52,5 @@ def _key(headers: Headers) -> str:
 
 
 def _host(headers: Headers) -> str:
-    host = headers.get("host", "").lower()
-    return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
+    found = _HOST.fullmatch(headers.get("host", "").lower())
+    return "" if found is None else found[1] or found[2] or ""

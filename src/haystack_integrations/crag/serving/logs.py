@@ -3,6 +3,7 @@
 import logging
 import re
 import sys
+import time
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from hayhooks import log
@@ -15,6 +16,26 @@ OURS: Final = ("haystack_integrations.crag", "uvicorn.error", "asyncio")
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _CREDENTIALS: Final = re.compile(r"//[^/@\s]+@")
 _TOLD: Final = ("trace_id", "request_id")
+
+SENDERS: Final = ("opentelemetry.exporter", "opentelemetry.sdk")
+_QUIET_SECONDS: Final = 600.0
+
+logger = logging.getLogger(__name__)
+
+
+class Undelivered(logging.Handler):
+    """Says now and then that traces or metrics are not sent; not in OpenTelemetry's words: they hold an address."""
+
+    def __init__(self) -> None:
+        """Have said nothing yet."""
+        super().__init__(logging.ERROR)
+        self._next = float("-inf")
+
+    def emit(self, _: logging.LogRecord) -> None:
+        """Say it, unless it was said a short while ago: a collector that is gone fails every few seconds."""
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _QUIET_SECONDS
+            logger.warning("Traces or metrics could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin.")
 
 
 def configure_logs(sink: TextIO | None = None) -> None:
@@ -30,6 +51,11 @@ def configure_logs(sink: TextIO | None = None) -> None:
     intercept_stdlib_logging(OURS)
     for name in OURS:
         logging.getLogger(name).setLevel(logging.INFO)
+    undelivered = Undelivered()
+    for name in SENDERS:
+        sender = logging.getLogger(name)
+        sender.handlers, sender.propagate = [undelivered], False
+        sender.setLevel(logging.ERROR)
 
 
 def _line(record: "Record") -> str:

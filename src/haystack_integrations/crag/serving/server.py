@@ -8,12 +8,15 @@ from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from haystack import logging
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
-from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
+
+logger = logging.getLogger(__name__)
 
 _HEAD_SECONDS: Final = 10.0
 _HEAD_BYTES: Final = 65_536
@@ -108,6 +111,8 @@ def serve(**given: Any) -> None:
     settings = read_settings(**given)
     check_port(settings.host, settings.port)
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other
+    for doubt in doubts(settings):
+        logger.warning("{doubt}", doubt=doubt)
     options = uvicorn_options(settings)
     try:
         if settings.workers == 1:

@@ -1,16 +1,20 @@
 """What `crag serve` can be told: from options, the environment or `.env`, checked at once. Keys are never shown."""
 
+import os
+from contextlib import suppress
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from dotenv import find_dotenv
+from dotenv import dotenv_values, find_dotenv
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
 from haystack_integrations.crag.pipelines.opening import ADDRESS_SETTING, INDEX, INDEX_SETTING, MEMORY, STORE_SETTING
+from haystack_integrations.crag.searxng import Server
 
 PREFIX: Final = "CRAG_SERVE_"
 _SHARED: Final = {
@@ -108,10 +112,27 @@ class ServeSettings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _redis(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS:
+        if value is not None and not _is_redis(value.get_secret_value()):
             msg = "wanted redis://HOST:PORT/0, rediss:// or unix://"
             raise ValueError(msg)
         return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what no browser sends: compared letter by letter, it would allow nobody."""
+        for origin in value:
+            scheme, mark, place = origin.partition("://")
+            if origin != "*" and (not scheme or not mark or not place or "/" in place or origin != origin.lower()):
+                msg = f"got {origin!r}, wanted it as browsers send it: SCHEME://HOST in small letters, no / after it"
+                raise ValueError(msg)
+        return value
+
+    @model_validator(mode="after")
+    def _web(self) -> "ServeSettings":
+        with suppress(NotConfiguredError):  # nothing is wrong with a server without the web
+            Server.configured()
+        return self
 
     @model_validator(mode="after")
     def _together(self) -> "ServeSettings":
@@ -132,10 +153,7 @@ class ServeSettings(BaseSettings):
     @property
     def is_local(self) -> bool:
         """Tell whether only this machine can reach the host."""
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return is_loopback(self.host)
 
     @property
     def has_keys(self) -> bool:
@@ -159,6 +177,40 @@ def read_settings(**given: Any) -> ServeSettings:
         raise ConfigurationError(msg) from None
 
 
+def doubts(settings: ServeSettings) -> list[str]:
+    """
+    Say what can work, and is perhaps not what was meant.
+
+    :param settings: The settings.
+    :returns: Sentences for the log.
+    """
+    known = {environment_name(name) for name in ServeSettings.model_fields}
+    known |= {PREFIX + name.upper() for name in ServeSettings.model_fields}
+    found = []
+    for name in sorted({*os.environ, *dotenv_values(find_dotenv(usecwd=True))}):
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            near = get_close_matches(name.upper(), sorted(known), 1)
+            found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
+    if not settings.has_keys:
+        found.append(
+            f"No API keys are set: all on this machine may ask; {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE sets some"
+        )
+    return found
+
+
+def is_loopback(host: str) -> bool:
+    """
+    Tell whether a name is this machine's own.
+
+    :param host: A name or address.
+    :returns: True for `localhost` and loopback addresses.
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def environment_name(name: str) -> str:
     """
     Name the environment variable of a setting.
@@ -167,6 +219,18 @@ def environment_name(name: str) -> str:
     :returns: Such as `CRAG_SERVE_PORT`.
     """
     return _SHARED.get(name, PREFIX + name.upper())
+
+
+def _is_redis(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in _REDIS
+            and bool(parts.path if parts.scheme == "unix" else parts.hostname)
+            and parts.port != 0
+        )
+    except ValueError:
+        return False
 
 
 def _problem(entry: Any) -> str:

@@ -3,6 +3,8 @@
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -12,7 +14,11 @@ from hayhooks.settings import settings as hayhooks_settings
 from opentelemetry import metrics, trace
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 from opentelemetry.metrics import NoOpMeterProvider
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
+from haystack_integrations.crag.chat_model import is_address
+from haystack_integrations.crag.deadlines import call_within_async
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.tracing import enable_tracing
 
 # By the older and the newer names: which ones are written is a setting of OpenTelemetry.
@@ -26,12 +32,28 @@ _NO_QUESTIONS: Final = ("/health/", "/metrics$")
 _EXCLUDED: Final = "OTEL_PYTHON_FASTAPI_EXCLUDED_URLS"
 _FLUSH_SECONDS: Final = 5.0
 
+_ENDPOINTS: Final = tuple(f"OTEL_EXPORTER_OTLP_{kind}ENDPOINT" for kind in ("", "TRACES_", "METRICS_"))
+_PROTOCOLS: Final = tuple(f"OTEL_EXPORTER_OTLP_{kind}PROTOCOL" for kind in ("", "TRACES_"))
+
+# A parent that nobody records: with OpenTelemetry's own sampler, what begins below it is not recorded either.
+_UNSEEN: Final = NonRecordingSpan(SpanContext(1, 1, is_remote=False, trace_flags=TraceFlags(TraceFlags.DEFAULT)))
+
 
 def trace_runs() -> None:
-    """Let Hayhooks set tracing up by the variables of OpenTelemetry, then keep content off the spans."""
+    """
+    Let Hayhooks set tracing up by the variables of OpenTelemetry, then keep content off the spans.
+
+    :raises ConfigurationError: For an address that is none: nothing would ever be sent to it.
+    """
+    _check_endpoints()
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
     if configure_tracing():
         enable_tracing()
+
+
+def untraced() -> AbstractContextManager[Any]:
+    """Keep the spans that a client opens by itself, such as Elasticsearch's, from being traces of their own."""
+    return trace.use_span(_UNSEEN)
 
 
 def trace_requests(app: FastAPI) -> None:
@@ -53,10 +75,25 @@ def trace_requests(app: FastAPI) -> None:
 
 async def send_rest() -> None:
     """Send what has not been sent yet: a signal ends the process before OpenTelemetry would do so by itself."""
-    for provider in (trace.get_tracer_provider(), metrics.get_meter_provider()):
-        flush = getattr(provider, "force_flush", None)  # only the SDK's own have it
-        if flush is not None:
-            await asyncio.to_thread(flush, int(1000 * _FLUSH_SECONDS))
+    providers: tuple[Any, ...] = (trace.get_tracer_provider(), metrics.get_meter_provider())
+    await asyncio.gather(*(_flush(provider) for provider in providers if hasattr(provider, "force_flush")))
+
+
+async def _flush(provider: Any) -> None:
+    """Wait no longer than agreed: the SDK does not heed its own limit, and a collector may take and never answer."""
+    with suppress(TimeoutError):
+        await call_within_async(_FLUSH_SECONDS, partial(provider.force_flush, int(1000 * _FLUSH_SECONDS)))
+
+
+def _check_endpoints() -> None:
+    if any(os.environ.get(name, "").strip().lower() == "grpc" for name in _PROTOCOLS):
+        return  # there HOST:PORT is one as well
+    for name in _ENDPOINTS:
+        if (value := os.environ.get(name)) and not is_address(value):
+            msg = (
+                f"{name}: got no address of a collector (it is not shown), wanted http://HOST:PORT; correct or unset it"
+            )
+            raise ConfigurationError(msg)
 
 
 def _without_address(app: FastAPI) -> Callable[[Any, dict[str, Any]], None]:

@@ -9,7 +9,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
 from haystack_integrations.crag.serving.deployment import Deployment
-from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, problem, trace_id
+from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, problem, trace_id, translated
+from haystack_integrations.crag.serving.questions import checked
 
 PATH: Final = "/mcp"
 _FIRST_ERROR: Final = 400
@@ -81,17 +82,15 @@ class Tools:
         """Call a tool; a failure is told as over REST, and never by what an exception or a validator said."""
         name, arguments = request.params.name, request.params.arguments or {}
         try:
-            if name not in self._deployment.wrappers:
+            if (wrapper := self._deployment.wrappers.get(name)) is None:
                 raise no_such_pipeline(self._deployment.wrappers)
-            told = await run_pipeline_as_tool(self._deployment.registry, name, _named(arguments))
+            arguments = {"question": None, **arguments}  # one that is missing fails by its rule, not by Python's
+            checked(wrapper.question_model, arguments)
+            with translated(arguments):
+                told = await run_pipeline_as_tool(self._deployment.registry, name, arguments)
         except ServeError as error:
             return _failed(error.code, error.fields)
         return types.ServerResult(types.CallToolResult(content=list(told)))
-
-
-def _named(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Let a call without a question fail by its rule, not by Python's."""
-    return {"question": None, **arguments}
 
 
 def _failed(code: str, detail: Any = None) -> types.ServerResult:
