@@ -231,8 +231,7 @@ class WebSearchChain:
     def _pause(self, run: Search, failure: Failure, ticket: Ticket, calls: int, end: float) -> float | str:
         """Tell how long to wait before asking again; or the kind of failure when that is the end of it."""
         pause = _BACKOFF_S * 2.0 ** (calls - 1) * random.uniform(0.5, 1.5)  # noqa: S311 - spreads requests, no secret
-        again = failure.retryable and not ticket.probe and calls <= self._max_retries
-        if again and time.monotonic() + pause < end:
+        if failure.retryable and not ticket.probe and calls <= self._max_retries and time.monotonic() + pause < end:
             return pause
         # A provider that gives up earlier than that met a limit of its own.
         if run.hurried and failure.kind == "timeout" and time.monotonic() >= end - _CLOCKS_S:
