@@ -41,5 +41,16 @@ def guarded(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except Exception as error:  # a doctor that dies of what it finds is of no use
-        found, _, fix = explain(error)[0].partition("; ")
-        return Check(name, "error", found, fix)
+        return failed(name, error)
+
+
+def failed(name: str, error: Exception) -> Check:
+    """
+    Give a failure as a check.
+
+    :param name: What was looked at.
+    :param error: What came of it.
+    :returns: The check.
+    """
+    found, _, fix = explain(error)[0].partition("; ")
+    return Check(name, "error", found, fix)

@@ -14,13 +14,14 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
 from haystack_integrations.crag.searxng import Server
+from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING
 
 PREFIX: Final = "CRAG_SERVE_"
 _SHARED: Final = {
-    "store": "CRAG_STORE",
-    "url": "ELASTICSEARCH_URL",
-    "index": "CRAG_INDEX",
-    "redis_url": "CRAG_REDIS_URL",
+    "store": STORE_SETTING,
+    "url": STORE_URL_SETTING,
+    "index": INDEX_SETTING,
+    "redis_url": REDIS_SETTING,
     "calibration": "CRAG_CALIBRATION",
 }
 _REDIS: Final = ("redis", "rediss", "unix")
