@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import crag
+from metasearch import Metasearch
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
 
@@ -98,6 +99,41 @@ def test_a_model_that_is_down_is_a_fault() -> None:
     code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")
     assert code == ExitCode.FAILED
     assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+
+
+def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its store, its grades and its web; nothing of a password is shown."""
+    monkeypatch.setenv("CRAG_STORE", "elasticsearch")
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
+    monkeypatch.setenv("CRAG_REDIS_URL", "redis://:CANARY@127.0.0.1:9/0")
+    monkeypatch.setenv("CRAG_SEARXNG_URL", "http://user:CANARY@127.0.0.1:9")
+    monkeypatch.setenv("CRAG_SERVE_API_KEY", "CANARY")
+    code, checks = examined()
+    assert code == ExitCode.FAILED
+    assert {name: checks[name]["status"] for name in ("elasticsearch", "redis", "searxng")} == dict.fromkeys(
+        ("elasticsearch", "redis", "searxng"), "error"
+    )
+    assert "did you mean CRAG_SERVE_API_KEYS" in checks["serve settings"]["found"]
+    assert "CANARY" not in json.dumps(checks)
+    monkeypatch.setenv("ELASTICSEARCH_URL", "nowhere")
+    assert "wanted http://HOST:PORT" in examined()[1]["elasticsearch"]["found"]
+
+
+def test_a_redis_and_a_metasearch_that_answer_are_healthy(
+    redis_url: str, metasearch: Metasearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the metasearch a search tells: one that runs may still give no JSON."""
+    monkeypatch.setenv("CRAG_REDIS_URL", redis_url)
+    metasearch.finds(["Rain in the morning."])
+    checks = examined()[1]
+    assert (checks["redis"]["status"], checks["searxng"]["status"]) == ("ok", "ok")
+    metasearch.status = 403
+    assert "formats" in checks_text(examined()[1]["searxng"])
+
+
+def checks_text(check: dict[str, str]) -> str:
+    """All that a check says."""
+    return " ".join(check.values())
 
 
 def test_a_store_that_is_down_is_a_fault() -> None:

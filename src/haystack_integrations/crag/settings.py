@@ -3,12 +3,17 @@
 import os
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from dotenv import dotenv_values, find_dotenv
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
+
+STORE_SETTING: Final = "CRAG_STORE"
+STORE_URL_SETTING: Final = "ELASTICSEARCH_URL"
+INDEX_SETTING: Final = "CRAG_INDEX"
+REDIS_SETTING: Final = "CRAG_REDIS_URL"
 
 T = TypeVar("T", int, float)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
 from haystack_integrations.crag.cli.check import Check, guarded
-from haystack_integrations.crag.cli.store_checks import store_checks
+from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
 
 _PACKAGES: Final = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pypdf", "python-docx")
@@ -34,8 +34,7 @@ def checks(store: Any = None, model: Callable[[], ChatModel | None] = chat_model
     yield guarded("embedded pipeline", _embedded)
     yield guarded("settings", _settings)
     yield guarded("chat model", lambda: _chat_model(model()))
-    if store is not None:
-        yield from store_checks(store)
+    yield from service_checks(store)
     yield from _extras()
 
 

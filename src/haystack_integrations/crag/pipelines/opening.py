@@ -13,7 +13,7 @@ from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
-from haystack_integrations.crag.settings import configured
+from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured
 from haystack_integrations.crag.store_profiles import (
     display_url,
     elasticsearch_client,
@@ -26,9 +26,6 @@ from haystack_integrations.crag.store_profiles import (
 
 ELASTICSEARCH: Final = "elasticsearch"
 MEMORY: Final = "in_memory"
-STORE_SETTING: Final = "CRAG_STORE"
-ADDRESS_SETTING: Final = "ELASTICSEARCH_URL"
-INDEX_SETTING: Final = "CRAG_INDEX"
 INDEX: Final = "crag"
 _OF_SEVERAL: Final = set("*?,")
 
@@ -65,7 +62,7 @@ def find_place(store: str | None, url: str | None, index: str | None) -> Place:
             msg = f"got an address for the store {store!r}, which has none; leave out --url, or --store {ELASTICSEARCH}"
             raise ConfigurationError(msg)
         return Place(kind, None, index or INDEX)
-    return Place(kind, url or configured(ADDRESS_SETTING), index or configured(INDEX_SETTING) or INDEX)
+    return Place(kind, url or configured(STORE_URL_SETTING), index or configured(INDEX_SETTING) or INDEX)
 
 
 def elasticsearch_store(place: Place) -> Any:

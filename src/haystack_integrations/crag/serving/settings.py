@@ -13,15 +13,16 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
-from haystack_integrations.crag.pipelines.opening import ADDRESS_SETTING, INDEX, INDEX_SETTING, MEMORY, STORE_SETTING
+from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
 from haystack_integrations.crag.searxng import Server
+from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING
 
 PREFIX: Final = "CRAG_SERVE_"
 _SHARED: Final = {
     "store": STORE_SETTING,
-    "url": ADDRESS_SETTING,
+    "url": STORE_URL_SETTING,
     "index": INDEX_SETTING,
-    "redis_url": "CRAG_REDIS_URL",
+    "redis_url": REDIS_SETTING,
     "calibration": "CRAG_CALIBRATION",
 }
 _REDIS: Final = ("redis", "rediss", "unix")

@@ -1,0 +1,63 @@
+"""What `crag doctor` looks at of the settings of `crag serve`: its store, its grades, its web; each where it is set."""
+
+import os
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any, Final
+
+from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.cli.store_checks import store_checks
+from haystack_integrations.crag.searxng import URL_SETTING
+from haystack_integrations.crag.settings import REDIS_SETTING, configured
+from haystack_integrations.crag.store_profiles import display_url
+
+_SECONDS: Final = 5.0
+_QUESTION: Final = "weather"
+
+
+def service_checks(store: Any = None) -> Iterator[Check]:
+    """
+    Look at what a server would use.
+
+    :param store: The ElasticsearchDocumentStore of the options or the settings, or None.
+    :returns: An iterator of checks.
+    """
+    if store is not None:
+        yield from store_checks(store)
+    if configured(REDIS_SETTING):
+        yield guarded("redis", _redis)
+    if configured(URL_SETTING):
+        yield guarded("searxng", _searxng)
+    if find_spec("pydantic_settings") is not None and any(name.startswith("CRAG_SERVE_") for name in os.environ):
+        yield guarded("serve settings", _serving)
+
+
+def _redis() -> Check:
+    from redis import Redis
+
+    url = configured(REDIS_SETTING) or ""
+    started = time.perf_counter()
+    with Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS) as client:
+        client.ping()
+    return Check("redis", "ok", f"{display_url(url)} answers ({1000 * (time.perf_counter() - started):.0f} ms)")
+
+
+def _searxng() -> Check:
+    from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+
+    # A search, since that it runs does not tell whether it gives JSON, nor whether its engines answer.
+    found = len(SearXNGWebSearch(timeout=_SECONDS).run(query=_QUESTION)["documents"])
+    told = f"{found} results for {_QUESTION!r} at {display_url(configured(URL_SETTING))}"
+    if not found:
+        return Check("searxng", "warning", told, "see its /stats page: none of its engines finds anything")
+    return Check("searxng", "ok", told)
+
+
+def _serving() -> Check:
+    from haystack_integrations.crag.serving.settings import doubts, read_settings
+
+    told = doubts(read_settings())
+    if told:
+        return Check("serve settings", "warning", "; ".join(told), "see the settings in docs/serving.md")
+    return Check("serve settings", "ok", "all are known and usable")
