@@ -130,6 +130,8 @@ def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]]) -> No
     async def failed(request: Request, error: Exception) -> JSONResponse:
         if isinstance(error, ServeError):
             return problem(error.status_code, error.code, error.fields, error.headers)
+        if isinstance(error, RequestValidationError) and any(one["type"] == "json_invalid" for one in error.errors()):
+            return problem(400)
         if isinstance(error, RequestValidationError):
             return problem(422, detail=broken_rules(error.errors(), accepted(request.scope)))
         # What others put into `detail` is a text with whatever an exception said: it stays here.
