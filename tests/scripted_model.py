@@ -46,6 +46,7 @@ class ScriptedModel:
         self.reply: Reply = judging(lambda _: 1.0)
         self.status = 200  # another one is answered instead of a reply
         self.delay = 0.0  # seconds before each answer
+        self.pause = 0.0  # seconds before each word of a stream
         self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []  # the API key of each request
@@ -68,6 +69,11 @@ class ScriptedModel:
         """Let requests that still wait end at once."""
         self._over.set()
 
+    def _paced(self, parts: Iterator[str]) -> Iterator[str]:
+        for part in parts:
+            self._over.wait(self.pause)
+            yield part
+
     def _complete(self, request: Request) -> Response:
         body = request.get_json()
         with self._lock:
@@ -80,7 +86,7 @@ class ScriptedModel:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])
         if body.get("stream"):
-            return Response(_parts(body["model"], text, finish_reason), content_type="text/event-stream")
+            return Response(self._paced(_parts(body["model"], text, finish_reason)), content_type="text/event-stream")
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
         return _response(
             {

@@ -22,6 +22,8 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.cli import outcome
+from haystack_integrations.crag.cli.output import plain
+from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
     ReportingEmbeddingRetriever,
@@ -332,7 +334,11 @@ class TestInAPipeline:
     def test_crag_ask_tells_no_answer_from_no_search(self, store: Any, wire: Wire, fault: str, code: int) -> None:
         """Exit code 3 says that nothing in the documents answers; 5, that the store cannot be used."""
         wire.fault = fault
-        assert outcome.run(load("corrective_retrieval", store=store), "name", OTHER).exit_code == code
+        told = outcome.run(load("corrective_retrieval", store=store), "name", OTHER)
+        assert told.exit_code == code
+        shown = plain(run_view(told.crag))
+        assert ("say that not all documents could be searched" in shown) is bool(fault)
+        assert ("say that the documents do not answer" in shown) is not bool(fault)
 
     def _budget(self, rag: Any) -> dict[str, Any]:
         takes = "budget" in rag.__haystack_input__._sockets_dict

@@ -36,6 +36,12 @@ def test_a_chat_is_answered_with_evidence_and_record_beside_the_answer(answering
     assert completion["crag"]["verdict"] == "correct"
 
 
+def test_each_completion_has_an_id_of_its_own(answering: Any) -> None:
+    with answering.client() as client:
+        ids = {client.post("/v1/chat/completions", json=chat(QUESTION)).json()["id"] for _ in range(2)}
+    assert len(ids) == 2
+
+
 def test_openais_own_client_reads_it(answering: Any) -> None:
     """Models, an answer, and a stream."""
     with OpenAI(base_url=f"{answering.url}/v1", api_key=KEY, max_retries=0) as client:

@@ -83,6 +83,15 @@ def test_headers_that_do_not_end_are_not_waited_for(serve: Any, monkeypatch: pyt
         assert client.get("/v1/models").status_code == 200
 
 
+@pytest.mark.parametrize(("length", "status"), [(60_000, 200), (70_000, 400)])
+def test_headers_are_counted_also_when_they_come_at_once(serve: Any, length: int, status: int) -> None:
+    with raw(serve()) as client:
+        client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * length + b"\r\n\r\n")
+        answer = HTTPResponse(client)
+        answer.begin()
+        assert answer.status == status
+
+
 def test_the_second_request_of_a_connection_has_limits_too(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
     with raw(serve()) as client:

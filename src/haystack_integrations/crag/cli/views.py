@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.abstention import in_words
+from haystack_integrations.crag.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:
@@ -81,20 +82,28 @@ def _abstention(crag: Mapping[str, Any]) -> Text:
 
 
 def _verdict_line(crag: Mapping[str, Any]) -> Text:
-    passes = crag["iterations"]
-    cost = [f"{passes} {'pass' if passes == 1 else 'passes'}", f"{crag['milliseconds']:.0f} ms"]
-    cost += [f"{crag['llm_calls']} model calls", f"{crag['tokens']['in'] + crag['tokens']['out']} tokens"] * bool(
-        crag["llm_calls"]
-    )
+    cost = [_counted(crag["iterations"], "pass", "passes"), f"{crag['milliseconds']:.0f} ms"]
+    if crag["llm_calls"]:
+        cost += [_counted(crag["llm_calls"], "model call"), f"{crag['tokens']['in'] + crag['tokens']['out']} tokens"]
     return Text.assemble(
         ("Verdict   ", "dim"),
         *_verdict(crag),
         " → ",
         (crag["action"], "bold"),
-        (f"  {_ACTIONS[crag['action']]}", "dim"),
+        (f"  {_deed(crag)}", "dim"),
         (f"  ({', '.join(cost)})", "dim"),
         *_mode(crag),
     )
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+def _deed(entry: Mapping[str, Any]) -> str:
+    """Say what is done: of an index that was not searched nobody knows whether it answers."""
+    unsearched = entry["action"] == "abstain" and entry.get("rule") in RETRIEVAL_RULES
+    return "say that not all documents could be searched" if unsearched else _ACTIONS[entry["action"]]
 
 
 def _verdict(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -151,9 +160,7 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
     for decision in crag["trail"]:
         branch = root.add(f"pass {decision['iteration']} of {decision['max_iterations']}")
         limit = decision["limit"]
-        meaning = (
-            (f"  {_LIMITS.get(limit, limit)}", "yellow") if limit else (f"  {_ACTIONS[decision['action']]}", "dim")
-        )
+        meaning = (f"  {_LIMITS.get(limit, limit)}", "yellow") if limit else (f"  {_deed(decision)}", "dim")
         lines: dict[str, list[str | tuple[str, str]]] = {
             "search": [decision["query"], (f"  {decision['strategy']}", "dim")],
             "verdict": [*_verdict(decision), (f"  {_reason(decision)}", "dim")],

@@ -33,7 +33,7 @@ from haystack_integrations.crag.serving.uploads import uploads_router
 
 _CHAT: Final = (CHAT, "/v1/models")
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem} for status in (401, 408, 413, 422, 429, 500, 503)
+    status: {"model": Problem} for status in (400, 401, 408, 413, 422, 429, 500, 503)
 }
 _UPLOAD_SECONDS: Final = 60.0
 

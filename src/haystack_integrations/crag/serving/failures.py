@@ -146,6 +146,8 @@ def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], serve
             error = no_such_pipeline(served)
         if isinstance(error, ServeError):
             return problem(error.status_code, error.code, error.fields, error.headers)
+        if isinstance(error, RequestValidationError) and any(one["type"] == "json_invalid" for one in error.errors()):
+            return problem(400)
         if isinstance(error, RequestValidationError):
             found = broken_rules(error.errors(), accepted(request.scope))
             return problem(422, detail=_as_json(found, request.headers.get("content-type", "")))

@@ -49,6 +49,13 @@ class PunctualProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._begin()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Count headers that come all at once, too: too many are no HTTP to this server, and end as that does."""
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes > _HEAD_BYTES:
+            raise ValueError
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Begin to wait for the end of the body, which may be refused and never read by the app."""
         self._stop()
@@ -69,7 +76,7 @@ class PunctualProtocol(HttpToolsProtocol):
             self._close()
 
     def _begin(self) -> None:
-        self._in_head, self._head_bytes = True, 0
+        self._in_head, self._head_bytes, self._header_bytes = True, 0, 0
         self._wait(_HEAD_SECONDS)
 
     def _wait(self, seconds: float) -> None:

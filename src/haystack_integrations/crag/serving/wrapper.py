@@ -4,6 +4,7 @@ import inspect
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Final
+from uuid import uuid4
 
 from fastapi_openai_compat import ChatCompletion
 from fastapi_openai_compat.chat_completions import chat_completion_response
@@ -73,7 +74,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         if not body.get("stream"):
             with translated(asked):
                 outputs = await self.loaded.run_async(**asked)
-                completion = chat_completion_response(spoken(outputs), f"crag-{model}", model)
+                completion = chat_completion_response(spoken(outputs), f"crag-{uuid4().hex}", model)
                 told = answer_of(outputs)
                 return completion.model_copy(update={key: told[key] for key in ("evidence", "crag", "trace_id")})
         parts = self._streamed(asked)
