@@ -180,4 +180,6 @@ def test_the_picture_of_a_report_shows_the_figures_of_the_page() -> None:
     rates = [
         f"{shown[name][part]:.0%}".replace("%", " %") for name, part in (("gaps", "recall"), ("gaps", "false_alarms"))
     ]
-    assert f"of {shown['set']} (gaps noticed {rates[0]} at {rates[1]} false alarms" in caption
+    assert (
+        f"of {shown['set']} (gaps, lists without what answers: {rates[0]} noticed at {rates[1]} false alarms" in caption
+    )

@@ -116,7 +116,7 @@ def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert "did you mean CRAG_SERVE_API_KEYS" in checks["serve settings"]["found"]
     assert "CANARY" not in json.dumps(checks)
     monkeypatch.setenv("ELASTICSEARCH_URL", "nowhere")
-    assert "wanted http://HOST:PORT" in examined()[1]["elasticsearch"]["found"]
+    assert "wanted http://HOST:PORT" in examined()[1]["store"]["found"]
 
 
 def test_a_redis_and_a_metasearch_that_answer_are_healthy(

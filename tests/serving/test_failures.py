@@ -152,12 +152,21 @@ def test_what_runs_well_is_not_logged_in_content(answering: Any, model: Scripted
     assert "POST /corrective_rag/run 200" in log.getvalue()
 
 
+def logged(log: io.StringIO, line: str) -> None:
+    """Wait for a line: an answer is read before the server has told of it."""
+    end = time.monotonic() + 10
+    while not re.search(line, log.getvalue()):
+        assert time.monotonic() < end, log.getvalue()
+        time.sleep(0.02)
+
+
 def test_the_log_names_the_route_and_the_trace(
     log: io.StringIO, spans: InMemorySpanExporter, answering: Any, model: ScriptedModel
 ) -> None:
     with answering.client() as client:
         client.post("/mcp", json={})
         named = client.post("/corrective_retrieval/run", json={"question": QUESTION}).headers["X-Trace-Id"]
+    logged(log, rf"corrective_retrieval/run 200 .*{named}")
     lines = log.getvalue().splitlines()
     assert any(re.search(r"POST /mcp 4\d\d \d+ ms trace_id=\w+$", line) for line in lines)
     told = [line for line in lines if f"trace_id={named}" in line]
@@ -173,10 +182,7 @@ def test_a_stream_that_its_client_left_is_told_so_in_the_log(
     chat = {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
     with answering.client() as client, client.stream("POST", "/v1/chat/completions", json=chat) as response:
         next(response.iter_bytes())
-    end = time.monotonic() + 10
-    while not re.search("POST /v1/chat/completions 200 .* ms, cancelled", log.getvalue()):
-        assert time.monotonic() < end, log.getvalue()
-        time.sleep(0.02)
+    logged(log, "POST /v1/chat/completions 200 .* ms, cancelled")
 
 
 async def test_an_answer_that_was_cut_off_is_told_so_in_the_log(log: io.StringIO) -> None:

@@ -151,7 +151,8 @@ def test_web_and_sanitiser_say_what_came_and_what_was_taken_out(spans: InMemoryS
 
 def test_a_refinement_counts_strips(spans: InMemorySpanExporter, store: Any) -> None:
     """In and kept."""
-    rag = load("paper_rag", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("x"))
+    grader = BatchRelevanceGrader(chat_generator=grading_by(lambda _: 0.9))
+    rag = load("paper_rag", store=store, grader=grader, generator=scripted("x"))
     rag.run(query=QUESTION)
     refine = named(spans, "crag.refine")[0]
     assert refine["openinference.span.kind"] == "CHAIN"

@@ -214,7 +214,10 @@ def doctor(
     from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, elasticsearch_store, find_place
 
     place = find_place(store, url, index)
-    opened = elasticsearch_store(place) if place.kind == ELASTICSEARCH else None
+
+    def opened() -> object:
+        return elasticsearch_store(place) if place.kind == ELASTICSEARCH else None
+
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key)))
     healthy = all(check.status != "error" for check in found)
     if json:

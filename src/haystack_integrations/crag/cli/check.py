@@ -41,5 +41,16 @@ def guarded(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except Exception as error:  # a doctor that dies of what it finds is of no use
-        found, _, fix = explain(error)[0].partition("; ")
-        return Check(name, "error", found, fix)
+        return failure(name, error)
+
+
+def failure(name: str, error: Exception) -> Check:
+    """
+    Tell what went wrong as a check.
+
+    :param name: What was looked at.
+    :param error: What was raised.
+    :returns: The check, with the way out that the message names.
+    """
+    found, _, fix = explain(error)[0].partition("; ")
+    return Check(name, "error", found, fix)

@@ -20,11 +20,14 @@ _OF_AN_EXTRA: Final = re.compile(r"([\w.-]+).*; extra == ['\"]([\w-]+)['\"]")
 _SECONDS: Final = 5.0
 
 
-def checks(store: Any = None, model: Callable[[], ChatModel | None] = chat_model) -> Iterator[Check]:
+def checks(
+    store: Callable[[], Any] = lambda: None, model: Callable[[], ChatModel | None] = chat_model
+) -> Iterator[Check]:
     """
     Look at everything, one thing after the other.
 
-    :param store: An ElasticsearchDocumentStore to look at, or None.
+    :param store: Opens the ElasticsearchDocumentStore to look at; None where there is none, raises ConfigurationError
+        when its settings are unusable.
     :param model: Finds the chat model; raises ConfigurationError when its settings are unusable.
     :returns: An iterator of checks.
     """

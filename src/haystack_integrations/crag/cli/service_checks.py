@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Final
 
-from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.cli.check import Check, failure, guarded
 from haystack_integrations.crag.cli.store_checks import store_checks
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.searxng import URL_SETTING
 from haystack_integrations.crag.settings import REDIS_SETTING, configured
 from haystack_integrations.crag.store_profiles import display_url
@@ -16,13 +17,18 @@ _SECONDS: Final = 5.0
 _QUESTION: Final = "weather"
 
 
-def service_checks(store: Any = None) -> Iterator[Check]:
+def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
     """
     Look at what a server would use.
 
-    :param store: The ElasticsearchDocumentStore of the options or the settings, or None.
+    :param opened: Opens the ElasticsearchDocumentStore of the options or the settings; None where they name none.
     :returns: An iterator of checks.
     """
+    try:
+        store = opened()
+    except ConfigurationError as error:
+        yield failure("store", error)
+        store = None
     if store is not None:
         yield from store_checks(store)
     if configured(REDIS_SETTING):
