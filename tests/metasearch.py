@@ -6,19 +6,29 @@ The fixture `metasearch` gives one for each test and sets CRAG_SEARXNG_URL, whic
 import json
 import time
 from collections.abc import Iterator, Sequence
+from threading import Event
+from typing import Final
 
 import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+_PATIENCE: Final = 5.0
+
 
 class Metasearch:
-    """The server's script and its memory; set `results`, `status` and `delay` at any time."""
+    """
+    The server's script and its memory; set `results`, `status` and `delay` at any time.
+
+    Where `allowed` is cleared, a search waits for it: something else must happen first.
+    """
 
     def __init__(self, server: HTTPServer) -> None:
         self.results: list[dict[str, str]] = []
         self.status = 200
         self.delay = 0.0
+        self.begun, self.allowed = Event(), Event()  # a search has come; it may be answered
+        self.allowed.set()
         self.queries: list[str] = []
         self.url = f"http://{server.host}:{server.port}"
         server.expect_request("/search").respond_with_handler(self._search)
@@ -31,7 +41,9 @@ class Metasearch:
 
     def _search(self, request: Request) -> Response:
         self.queries.append(request.values["q"])
+        self.begun.set()
         time.sleep(self.delay)
+        self.allowed.wait(_PATIENCE)
         if self.status != 200:
             return Response("<html>scripted</html>", self.status, content_type="text/html")
         body = {"query": request.values["q"], "results": self.results, "unresponsive_engines": [], "answers": []}

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from typing import Any
 
 import pytest
@@ -211,31 +210,57 @@ def test_scenario_corpus_coverage_gap(
 async def test_sentences_and_web_are_looked_for_at_the_same_time(
     in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch
 ) -> None:
-    """The model takes 0.5 s for the sentences and the web as long: together little more than one of them."""
+    """Neither is answered before the other has been asked."""
     fill(in_memory_store, [Document(content=GDP)])
     words = model({"The GDP": 0.6})
-    spans: list[tuple[str, float, float]] = []
 
-    def slow(messages: Messages) -> tuple[str, str]:
-        start = time.monotonic()
+    def waiting(messages: Messages) -> tuple[str, str]:
         said: tuple[str, str] = words(messages)
         if said[0].startswith('{"keep"'):
-            time.sleep(0.5)
-            spans.append(("refine", start, time.monotonic()))
+            metasearch.allowed.set()
+            assert metasearch.begun.wait(5)
         return said
 
-    scripted_model.reply = slow
+    scripted_model.reply = waiting
     metasearch.finds(["INSEE: the GDP of France in figures."])
-    metasearch.delay = 0.5
-    started = time.monotonic()
+    metasearch.allowed.clear()
     chat = OpenAIChatGenerator(
         api_key=Secret.from_token("k"), model=NAME, api_base_url=scripted_model.url, max_retries=0
     )
     rag = load("strict_rag", store=in_memory_store, generator=chat)
     result = await rag.run_async(query=QUESTION)
-    seconds = time.monotonic() - started
     await rag.close_async()
     rag.close()
-    assert spans
     assert result["crag"]["strategy"] == "web_and_refine"
-    assert seconds < 0.95  # one after the other they would take a second, beside all the rest
+    assert {"The GDP of France was 2.8 trillion euros.", "INSEE: the GDP of France in figures."} <= set(texts(result))
+
+
+@BOTH
+def test_a_web_that_fails_makes_the_good_rest_no_better(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The worst decided; that it is left out corrects nothing, and the record shows where it went."""
+    fill(in_memory_store, [Document(content=text) for text in (GDP, CULTURE)])
+    scripted_model.reply = model({"The GDP": 0.95, "France has": 0.1})
+    metasearch.status = 500
+    crag = run(in_memory_store, scripted_model, asynchronous=asynchronous)["crag"]
+    assert (crag["verdict"], crag["score"], crag["action"], crag["limit"]) == (
+        "incorrect",
+        0.1,
+        "generate",
+        "max_iterations",
+    )
+    assert (crag["strategy"], crag["corrected"], crag["web_used"]) == ("refine", True, False)
+    assert [decision["judged_by"] for decision in crag["trail"]] == ["lower_threshold", "web_failed"]
+
+
+def test_a_document_that_a_correction_leaves_nothing_of_is_on_record(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch
+) -> None:
+    """It passed the filter, and none of its sentences was kept."""
+    fill(in_memory_store, [Document(content=GDP), Document(id="away", content="Paris is the capital of France.")])
+    scripted_model.reply = model({"The GDP": 0.6, "Paris": 0.5})
+    metasearch.finds(["INSEE: the GDP of France in figures."])
+    crag = run(in_memory_store, scripted_model, asynchronous=False)["crag"]
+    assert {"id": "away", "score": 0.5, "reason": "refined_away"} in crag["discarded"]
+    assert {entry["id"] for entry in crag["kept"]}.isdisjoint(entry["id"] for entry in crag["discarded"])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from haystack_integrations.crag.records import strategy_of
+from haystack_integrations.crag.corrections import strategy_of
 from haystack_integrations.crag.telemetry import MOST_ON_A_SPAN, traced_id
 
 _CITATIONS: Final = ("cited", "cited_unknown")

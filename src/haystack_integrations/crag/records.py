@@ -5,27 +5,30 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.corrections import corrections_in, corrections_of, strategy_of
 from haystack_integrations.crag.decisions import Judgement, best_first, dropped_entry, graded_entry
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
 from haystack_integrations.crag.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Thresholds
-from haystack_integrations.crag.vocabulary import GRADING_DETAILS, LOOP_ACTIONS, Mode
+from haystack_integrations.crag.vocabulary import GRADING_DETAILS, Mode
 
 FIRST_STRATEGY: Final = "first"
 REFINED_AWAY: Final = "refined_away"
 """Why a document is not among the evidence that the router chose: nothing of it was kept after that."""
 
-_GRADER: Final = "grader_"
+REPLACED: Final = "replaced_by_web"
+"""Why a document that passed the filter is not among the evidence: the web was asked in its place."""
 
-_CORRECTIONS: Final = {
-    "refine": ("refine",),
-    "re_retrieve": ("expand",),
-    "web": ("web_search",),
-    "web_and_refine": ("refine", "web_search"),
-}
-_STRATEGIES: Final = {"refine": "refine", "re_retrieve": "expand", "web": "web", "web_and_refine": "web_and_refine"}
+ABSTAINED: Final = "abstained"
+"""Likewise: the run ended without an answer."""
+
+NOT_AMONG_BEST: Final = "not_among_best"
+"""Likewise: of all that passed the filter in some pass, others were better."""
+
+_LEFT_BEHIND: Final = {"refine": REFINED_AWAY, "web_and_refine": REFINED_AWAY, "web": REPLACED, "abstain": ABSTAINED}
+_GRADER: Final = "grader_"
 
 
 def decision_record(
@@ -71,7 +74,7 @@ def decision_record(
         "grading": {name: report[name] for name in GRADING_DETAILS if name in report},
         "kept": kept,
         "discarded": judgement.discarded,
-        "corrections": _corrections(kept, judgement.discarded, choice),
+        "corrections": corrections_in(kept, judgement.discarded, choice.action),
         "coverage": _coverage_of_pass(state, judgement, choice, report),
     }
 
@@ -110,13 +113,6 @@ def _of_grades(judgement: Judgement) -> list[str]:
     if counts["failed"]:
         return [f"{_GRADER}{'failed' if counts['failed'] == counts['documents_in'] else 'partial'}"]
     return ["not_graded"] if judgement.rule == "grader_failed" else []
-
-
-def _corrections(kept: Sequence[Mapping[str, Any]], dropped: Sequence[Mapping[str, Any]], choice: Choice) -> list[Any]:
-    """List what was done to the retrieval, in the form of design 002."""
-    done: list[dict[str, Any]] = [{"type": "keep", "id": entry["id"], "reason": entry["status"]} for entry in kept]
-    done += [{"type": "discard", "id": entry["id"], "reason": entry["reason"]} for entry in dropped]
-    return done + [{"type": kind, "action": choice.action} for kind in _CORRECTIONS.get(choice.action, ())]
 
 
 def run_record(
@@ -188,37 +184,15 @@ def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) ->
     return {"documents": chosen, "crag": {**record, **told}}
 
 
-def corrections_of(state: CragState) -> list[str]:
-    """
-    List the corrections of a run that were carried out, in order.
-
-    :param state: What the run knows, with at least one decision.
-    :returns: Actions; none where the mode only observes, and none by the web where it was not searched.
-    """
-    if state.trail[-1]["mode"] != "enforce":
-        return []
-    actions = [decision["action"] for decision in state.trail if decision["action"] in LOOP_ACTIONS]
-    without = {"web": "", "web_and_refine": "refine"} if state.web == "skipped" else {}
-    return [action for chosen in actions if (action := without.get(chosen, chosen))]
-
-
-def strategy_of(actions: Sequence[str]) -> str:
-    """
-    Name corrections in one word: web and refinement together count as `web_and_refine`.
-
-    :param actions: Actions; those that correct nothing do not count.
-    :returns: `none`, `refine`, `expand`, `web` or `web_and_refine`.
-    """
-    names = {_STRATEGIES[action] for action in actions if action in _STRATEGIES}
-    if "web_and_refine" in names or {"web", "refine"} <= names:
-        return "web_and_refine"
-    return next((name for name in ("web", "refine", "expand") if name in names), "none")
-
-
 def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:
     """List the documents of a run that are not among its evidence; the last reason counts."""
     used = {document.id for document in evidence}
-    dropped = {entry["id"]: entry for decision in state.trail for entry in decision["discarded"]}
+    dropped = dict[str, dict[str, Any]]()
+    for decision in state.trail:
+        reason = _LEFT_BEHIND.get(decision["action"], NOT_AMONG_BEST)
+        left = ({key: one[key] for key in ("id", "score", "source") if key in one} for one in decision["kept"])
+        dropped |= {one["id"]: {**one, "reason": reason} for one in left}
+        dropped |= {entry["id"]: entry for entry in decision["discarded"]}
     dropped |= {one.id: dropped_entry(one, graded_entry(one)["score"], REFINED_AWAY) for one in state.evidence}
     return [entry for id_, entry in dropped.items() if id_ not in used]
 

@@ -9,22 +9,22 @@ from haystack import Document, logging
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.abstention import account
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.corrections import corrections_of, strategy_of
 from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, taken_up, unite
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.record_tags import route_tags
-from haystack_integrations.crag.records import corrections_of, decision_record, strategy_of
+from haystack_integrations.crag.records import decision_record
 from haystack_integrations.crag.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.thresholds import Thresholds
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, WEB_ACTIONS, Mode
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
 
 logger = logging.getLogger(__name__)
 
-_NO_WEB: Final = ("failed", "cooldown", "skipped")
 _MOST_IN_A_LINE: Final = 20
 
 
@@ -111,10 +111,8 @@ class Routing:
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
             least = last["thresholds"].get("correct_from")
-        if not documents and known.trail and known.action in WEB_ACTIONS and known.web in _NO_WEB:
-            # Nobody answered: that is no judgement on what was retrieved before.
-            last = known.trail[-1]
-            return replace(unjudged([]), **{name: last[name] for name in ("verdict", "score")}, rule=f"web_{known.web}")
+        if not documents and known.web in NO_WEB and _asked_the_web(known):
+            return _unchanged(unjudged([]), known)
         judgement = judge(
             documents,
             self.thresholds,
@@ -126,7 +124,26 @@ class Routing:
         )
         if judgement.rule == SET_VERDICT:
             judgement = replace(judgement, correct_from=least)
+        nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
+        if nothing_new and known.web != "ok" and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
+            return _unchanged(judgement, known)
         return _doubted(judgement, report)
+
+
+def _asked_the_web(known: CragState) -> bool:
+    """Tell whether this pass is one that the web was to bring documents for."""
+    return bool(known.trail) and known.action in WEB_ACTIONS
+
+
+def _unchanged(judgement: Judgement, known: CragState) -> Judgement:
+    """
+    Let the last verdict hold: the web brought nothing, and that is no judgement on what was retrieved before.
+
+    What a correction left of it may be its best documents only, which by themselves would pass for correct.
+    """
+    last = known.trail[-1]
+    least = last["thresholds"].get("correct_from")
+    return replace(judgement, verdict=last["verdict"], score=last["score"], rule=f"web_{known.web}", correct_from=least)
 
 
 def _checked(score: Any) -> Any:

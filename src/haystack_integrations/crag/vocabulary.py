@@ -40,6 +40,9 @@ MODE_OFF: Final = "mode_off"
 """The rule of a run in which nothing is judged."""
 
 LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine"})
+NO_WEB: Final = ("skipped", "failed", "cooldown")
+"""What becomes of a web that was to be asked, and brought no answer: that is none about the question, either."""
+
 WEB_ACTIONS: Final = frozenset({"web", "web_and_refine"})
 
 FAILED_SCORE: Final = 0.5
