@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk
 from makers import scripted
@@ -72,6 +73,29 @@ def test_a_model_that_hangs_is_given_up_in_time(state: CragState | None, asynchr
     assert reply.meta["crag_failure"] == "deadline"
     assert "could not be written" in str(reply.text)
     model.over.set()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize(("seconds", "calls"), [(0.0, 0), (0.2, 1)], ids=["no time", "some time"])
+def test_only_a_model_that_was_asked_is_counted(asynchronous: bool, seconds: float, calls: int) -> None:
+    """Where no time is left it is not asked at all; given up after a while, it was."""
+    model = Broken()
+    known = CragState.start("q", budget=Budget(seconds=10), started=time.monotonic() - 10 + seconds)
+    reply = ask(AnswerGenerator(model), known, asynchronous=asynchronous)
+    outcome = CragRouter().run(query="q", documents=[Document(content="a")], mode="off")["outcome"]
+    record = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
+    assert record["coverage"]["reasons"] == ["answer_failed:deadline"]
+    assert record["coverage"]["deadline_hit"] is True
+    assert record["llm_calls"] == calls
+    model.over.set()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_what_a_model_thinks_is_not_its_answer(asynchronous: bool) -> None:
+    """It stands in the message's reasoning; a citation in it counts for nothing."""
+    reply = ask(AnswerGenerator(scripted("<think>Rather [2]?</think>\n\nJane Austen [1].")), asynchronous=asynchronous)
+    assert reply.text == "Jane Austen [1]."
+    assert reply.meta["usage"]["prompt_tokens"] == 100
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])

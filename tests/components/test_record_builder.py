@@ -85,3 +85,18 @@ def test_what_strips_left_out_after_the_router_is_not_called_evidence() -> None:
     assert (record["documents_after"], [entry["id"] for entry in record["kept"]]) == (1, [documents[1].id])
     gone = [(entry["id"], entry["score"], entry["reason"]) for entry in record["discarded"]]
     assert gone == [(documents[n].id, 0.9, "refined_away") for n in (0, 2)]
+
+
+def test_an_answer_that_its_model_did_not_end_is_told() -> None:
+    """It was cut off at its longest, or by a filter; what ends by itself is whole."""
+
+    def told(finish_reason: str) -> list[str]:
+        reply = ChatMessage.from_assistant("Jane", meta={"finish_reason": finish_reason})
+        coverage = RecordBuilder().run(outcome=outcome([0.9]), replies=[reply])["crag"]["coverage"]
+        assert coverage["degraded"] is bool(coverage["reasons"])
+        reasons: list[str] = coverage["reasons"]
+        return reasons
+
+    assert told("length") == ["answer_cut_off:length"]
+    assert told("content_filter") == ["answer_cut_off:content_filter"]
+    assert told("stop") == []

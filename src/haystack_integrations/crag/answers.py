@@ -6,16 +6,27 @@ that case, so that an application can tell a found answer from a polite refusal 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED, AnswerStatus
+from haystack_integrations.crag.chat_backed import CallError, kind_of
+from haystack_integrations.crag.deadlines import NoTimeLeftError
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, CUT_OFF, NOT_ASKED, AnswerStatus
 
 # Up to three digits: [2019] is a year.
 _CITED: Final = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _AROUND: Final = re.compile(r"^[\W_]+|[\W_]+$")
+
+
+class NoTextError(CallError, ValueError):
+    """A reply without any text: a model that thinks too long gives none."""
+
+    def __init__(self) -> None:
+        """Name the way out; the kind is for log and record."""
+        super().__init__("no_text")
+        self.args = ("the model replied without any text; give it more tokens, or another model",)
 
 
 def answer_account(replies: Sequence[ChatMessage], *, asked: bool, sentence: str, passages: int) -> dict[str, Any]:
@@ -40,6 +51,37 @@ def answer_account(replies: Sequence[ChatMessage], *, asked: bool, sentence: str
     # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
     status: AnswerStatus = "declined" if declines(text, sentence) else "written" if passages else "failed"
     return _account(status, known, unknown)
+
+
+def apology(text: str, error: Exception, meta: Mapping[str, Any]) -> ChatMessage:
+    """
+    Write what stands in the place of an answer that did not come.
+
+    :param text: What the user reads.
+    :param error: Why there is none.
+    :param meta: Metadata of the reply, where one came; its cost is counted.
+    :returns: A message that names the kind of failure, and whether no model was asked at all.
+    """
+    unasked = {NOT_ASKED: True} if isinstance(error, NoTimeLeftError) else {}
+    return ChatMessage.from_assistant(text, meta={**meta, **unasked, ANSWER_FAILED: kind_of(error)})
+
+
+def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> list[str]:
+    """
+    Name what is wanting in the answer of a run.
+
+    :param replies: What stands in the answer's place.
+    :param account: What `answer_account` says of it.
+    :returns: For the coverage, such as `answer_failed:deadline`, or `answer_cut_off:length` for one that its model did
+        not end; empty for a whole answer, and where none was asked for.
+    """
+    if account["status"] == "none":
+        return []
+    if account["status"] == "failed":
+        told = [str(reply.meta[ANSWER_FAILED]) for reply in replies if ANSWER_FAILED in reply.meta]
+        return [f"answer_failed:{kind}" for kind in (told or ["no_evidence"])[:1]]
+    why = replies[0].meta.get("finish_reason")
+    return [f"answer_cut_off:{why}"] if why in CUT_OFF else []
 
 
 def declines(text: str, sentence: str) -> bool:

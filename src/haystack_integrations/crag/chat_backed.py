@@ -11,7 +11,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.closing import close_all, close_all_async
-from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 
 _OPENAI: Final = "OpenAIChatGenerator"
@@ -140,17 +140,18 @@ async def ask_async(
 def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
     """Tell the metrics of one call: what is put into the list is its result."""
     provider = "openai" if speaks_openai(generator) else type(generator).__name__
-    begun, sent, error = time.monotonic(), list[Mapping[str, Any]](), None
+    begun, sent, error, asked = time.monotonic(), list[Mapping[str, Any]](), None, True
     try:
         yield sent
     except Exception as failure:
-        error = kind_of(failure)
+        error, asked = kind_of(failure), not isinstance(failure, NoTimeLeftError)
         raise
     finally:
         usage = None
         with suppress(Exception):  # whatever a generator gave: who counts must not hurt
             usage = Usage.of(sent[0]["replies"][0])
-        metrics.model_asked(model_of(generator), provider, time.monotonic() - begun, usage, error)
+        if asked:
+            metrics.model_asked(model_of(generator), provider, time.monotonic() - begun, usage, error)
 
 
 def _arguments(

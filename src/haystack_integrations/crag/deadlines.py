@@ -11,6 +11,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+class NoTimeLeftError(TimeoutError):
+    """A call that was not begun, since it could not end in time."""
+
+
 def call_within(seconds: float, function: Callable[[], T]) -> T:
     """
     Call a blocking function and wait for it at most so long.
@@ -28,6 +32,7 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     :param seconds: The longest wait, in seconds.
     :param function: What to call.
     :returns: What the function returns.
+    :raises NoTimeLeftError: When no time is left to begin with.
     :raises TimeoutError: When it has not returned in time. What the function raises is raised as it is.
     """
     _check_left(seconds)
@@ -84,7 +89,7 @@ def _check_left(seconds: float) -> None:
     """Begin nothing that cannot end in time: a call to a model would be paid for, and nobody would read its reply."""
     if seconds <= 0:
         msg = "no time is left for the call"
-        raise TimeoutError(msg)
+        raise NoTimeLeftError(msg)
 
 
 def begun(function: Callable[[], T]) -> "Future[T]":

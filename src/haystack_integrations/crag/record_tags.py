@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.corrections import strategy_of
 from haystack_integrations.crag.telemetry import MOST_ON_A_SPAN, traced_id
 
@@ -83,3 +86,19 @@ def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _degraded(reasons: Sequence[str]) -> dict[str, Any]:
     return {"crag.degraded": bool(reasons), "crag.degraded.reasons": list(reasons) or None}
+
+
+def reply_tags(reply: ChatMessage) -> dict[str, Any]:
+    """
+    Describe a model's answer for its span, without its text.
+
+    :param reply: The answer.
+    :returns: Model, finish reason and tokens, in the words of the conventions.
+    """
+    usage, why = Usage.of(reply), reply.meta.get("finish_reason")
+    return {
+        "gen_ai.response.model": reply.meta.get("model"),
+        "gen_ai.response.finish_reasons": why and [str(why)],
+        "gen_ai.usage.input_tokens": usage.tokens_in,
+        "gen_ai.usage.output_tokens": usage.tokens_out,
+    }

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.corrections import corrections_in, corrections_of, strategy_of
 from haystack_integrations.crag.decisions import Judgement, best_first, dropped_entry, graded_entry
 from haystack_integrations.crag.grades import crag_meta
@@ -117,30 +118,28 @@ def _of_grades(judgement: Judgement) -> list[str]:
 
 def run_record(
     state: CragState,
-    tokens: Mapping[str, int],
+    spent: Usage,
     answer: Mapping[str, Any],
     evidence: Sequence[Document],
-    answer_failure: str | None = None,
+    shortcomings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """
     Write down a whole run: the `crag` record that every query pipeline returns.
 
     :param state: The final state.
-    :param tokens: What the answer cost, `{"in", "out"}`.
+    :param spent: What the answer cost.
     :param answer: What became of the answer; see `answers.answer_account`.
     :param evidence: The documents as they were handed on: after the router, strips may have left some out.
-    :param answer_failure: The kind of failure that kept the answer from being written, or None.
+    :param shortcomings: What kept the answer from being written, or from its end; see `answers.shortcomings`.
     :returns: The record, plain JSON.
     """
     last, first = state.trail[-1], state.trail[0]
     applied = corrections_of(state)
-    calls = state.usage.llm_calls + (answer["status"] != "none")
+    total = state.usage + spent
     coverage = _coverage(state)
-    if answer_failure is not None:
-        coverage["reasons"] = [*coverage["reasons"], f"answer_failed:{answer_failure}"]
-        coverage["deadline_hit"] |= answer_failure == "deadline"
-        coverage["degraded"] = True
-    totals = {"in": state.usage.tokens_in + tokens["in"], "out": state.usage.tokens_out + tokens["out"]}
+    coverage["reasons"] = [*coverage["reasons"], *shortcomings]
+    coverage["deadline_hit"] |= any(one.endswith(":deadline") for one in shortcomings)
+    coverage["degraded"] |= bool(shortcomings)
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
         "abstention": last.get("abstention"),
@@ -155,12 +154,12 @@ def run_record(
         "documents_after": len(evidence),
         "kept": [graded_entry(document) for document in evidence],
         "discarded": _never_used(state, evidence),
-        "tokens": totals,
-        "llm_calls": calls,
+        "tokens": {"in": total.tokens_in, "out": total.tokens_out},
+        "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": any(crag_meta(document).get("origin") == "web" for document in evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
-        "coverage": {**coverage, "llm_calls": calls, "tokens": totals["in"] + totals["out"]},
+        "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": total.tokens_in + total.tokens_out},
         "trail": list(state.trail),
     }
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import iscoroutinefunction
 from threading import Event
 from typing import Any
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
+
+from haystack_integrations.crag.thoughts import Thoughts
 
 
 @contextmanager
@@ -18,23 +21,36 @@ def heard(callback: StreamingCallbackT | None) -> Iterator[StreamingCallbackT | 
     been closed with something else.
 
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
-    :returns: A callback of the same kind for the model, which does nothing once the block has ended; or None.
+    :returns: A callback of the same kind for the model, which does nothing once the block has ended, and is not called
+        for what a model thinks before it answers; or None.
     """
     if callback is None:
         yield None
         return
     listener: Any = callback
-    over = Event()
+    over, thoughts = Event(), Thoughts()
 
     def passed(chunk: StreamingChunk) -> Any:
-        return None if over.is_set() else listener(chunk)
+        told = None if over.is_set() else _without_thought(chunk, thoughts)
+        return None if told is None else listener(told)
 
     async def passed_async(chunk: StreamingChunk) -> None:
-        if not over.is_set():
-            await listener(chunk)
+        told = None if over.is_set() else _without_thought(chunk, thoughts)
+        if told is not None:
+            await listener(told)
 
     try:
         # By kind, since generators refuse a coroutine function where they cannot await it.
         yield passed_async if iscoroutinefunction(callback) else passed
     finally:
         over.set()
+
+
+def _without_thought(chunk: StreamingChunk, thoughts: Thoughts) -> StreamingChunk | None:
+    """Give a part of an answer without what belongs to a thought; None where nothing is left to tell."""
+    if chunk.tool_calls or chunk.tool_call_result or chunk.reasoning:
+        return chunk
+    content = thoughts.without(chunk.content, last=chunk.finish_reason is not None)
+    if chunk.content and not content and chunk.finish_reason is None:
+        return None
+    return chunk if content == chunk.content else replace(chunk, content=content)

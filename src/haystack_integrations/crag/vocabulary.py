@@ -70,5 +70,11 @@ ABSTENTION: Final = "The documents do not answer this question."
 ANSWER_FAILED: Final = "crag_failure"
 """Key of a reply's metadata: the kind of failure that kept the answer from being written."""
 
+NOT_ASKED: Final = "crag_not_asked"
+"""Key of its metadata, true where no model was asked for the answer, since no time was left."""
+
+CUT_OFF: Final = ("length", "content_filter")
+"""Finish reasons of a reply that its model did not end by itself."""
+
 COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""

@@ -1,25 +1,31 @@
 """AnswerGenerator: the answer, within the time the run has left; a model that fails costs the answer only."""
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from haystack import component, logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
+from haystack_integrations.crag.answers import NoTextError, apology
+from haystack_integrations.crag.chat_backed import (
+    ChatBacked,
+    ask,
+    ask_async,
+    check_generator,
+    kind_of,
+    model_of,
+)
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.record_tags import reply_tags
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
 from haystack_integrations.crag.telemetry import LLM_CALL, set_tags, trace
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.thoughts import without_thought
 
 logger = logging.getLogger(__name__)
-
-_NO_TEXT: Final = "no_text"
 
 
 @component
@@ -89,9 +95,10 @@ class AnswerGenerator(ChatBacked):
                 seconds = seconds_for(state, self.timeout_s)
                 with heard(streaming_callback) as callback:
                     sent = ask(self.chat_generator, messages, seconds, streaming_callback=callback)
-                return self._told(span, {"replies": sent["replies"]})
+                replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
+            return self._told(span, replies)
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
@@ -115,36 +122,25 @@ class AnswerGenerator(ChatBacked):
                 seconds = seconds_for(state, self.timeout_s)
                 with heard(streaming_callback) as callback:
                     sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
-                return self._told(span, {"replies": sent["replies"]})
+                replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
+            return self._told(span, replies)
 
-    def _failed(self, span: Span, error: Exception) -> dict[str, Any]:
+    def _failed(self, span: Span, error: Exception, meta: dict[str, Any] | None = None) -> dict[str, Any]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
         set_tags(span, {**LLM_CALL, "error.type": kind})
         if self.on_failure == "raise":
             raise error
-        return {"replies": [ChatMessage.from_assistant(self.apology, meta={ANSWER_FAILED: kind})]}
+        return {"replies": [apology(self.apology, error, meta or {})]}
 
-    def _told(self, span: Span, result: dict[str, Any]) -> dict[str, Any]:
-        """Put model, finish reason and tokens on the span."""
+    def _told(self, span: Span, replies: list[ChatMessage]) -> dict[str, Any]:
+        """Put model, finish reason and tokens on the span; a reply without text is a failure, with what it cost."""
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
-        for reply in result["replies"][:1]:
-            usage, why = Usage.of(reply), reply.meta.get("finish_reason")
-            tags = {"gen_ai.response.model": reply.meta.get("model"), "gen_ai.usage.input_tokens": usage.tokens_in}
-            tags |= {"gen_ai.response.finish_reasons": why and [str(why)]}
-            set_tags(span, {**tags, "gen_ai.usage.output_tokens": usage.tokens_out})
+        for reply in replies[:1]:
+            set_tags(span, reply_tags(reply))
             if not (reply.text or "").strip():
-                return self._empty(span, reply)
-        return result
-
-    def _empty(self, span: Span, reply: ChatMessage) -> dict[str, Any]:
-        """Treat a reply without text as a failure, with what it cost: a model that thinks too long gives none."""
-        logger.warning("The answer could not be written: {kind}", kind=_NO_TEXT)
-        set_tags(span, {"error.type": _NO_TEXT})
-        if self.on_failure == "raise":
-            msg = "the model replied without any text; give it more tokens, or another model"
-            raise ValueError(msg)
-        return {"replies": [ChatMessage.from_assistant(self.apology, meta={**reply.meta, ANSWER_FAILED: _NO_TEXT})]}
+                return self._failed(span, NoTextError(), reply.meta)
+        return {"replies": replies}

@@ -5,7 +5,7 @@ from typing import Any
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.answers import answer_account
+from haystack_integrations.crag.answers import answer_account, shortcomings
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -14,7 +14,7 @@ from haystack_integrations.crag.record_tags import record_tags
 from haystack_integrations.crag.records import run_record
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
-from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
+from haystack_integrations.crag.vocabulary import ABSTENTION, NOT_ASKED
 
 
 @component
@@ -65,16 +65,13 @@ class RecordBuilder:
                 numbers of the passages it cites, `cited_unknown` numbers that no passage has.
             - `documents`: The evidence the run ended with; empty when the router abstained.
         """
-        spent = sum((Usage.of(reply) for reply in replies or ()), Usage())
-        tokens = {"in": spent.tokens_in, "out": spent.tokens_out}
         asked = outcome.action == "generate"
-        failure = next((reply.meta[ANSWER_FAILED] for reply in replies or () if ANSWER_FAILED in reply.meta), None)
         evidence = list(outcome.evidence) if documents is None else documents
         told = answer_account(replies or (), asked=asked, sentence=self.abstention, passages=len(evidence))
-        if told["status"] == "failed" and failure is None:
-            failure = "no_evidence"
+        calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies or ())
+        spent = sum((Usage.of(reply) for reply in replies or ()), Usage(llm_calls=int(calls)))
         with trace("crag.record") as span:
-            record = run_record(outcome, tokens, told, evidence, failure)
+            record = run_record(outcome, spent, told, evidence, shortcomings(replies or (), told))
             if record["mode"] != "off":
                 answered(told["status"])
             set_tags(span, record_tags(record))

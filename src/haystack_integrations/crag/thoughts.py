@@ -1,0 +1,78 @@
+"""What a model thinks before it answers: many servers leave it in front of the answer, in `<think>…</think>`."""
+
+import re
+from typing import Any, Final
+
+from haystack.dataclasses import ChatMessage
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = re.compile("</think>", re.IGNORECASE)
+
+
+class Thoughts:
+    """
+    Takes a thought out of the beginning of a text that comes in parts; a tag further on is text, and stays.
+
+    ```python
+    from haystack_integrations.crag.thoughts import Thoughts
+
+    thoughts = Thoughts()
+    parts = ["<thi", "nk>Passage [2]?", " No.</th", "ink>\\n\\n", "Jane ", "Austen [1]."]
+    assert "".join(map(thoughts.without, parts)) == "Jane Austen [1]."
+    assert thoughts.thought == "Passage [2]? No."
+    ```
+    """
+
+    def __init__(self) -> None:
+        """Begin at the beginning of a text."""
+        self.thought = ""
+        self._held = ""
+        self._ended = self._within = False
+
+    def without(self, part: str, *, last: bool = False) -> str:
+        """
+        Give as much of the text as is known to be no thought.
+
+        :param part: The next part of it.
+        :param last: Whether it is the last one: then nothing is held back any more.
+        :returns: Text to show; nothing of a thought that never ends.
+        """
+        if self._ended:
+            return part
+        self._held += part
+        if not self._within:
+            begun = self._held.lstrip()
+            start = begun[: len(_OPEN)].lower()
+            if start == _OPEN:
+                self._within, self._held = True, begun[len(_OPEN) :]
+            elif last or not _OPEN.startswith(start):
+                return self._shown(self._held)
+            else:
+                return ""
+        return self._after_thought(last=last)
+
+    def _after_thought(self, *, last: bool) -> str:
+        close = _CLOSE.search(self._held)
+        self.thought = (self._held[: close.start()] if close else self._held).strip()
+        answer = self._held[close.end() :].lstrip() if close else ""
+        # What stands between thought and answer is neither: the answer begins with its first sign.
+        return self._shown(answer) if answer or last else ""
+
+    def _shown(self, text: str) -> str:
+        self._ended, self._held = True, ""
+        return text
+
+
+def without_thought(reply: ChatMessage) -> ChatMessage:
+    """
+    Put a thought where Haystack keeps such: `reasoning` of the message, beside the answer and not in it.
+
+    :param reply: A model's reply.
+    :returns: It, or a message with the same metadata whose text is the answer alone.
+    """
+    thoughts = Thoughts()
+    answer = thoughts.without(reply.text or "", last=True)
+    if answer == (reply.text or ""):
+        return reply
+    rest: dict[str, Any] = {"meta": reply.meta, "name": reply.name, "tool_calls": reply.tool_calls or None}
+    return ChatMessage.from_assistant(answer or None, reasoning=reply.reasoning or thoughts.thought or None, **rest)
