@@ -136,6 +136,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "on_empty": "drop",
         "max_prompt_tokens": 500,
         "deadline_s": 3.0,
+        "calls_beside": 1,
         "title_field": "headline",
     },
     "WebFallback": {

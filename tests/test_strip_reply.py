@@ -54,7 +54,8 @@ def test_numbers_are_read_from_every_usual_form(text: str) -> None:
         ('{"keep": [NaN]}', "not_json"),
         ("[" + "9" * 5000 + "]", "not_json"),
         ('{"keep": [77]}', "unknown_numbers"),
-        ('{"keep": [0, -1]}', "unknown_numbers"),
+        ('{"keep": [6, -1]}', "unknown_numbers"),
+        ('{"keep": [0, 2]}', "counted_from_0"),
         ("x" * 70_000, "too_long"),
         ("[" * 20_000, "too_long"),
     ],
@@ -87,7 +88,7 @@ def test_an_empty_list_is_an_answer() -> None:
 
 def test_numbers_of_no_strip_are_dropped_and_counted() -> None:
     """The others count."""
-    assert read_numbers('{"keep": [0, 2, 6, -2, 99999999999999999999]}', 5, finish_reason="stop") == Named((2,), 4)
+    assert read_numbers('{"keep": [7, 2, 6, -2, 99999999999999999999]}', 5, finish_reason="stop") == Named((2,), 4)
 
 
 _VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), st.lists)

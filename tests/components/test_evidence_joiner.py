@@ -42,6 +42,15 @@ def test_score_fusion_scales_each_list() -> None:
     assert [document.score for document in documents] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("score", [None, float("nan"), float("inf")])
+def test_a_score_that_is_no_number_puts_no_document_first(score: float | None) -> None:
+    """And spoils none of the others."""
+    joiner = EvidenceJoiner({"bm25": 1.0}, fusion="score")
+    found = joiner.run(bm25=[doc("odd", score), doc("best", 20.0), doc("good", 15.0), doc("last", 10.0)])["documents"]
+    assert [document.content for document in found][:2] == ["text of best", "text of good"]
+    assert [document.score for document in found] == [1.0, 0.5, 0.0, 0.0]
+
+
 def test_each_retrievers_own_score_and_rank_are_kept() -> None:
     """And the cosine is read out of Elasticsearch's (1 + cosine) / 2."""
     joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0}, similarity={"dense": "half_cosine"})

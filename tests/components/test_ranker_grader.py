@@ -84,6 +84,32 @@ def test_every_document_keeps_its_place_and_gets_the_rankers_score(asynchronous:
     assert grade_of(result["documents"][0]).grader == "RankerGrader:ByNumber"  # type: ignore[union-attr]
 
 
+@BOTH_DOORS
+def test_documents_of_one_id_are_scored_each_by_itself(asynchronous: bool) -> None:
+    """As splitters that number their pieces anew for each file give them."""
+    grader = RankerGrader(ByNumber())
+    documents = [Document(id="1", content="0.9 good"), Document(id="1", content="0.1 bad"), Document(content="0.5 so")]
+    arguments: dict[str, Any] = {"query": QUESTION, "documents": documents}
+    result = asyncio.run(grader.run_async(**arguments)) if asynchronous else grader.run(**arguments)
+    assert [(d.id, d.content) for d in result["documents"]] == [(d.id, d.content) for d in documents]
+    assert result["scores"] == [0.9, 0.1, 0.5]
+
+
+def test_what_a_ranker_writes_into_metadata_stays_its_own() -> None:
+    @component
+    class Marking:
+        @component.output_types(documents=list[Document])
+        def run(self, documents: list[Document]) -> dict[str, Any]:
+            for document in documents:
+                document.meta["tags"].append("ranked")
+            return {"documents": [replace(document, score=0.5) for document in documents]}
+
+    page = Document(content="a", meta={"tags": ["mine"]})
+    result = RankerGrader(Marking()).run(query=QUESTION, documents=[page])
+    assert result["scores"] == [0.5]
+    assert page.meta["tags"] == result["documents"][0].meta["tags"] == ["mine"]
+
+
 def test_logits_become_grades_on_a_curve() -> None:
     """The middle is 0.5; far ends neither overflow nor leave [0, 1]."""
     result = run("3 a", "5 b", "-1e9 c", "1e9 d", scale="logit", slope=0.5, middle=3.0)

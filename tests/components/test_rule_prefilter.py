@@ -54,6 +54,13 @@ def test_high_vector_score_rule_reads_the_kept_similarity() -> None:
     assert result["rule_name"] == "high_vector_score"
 
 
+@pytest.mark.parametrize("said", ["dense", {"dense": 0.9}, {"dense": {"similarity": "0.9"}}, {"dense": {}}, None])
+def test_what_is_no_similarity_in_a_documents_metadata_approves_nothing(said: object) -> None:
+    """Metadata is anybody's."""
+    documents = [annotate(found(0.9), retrievers=said), found(0.9), found(0.95)]
+    assert RulePrefilter().run(query=QUESTION, documents=documents)["rule_name"] == ""
+
+
 def test_a_fused_score_never_meets_the_similarity_threshold() -> None:
     """A high rank score of a document that vector search did not find approves nothing."""
     documents = [found(0.95), found(0.9), found(None, "bm25", score=0.99)]

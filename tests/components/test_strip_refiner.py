@@ -312,6 +312,8 @@ def test_scores_are_in_range(contents: list[str]) -> None:
             r"max_prompt_tokens must be at least \d+, since the prompt without strips takes \d+, but got 100",
         ),
         ({"deadline_s": 0}, "deadline_s must be a finite number > 0"),
+        ({"calls_beside": -1}, "calls_beside must be a whole number, 0 or more, but got -1"),
+        ({"calls_beside": True}, "calls_beside must be a whole number, 0 or more, but got True"),
         ({"threshold": "best"}, "threshold must be in .*, but got 'best'; 'auto' takes what suits the scorer"),
         ({"evidence_share": 0.9}, "evidence_share goes with scorer='calibrated' only, .*, but got 'lexical'"),
         ({"evidence_share": 0.0, "scorer": "calibrated"}, "evidence_share must be above 0 and at most 1, .* got 0.0"),

@@ -264,3 +264,20 @@ def test_a_document_that_a_correction_leaves_nothing_of_is_on_record(
     crag = run(in_memory_store, scripted_model, asynchronous=False)["crag"]
     assert {"id": "away", "score": 0.5, "reason": "refined_away"} in crag["discarded"]
     assert {entry["id"] for entry in crag["kept"]}.isdisjoint(entry["id"] for entry in crag["discarded"])
+
+
+@BOTH
+def test_two_branches_together_keep_to_the_budget(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """One call is left for the query and the sentences: the query has it, wording chooses the sentences."""
+    fill(in_memory_store, [Document(content=GDP)])
+    scripted_model.reply = model({"The GDP": 0.6})
+    metasearch.finds(["INSEE: the GDP of France in figures."])
+    chat = OpenAIChatGenerator(
+        api_key=Secret.from_token("k"), model=NAME, api_base_url=scripted_model.url, max_retries=0
+    )
+    rag = load("strict_rag", store=in_memory_store, generator=chat)
+    crag = run_by_door(rag, asynchronous=asynchronous, query=QUESTION, budget={"llm_calls": 2})["crag"]
+    # A grading, the rewritten query; the answer is not counted against the budget.
+    assert scripted_model.calls == crag["llm_calls"] == 3

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from math import inf
+from math import inf, isfinite
 from typing import Any, Final
 
 from haystack import Document
@@ -67,7 +67,12 @@ def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:
 
 
 def _scaled_scores(documents: Sequence[Document], _k: int) -> list[float]:
-    scores = [0.0 if document.score is None else document.score for document in documents]
+    # A score that is none, or no number, says nothing in favour of a document.
+    known = [document.score for document in documents if document.score is not None and isfinite(document.score)]
+    least = min(known, default=0.0)
+    scores = [
+        least if document.score is None or not isfinite(document.score) else document.score for document in documents
+    ]
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
 

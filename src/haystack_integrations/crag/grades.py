@@ -200,8 +200,8 @@ def unite(first: Iterable[Document], *others: Iterable[Document]) -> list[Docume
     :param others: Further lists.
     :returns: One list without repeated ids.
     """
-    by_id = {document.id: document for document in first}
-    for documents in others:
+    by_id: dict[str, Document] = {}
+    for documents in (first, *others):
         for document in documents:
             by_id.setdefault(document.id, document)
     return list(by_id.values())

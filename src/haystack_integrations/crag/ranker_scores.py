@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -29,7 +30,7 @@ class Ranking:
     """
     The ranking of one list.
 
-    :ivar asked: The documents that the ranker is to score.
+    :ivar asked: Copies of the documents that the ranker is to score, each named by its place in the list.
     """
 
     def __init__(self, name: str, query: str, documents: Sequence[Document], state: CragState | None) -> None:
@@ -37,17 +38,18 @@ class Ranking:
         self.name, self.query, self.documents = name, query, documents
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
-        self.grades: dict[str, Grade] = {}
+        self.grades: dict[int, Grade] = {}
         self.asked: list[Document] = []
-        for document in () if self.skipped else documents:
+        for place, document in () if self.skipped else enumerate(documents):
             known = given_in_run(state, document, self.question)
             if known is not None:
-                self.grades[document.id] = known
+                self.grades[place] = known
             elif not (document.content or "").strip():
-                self.grades[document.id] = Grade(0.0, "graded", name, self.question, "no_content")
+                self.grades[place] = Grade(0.0, "graded", name, self.question, "no_content")
             else:
-                # Without the retriever's score: a ranker that only orders would hand it on as if it were its own.
-                self.asked.append(replace(document, score=None))
+                # Without the retriever's score: a ranker that only orders would hand it on as if it were its own. Named
+                # by its place, since two documents may have one id, with metadata of its own that a ranker may change.
+                self.asked.append(replace(document, id=str(place), score=None, meta=deepcopy(document.meta)))
 
     def arguments(self, ranker: Any) -> dict[str, Any]:
         """
@@ -79,17 +81,17 @@ class Ranking:
                 self.fail([document], "not_ranked" if document.id not in scores else "no_score")
             else:
                 grade = _unit(score) if scale == "unit" else _logistic(slope * (score - middle))
-                self.grades[document.id] = Grade(round(grade, 4), "graded", self.name, self.question)
+                self.grades[int(document.id)] = Grade(round(grade, 4), "graded", self.name, self.question)
 
     def fail(self, documents: Sequence[Document], reason: str) -> None:
         """
         Write down that documents could not be judged.
 
-        :param documents: The documents.
+        :param documents: Documents of `asked`.
         :param reason: The kind of failure.
         """
         for document in documents:
-            self.grades[document.id] = Grade.failed(self.name, self.question, reason)
+            self.grades[int(document.id)] = Grade.failed(self.name, self.question, reason)
 
     def concluded(self, span: Span) -> dict[str, Any]:
         """
@@ -98,7 +100,7 @@ class Ranking:
         :param span: The span of the run.
         :returns: `documents`, `scores`, `status`, `report`.
         """
-        given = [self.grades.get(document.id) for document in self.documents]
+        given = [self.grades.get(place) for place in range(len(self.documents))]
         failed = [grade for grade in given if grade is not None and grade.status == "failed"]
         judged = [grade.score for grade in given if grade is not None and grade.status != "failed"]
         status: GraderStatus = "skipped" if self.skipped else "ok"

@@ -91,7 +91,7 @@ def _coverage_of_pass(
 ) -> dict[str, Any]:
     """Say how much of the evidence was judged in one pass, what it cost, and why it was not more."""
     retrieval = report.get("retrieval")
-    reasons = [*reasons_of(retrieval), *(str(reason) for reason in report.get("reasons", ()))]
+    reasons = [*reasons_of(retrieval), *report.get("reasons", ())]
     if not any(reason.startswith(_GRADER) for reason in reasons):
         reasons += _of_grades(judgement)  # a grader that says nothing of its failures, or whose report is not connected
     reasons += [f"web_{state.web}"] if state.web in ("failed", "cooldown") else []

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 from haystack_integrations.crag.decisions import Judgement
+from haystack_integrations.crag.errors import ConfigurationError
 
 ReportStatus = Literal["ok", "incomplete", "failed"]
 """All of the index was searched, a part of it, or nothing."""
@@ -21,9 +22,37 @@ def together(reports: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
     :returns: `status`: `failed` when none of them could search, `incomplete` when something was not searched, else
         `ok`; and `retrievers`, what each said.
     """
-    said = {name: dict(report) for name, report in reports.items() if report}
+    said = {name: {"status": "ok", **report} for name, report in reports.items() if report}
     statuses = [said.get(name, {}).get("status", "ok") for name in reports]
+    for status in statuses:
+        _check_status(status)
     return {"status": _status(statuses), "retrievers": said}
+
+
+def checked_retrieval(report: Any) -> dict[str, Any] | None:
+    """
+    Refuse what is no report of a retrieval.
+
+    :param report: What was given as one, or None.
+    :returns: It, with `status` and `retrievers`.
+    :raises ConfigurationError: For another form, or an unknown status.
+    """
+    if report is None:
+        return None
+    said = report.get("retrievers", {}) if isinstance(report, Mapping) else None
+    if not isinstance(said, Mapping) or not all(isinstance(one, Mapping) for one in said.values()):
+        msg = f"got {report!r} as a retrieval's report, wanted what EvidenceJoiner gives: its status and `retrievers`"
+        raise ConfigurationError(msg)
+    known = {name: {"status": "ok", **one} for name, one in said.items()}
+    for one in (report, *known.values()):
+        _check_status(one.get("status", "ok"))
+    return {**report, "status": report.get("status", "ok"), "retrievers": known}
+
+
+def _check_status(status: object) -> None:
+    if status not in get_args(ReportStatus):
+        msg = f"got {status!r} as the status of a search, wanted one of {list(get_args(ReportStatus))}"
+        raise ConfigurationError(msg)
 
 
 def _status(statuses: Sequence[str]) -> ReportStatus:

@@ -11,12 +11,11 @@ from haystack_integrations.crag.abstention import account
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.corrections import corrections_of, strategy_of
 from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
-from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, taken_up, unite
-from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.record_tags import route_tags
 from haystack_integrations.crag.records import decision_record
+from haystack_integrations.crag.reports import read_report
 from haystack_integrations.crag.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
@@ -66,7 +65,9 @@ class Routing:
         :param mode: The mode asked for, or None.
         :returns: What is done, the decision record, and the state after it.
         """
-        known = (state or CragState.start(query)).spend(_usage(report))
+        report = read_report(report)
+        spent = Usage(**{name: report[name] for name in asdict(Usage())})
+        known = (state or CragState.start(query)).spend(spent)
         question = question_id(query)
         mode_now = check_mode(mode or known.mode or self.mode)
         documents = taken_up(documents, question)
@@ -104,7 +105,7 @@ class Routing:
     ) -> Judgement:
         said: Any = report.get("verdict")
         own, least = (said.get("verdict"), said.get("correct_from")) if isinstance(said, Mapping) else (said, None)
-        of_set = {"set_score": _checked(report.get("set_score")), "set_verdict": own}
+        of_set = {"set_score": report.get("set_score"), "set_verdict": own}
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
             last = known.trail[-1]
@@ -144,14 +145,6 @@ def _unchanged(judgement: Judgement, known: CragState) -> Judgement:
     last = known.trail[-1]
     least = last["thresholds"].get("correct_from")
     return replace(judgement, verdict=last["verdict"], score=last["score"], rule=f"web_{known.web}", correct_from=least)
-
-
-def _checked(score: Any) -> Any:
-    """Refuse a score of the set on another scale: 85 would be more than correct."""
-    if score is None or (is_number(score) and 0 <= score <= 1):
-        return score
-    msg = f"got {score!r} as the set_score in the grader's report, wanted a number from 0 to 1; divide by its maximum"
-    raise ConfigurationError(msg)
 
 
 def _passed(known: CragState, done: Choice, decision: dict[str, Any]) -> CragState:
@@ -207,11 +200,6 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
     if after.action not in LOOP_ACTIONS:
         strategy = strategy_of(corrections_of(after))
         metrics.run_decided(decision["verdict"], strategy, decision["score"], after.seconds() if timed else None)
-
-
-def _usage(report: Mapping[str, Any]) -> Usage:
-    """Read what the grader says it spent."""
-    return Usage(**{name: int(report.get(name, 0)) for name in asdict(Usage())})
 
 
 def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:

@@ -95,16 +95,21 @@ class CragState:
             return "tokens"
         return None
 
-    def forbids(self, tokens: int) -> str | None:
+    def forbids(self, tokens: int, beside: int = 0) -> str | None:
         """
         Tell which limit of the budget forbids one more call to a model.
 
         :param tokens: What the call is going to need, estimated.
+        :param beside: Calls that another branch of the run may make at the same time.
         :returns: As `exhausted`; `tokens` also when there are not that many left.
         """
         spent = self.usage.tokens_in + self.usage.tokens_out
-        most = self.budget.tokens
-        return self.exhausted() or ("tokens" if most is not None and spent + tokens > most else None)
+        most, calls = self.budget.tokens, self.budget.llm_calls
+        if (limit := self.exhausted()) is not None:
+            return limit
+        if calls is not None and self.usage.llm_calls + beside >= calls:
+            return "llm_calls"
+        return "tokens" if most is not None and spent + tokens > most else None
 
     def seconds_left(self) -> float | None:
         """Tell how many seconds of the budget remain (never below 0), or None without a limit."""

@@ -44,6 +44,7 @@ class RefinerOptions:
     max_tokens: int
     max_prompt_tokens: int
     deadline_s: float
+    calls_beside: int
     on_empty: OnEmpty
     title_field: str | None
 
@@ -63,9 +64,12 @@ class RefinerOptions:
                 raise ConfigurationError(msg)
         for name in ("window", "top_n", "max_tokens", "max_prompt_tokens"):
             value = getattr(options, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            if value is not None and not _is_whole(value, 1):
                 msg = f"{name} must be at least 1, but got {value!r}"
                 raise ConfigurationError(msg)
+        if not _is_whole(options.calls_beside, 0):
+            msg = f"calls_beside must be a whole number, 0 or more, but got {options.calls_beside!r}"
+            raise ConfigurationError(msg)
         check_positive({"deadline_s": options.deadline_s})
         options._check_threshold()
         options._check_share()
@@ -110,3 +114,7 @@ class RefinerOptions:
             msg = f"scorer='ranker' needs a Haystack ranker as ranker, but got {type(self.ranker).__name__}; "
             msg += "pass one, or use scorer='lexical'"
             raise ConfigurationError(msg)
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

@@ -124,7 +124,7 @@ class Refinement:
             return None
         if self.options.scorer == "ranker":
             return "deadline" if self.state.seconds_left() == 0 else None
-        return self.state.forbids(tokens)
+        return self.state.forbids(tokens, beside=self.options.calls_beside)
 
     def _seconds(self) -> float:
         return seconds_for(self.state, self.options.deadline_s)

@@ -25,7 +25,7 @@ class Named:
     :param numbers: The numbers of strips that were shown, each once, in the reply's order.
     :param unknown: How many numbers of no strip it named; they are dropped.
     :param problem: Why the reply cannot be used, or None: `empty`, `too_long`, `length`, `content_filter`, `not_json`,
-        `invalid` (something that is no number, or two lists that differ), `unknown_numbers`.
+        `invalid` (something that is no number, or two lists that differ), `counted_from_0`, `unknown_numbers`.
     """
 
     numbers: tuple[int, ...] = ()
@@ -52,6 +52,8 @@ def read_numbers(text: str | None, count: int, *, finish_reason: str | None) -> 
     if any(found is None or set(found) != set(numbers[0] or ()) for found in numbers):
         return Named(problem="invalid")
     distinct = tuple(dict.fromkeys(numbers[0] or ()))
+    if 0 in distinct:
+        return Named(problem="counted_from_0")  # all the others name the strip before the one that is meant
     known = tuple(number for number in distinct if 1 <= number <= count)
     nothing_known = bool(distinct) and not known
     return Named(known, len(distinct) - len(known), "unknown_numbers" if nothing_known else None)

@@ -144,6 +144,7 @@ def _history_scores(history: list[dict[str, Any]]) -> tuple[dict[str, float], li
 
 def _similarity(document: Document, scores: dict[str, float]) -> float:
     """Read a document's vector similarity; one that vector search did not find has none, and fails the rule."""
-    retrievers = crag_meta(document).get("retrievers", {}).values()
-    kept = [entry["similarity"] for entry in retrievers if entry.get("similarity") is not None]
+    retrievers = crag_meta(document).get("retrievers")
+    said = retrievers.values() if isinstance(retrievers, dict) else ()  # metadata is anybody's
+    kept = [value for one in said if isinstance(one, dict) and is_number(value := one.get("similarity"))]
     return float(max([*kept, scores.get(document.id, _NONE)]))

@@ -59,6 +59,7 @@ class StripRefiner(PartBacked):
         on_empty: OnEmpty = "best",
         max_prompt_tokens: int = 6000,
         deadline_s: float = 20.0,
+        calls_beside: int = 0,
         title_field: str | None = "title",
     ) -> None:
         """
@@ -87,6 +88,8 @@ class StripRefiner(PartBacked):
         :param max_prompt_tokens: Most estimated tokens of the prompt; strips that it has no room for are judged by
             wording.
         :param deadline_s: Most seconds to wait for model or ranker.
+        :param calls_beside: For `llm`, calls that a branch beside may make from the same budget: wording judges
+            where it has none to spare.
         :param title_field: Metadata field with a document's title, which a strip need not repeat. None for no title.
         :raises ConfigurationError: When a value is not usable, or the part that a scorer needs is missing.
         """
@@ -94,7 +97,7 @@ class StripRefiner(PartBacked):
         self.scorer, self.model, self.ranker, self.chat_generator = scorer, model, ranker, chat_generator
         self.calibration, self.evidence_share = calibration, evidence_share
         self.threshold, self.top_n, self.max_tokens, self.on_empty = threshold, top_n, max_tokens, on_empty
-        self.max_prompt_tokens, self.deadline_s = max_prompt_tokens, deadline_s
+        self.max_prompt_tokens, self.deadline_s, self.calls_beside = max_prompt_tokens, deadline_s, calls_beside
         self._options = RefinerOptions.of(self)
 
     @component.output_types(documents=list[Document], dropped=list[Document], report=dict[str, Any], state=CragState)

@@ -1,0 +1,87 @@
+"""What a grader says of its work, as a router reads it: anybody may write one, so it is checked and made plain here."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from math import inf
+from typing import Any, Final, get_args
+
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.retrieval_report import checked_retrieval
+from haystack_integrations.crag.vocabulary import Verdict
+
+_COSTS: Final = tuple(asdict(Usage()))
+
+
+def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Read a report.
+
+    :param report: What grader and cascade say, and under `retrieval` what EvidenceJoiner says.
+    :returns: The same as plain JSON: costs as whole numbers, `reasons` a list, `verdict` in the package's own words.
+    :raises ConfigurationError: For an entry that is not what its name says; None is as good as none.
+    """
+    said: dict[str, Any] = plain(report)
+    said |= {name: _cost(name, said.get(name)) for name in _COSTS}
+    said["reasons"] = _reasons(said.get("reasons"))
+    if said.get("set_score") is None:
+        said.pop("set_score", None)
+    elif not is_number(said["set_score"]) or not 0 <= said["set_score"] <= 1:
+        _refuse("set_score", said["set_score"], "a number from 0 to 1; divide by its maximum")
+    said["verdict"] = _verdict(said.get("verdict"))
+    for name in ("signals", "cascade"):
+        if said.get(name) is not None and not isinstance(said[name], Mapping):
+            _refuse(name, said[name], "a mapping")
+    said["retrieval"] = checked_retrieval(said.get("retrieval"))
+    return said
+
+
+def plain(value: Any) -> Any:
+    """
+    Make plain JSON of a value: NumPy's numbers and arrays, tuples and sets are none.
+
+    :param value: Anything.
+    :returns: Mappings, lists, texts, numbers, booleans and None; the text of anything else.
+    """
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, Iterable):
+        return [plain(entry) for entry in value]
+    return str(value)
+
+
+def _cost(name: str, value: Any) -> int:
+    if value is None:
+        return 0
+    if not is_number(value) or not 0 <= value < inf:
+        _refuse(name, value, "a whole number, 0 or more")
+    return int(value)
+
+
+def _reasons(value: Any) -> list[str]:
+    if value is not None and not isinstance(value, str | list):
+        _refuse("reasons", value, "a list of texts")
+    return [value] if isinstance(value, str) else [str(reason) for reason in value or ()]
+
+
+def _verdict(value: Any) -> Any:
+    """Read a verdict, or a mapping that holds one: other capitals are no other verdict."""
+    if isinstance(value, Mapping):
+        least = value.get("correct_from")
+        if least is not None and not is_number(least):
+            _refuse("verdict.correct_from", least, "a probability")
+        return {**value, "verdict": _verdict(value.get("verdict"))}
+    told = value.strip().lower() if isinstance(value, str) else value
+    if told is not None and told not in get_args(Verdict):
+        _refuse("verdict", value, f"one of {list(get_args(Verdict))}")
+    return told
+
+
+def _refuse(name: str, value: object, wanted: str) -> None:
+    msg = f"got {value!r} as {name} in the grader's report, wanted {wanted}"
+    raise ConfigurationError(msg)
