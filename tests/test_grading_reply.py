@@ -51,7 +51,7 @@ def test_forms_that_models_send_are_understood(text: str) -> None:
 
 
 def test_a_declared_scale_divides_the_scores() -> None:
-    """0-10 becomes 0-1; 0-1 replies stay valid numbers of that scale."""
+    """0-10 becomes 0-1."""
     assert scores(json.dumps([9, 2, 5]), scale=10) == SCORES
 
 
@@ -296,3 +296,23 @@ def test_a_reply_on_another_scale_credits_none_of_its_marks() -> None:
     said = {"evaluations": [{"id": "a1b2c3", "score": 8}, {"id": "b2c3d4", "score": 1}, {"id": "c3d4e5", "score": 0}]}
     reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4", "c3d4e5"], finish_reason="stop")
     assert ({key: entry.score for key, entry in reply.entries.items()}, reply.problem) == ({"c3d4e5": 0.0}, "invalid")
+
+
+@pytest.mark.parametrize(
+    ("marks", "credited"),
+    [
+        ([0.9, 0.2, 0.0], [None, None, 0.0]),
+        ([1, 0.5, 0.3], [None, None, None]),
+        ([1, 0, 1], [0.1, 0.0, 0.1]),
+        ([9, 0.5, 0], [0.9, 0.05, 0.0]),
+        ([0, 0, 0], [0.0, 0.0, 0.0]),
+    ],
+)
+def test_marks_from_0_to_1_on_a_scale_of_10_are_not_read_as_tenths(
+    marks: list[float], credited: list[float | None]
+) -> None:
+    """Fractions and nothing above 1: a 0.9 is nearly full marks there, and next to nothing here."""
+    reply = read_reply(json.dumps(dict(zip(KEYS, marks, strict=True))), KEYS, finish_reason="stop", scale=10)
+    found = [reply.entries[key].score if key in reply.entries else None for key in KEYS]
+    assert found == pytest.approx(credited)
+    assert reply.problem == (None if None not in credited else "invalid")

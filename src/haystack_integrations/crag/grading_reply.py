@@ -8,7 +8,7 @@ scores. An entry is an object, or the text `KEY SCORE`, which costs a model a th
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
@@ -25,6 +25,7 @@ from haystack_integrations.crag.json_scan import (
 from haystack_integrations.crag.model_reply import problem_of
 
 _MOST_VALUES: Final = 64
+_ROUNDING: Final = 1e-9
 _MOST_MENDED: Final = 2000
 _MOST_SCALE: Final = 1_000_000
 _NUMBER: Final = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,20})?")
@@ -56,7 +57,8 @@ class Reply:
     :param positional: Whether scores were credited by position, in an array of exactly the right length.
     :param unknown: Entries for keys nobody asked about; dropped.
     :param conflicting: Keys with contradicting scores; treated as missing.
-    :param off_scale: Whether some score was above the scale: then 1 may be 1 of 10, and only zeros are credited.
+    :param off_scale: Whether some score was above the scale: then 1 may be 1 of 10, and only zeros are credited. Likewise
+        marks from 0 to 1 on a longer scale.
     :param clean: Whether the model ended by itself and nothing was repaired: such grades may be kept for later runs.
     """
 
@@ -91,6 +93,8 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
     for key in reply.conflicting:
         reply.entries.pop(key, None)
+    if _of_the_unit_scale(reply.entries.values(), scale):
+        reply.off_scale, reply.problem = True, reply.problem or "invalid"
     if reply.off_scale:
         reply.entries = {key: entry for key, entry in reply.entries.items() if entry.score == 0}
     reply.clean = finish_reason == "stop" and not reply.repaired
@@ -99,6 +103,12 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
     elif reply.problem is None:
         reply.problem = "invalid" if reply.conflicting else "missing"
     return reply
+
+
+def _of_the_unit_scale(entries: Iterable[Entry], scale: float) -> bool:
+    """Tell whether a model marked from 0 to 1 where more was asked for: fractions, and nothing above 1."""
+    marks = [entry.score * scale for entry in entries]
+    return scale > 1 and max(marks, default=2) <= 1 + _ROUNDING and any(0 < mark < 1 - _ROUNDING for mark in marks)
 
 
 def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *, repair: bool) -> None:
