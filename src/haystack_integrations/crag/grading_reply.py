@@ -57,7 +57,7 @@ class Reply:
     :param positional: Whether scores were credited by position, in an array of exactly the right length.
     :param unknown: Entries for keys nobody asked about; dropped.
     :param conflicting: Keys with contradicting scores; treated as missing.
-    :param off_scale: Whether some score was above the scale: then 1 may be 1 of 10, and only zeros are credited. Likewise
+    :param off_scale: Whether a score was above the scale: then 1 may be 1 of 10, and only zeros are credited. Likewise
         marks from 0 to 1 on a longer scale.
     :param clean: Whether the model ended by itself and nothing was repaired: such grades may be kept for later runs.
     """
