@@ -159,9 +159,9 @@ def test_fifty_searches_waiting_for_the_end_of_a_cool_down_send_one_request(one:
 
 
 @BOTH
-def test_twenty_searches_at_once_take_no_longer_than_two(asynchronous: bool, one: WebServer) -> None:
-    """No lock is held while a provider works."""
-    one.always(delay=0.5)
+def test_twenty_searches_at_once_do_not_wait_for_each_other(asynchronous: bool, one: WebServer) -> None:
+    """No lock is held while a provider works; one after the other they would take twenty seconds."""
+    one.always(delay=1.0)
     chain = WebSearchChain([HttpxSearch(one.url)])
 
     async def many() -> list[str]:
@@ -181,7 +181,7 @@ def test_twenty_searches_at_once_take_no_longer_than_two(asynchronous: bool, one
             each.start()
         for each in threads:
             each.join()
-    assert time.monotonic() - started <= 1.0
+    assert time.monotonic() - started < 10
     assert statuses == ["ok"] * 20
 
 
