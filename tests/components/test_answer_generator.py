@@ -156,6 +156,21 @@ def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -
     assert words == ["soon "]
 
 
+async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> None:
+    """In order, on its own event loop; and nothing after the apology."""
+    words: list[str] = []
+    model = Talking()
+
+    async def listen(chunk: StreamingChunk) -> None:
+        await asyncio.sleep(0)
+        words.append(chunk.content)
+        model.go_on.set()
+
+    result = await AnswerGenerator(model).run_async(messages=PROMPT, streaming_callback=listen)
+    assert words == ["soon ", "late"]
+    assert result["replies"][0].text == "soon late"
+
+
 def test_a_coroutine_function_listens_as_one() -> None:
     """Generators ask which kind a callback is, and await what a coroutine function gives."""
     words: list[str] = []

@@ -1,19 +1,22 @@
 """Parts of an answer as they come, for as long as somebody waits for the answer."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import iscoroutinefunction
 from threading import Event
-from typing import Any
+from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.thoughts import Thoughts
 
+_PATIENCE: Final = 60.0
+
 
 @contextmanager
-def heard(callback: StreamingCallbackT | None) -> Iterator[StreamingCallbackT | None]:
+def heard(callback: StreamingCallbackT | None, asked: object = None) -> Iterator[StreamingCallbackT | None]:
     """
     Pass the parts of an answer on to a callback until the block ends, however it ends.
 
@@ -21,6 +24,8 @@ def heard(callback: StreamingCallbackT | None) -> Iterator[StreamingCallbackT | 
     been closed with something else.
 
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
+    :param asked: The part that will call it from this event loop's run; one without `run_async` works in a thread, and
+        cannot await a coroutine function.
     :returns: A callback of the same kind for the model, which does nothing once the block has ended, and is not called
         for what a model thinks before it answers; or None.
     """
@@ -39,9 +44,18 @@ def heard(callback: StreamingCallbackT | None) -> Iterator[StreamingCallbackT | 
         if told is not None:
             await listener(told)
 
+    def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
+        # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
+        return lambda chunk: asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
+
     try:
         # By kind, since generators refuse a coroutine function where they cannot await it.
-        yield passed_async if iscoroutinefunction(callback) else passed
+        if not iscoroutinefunction(callback):
+            yield passed
+        elif asked is None or hasattr(asked, "run_async"):
+            yield passed_async
+        else:
+            yield passed_on(asyncio.get_running_loop())
     finally:
         over.set()
 

@@ -120,7 +120,7 @@ class AnswerGenerator(ChatBacked):
             try:
                 await self.warm_up_async()
                 seconds = seconds_for(state, self.timeout_s)
-                with heard(streaming_callback) as callback:
+                with heard(streaming_callback, self.chat_generator) as callback:
                     sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
