@@ -137,6 +137,20 @@ def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None
     assert json.loads(file.read_text())["n"] == 150 * len(ISLANDS)
 
 
+def test_questions_that_stand_twice_are_told(folder: Path) -> None:
+    """By name, and how many of them have other labels: each counts as often as it stands there."""
+    path = folder / SPLIT / "queries.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[7] |= {"question": rows[3]["question"].upper(), "gold": []}
+    rows[8] |= {name: rows[4][name] for name in ("question", "gold", "partial")}
+    write_lines(path, rows)
+    said = crag("eval", folder, "--split", SPLIT, "--grader", "evidence")
+    assert said.exit_code == 0, said.stderr
+    told = " ".join(said.stderr.split())
+    assert "2 questions stand more than once in the split 'dev', 1 of them with other labels each time" in told
+    assert "('q3' and 'q7'; 'q4' and 'q8'); each counts as often as it stands there" in told
+
+
 def test_a_corrupt_line_is_named(folder: Path) -> None:
     """With file and number."""
     path = folder / SPLIT / "queries.jsonl"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
-from haystack_integrations.crag.cli.files import check_targets, require_extra, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -54,6 +54,7 @@ def calibrate(
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
         _tell(found, output, model)
+    tell_repeated(dataset)
 
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":

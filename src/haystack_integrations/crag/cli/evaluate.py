@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.files import check_targets, require_extra, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 
@@ -107,6 +107,7 @@ def evaluate(
         raise typer.Exit(ExitCode.FAILED) from None
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
     _tell_what_was_seen(setup.calibration, dataset)
+    tell_repeated(dataset)
     _tell_failures(records)
 
 

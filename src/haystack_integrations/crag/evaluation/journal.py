@@ -10,7 +10,8 @@ import orjson
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
-from haystack_integrations.crag.evaluation.reading import CORPUS, SPLIT_FILES
+from haystack_integrations.crag.evaluation.reading import SPLIT_FILES
+from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
 
