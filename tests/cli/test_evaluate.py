@@ -18,7 +18,7 @@ from scripted_model import ScriptedModel, judging
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
 
-KEYS = "dataset split pipeline grader lists n verdict filter strips answer_support gaps cost".split()
+KEYS = "dataset split pipeline grader lists n verdict filter strips answer_support gaps cost first".split()
 
 
 @pytest.fixture
@@ -47,6 +47,25 @@ def test_the_result_is_written_with_its_records(folder: Path, tmp_path: Path) ->
     assert result["verdict"]["macro_f1"] > 0.9
     lines = (tmp_path / "a result.json.records.jsonl").read_text().splitlines()
     assert len(lines) == len(ISLANDS) + 1
+
+
+def test_what_live_figures_are_about_is_said_in_the_table_and_on_the_page(folder: Path, tmp_path: Path) -> None:
+    """The last list of each run; the first one's verdict stands beside it, and in the result."""
+    page, file = tmp_path / "report.html", tmp_path / "live.json"
+    options = ("--grader", "evidence", "--lists", "live", "--html", page, "--json", file, "--workers", "1")
+    shown = crag("eval", folder, "--split", SPLIT, *options)
+    assert shown.exit_code == 0, shown.stderr
+    told = " ".join(shown.stdout.split())
+    assert "first list: verdict macro-F1 1.000 1.000 to 1.000" in told
+    said = (
+        "verdict and truth are those of the last list of each run, after corrections, which changed the truth of 0 of"
+    )
+    assert said in told
+    assert said in page.read_text()
+    assert "first list: verdict macro-F1" in page.read_text()
+    first = json.loads(file.read_text())["first"]
+    assert (first["accuracy"], first["truth_changed"]) == (1.0, 0)
+    assert "Live lists" not in crag("eval", folder, "--split", SPLIT, "--grader", "evidence").stdout
 
 
 def test_a_dash_prints_json_and_nothing_else(folder: Path) -> None:
@@ -210,3 +229,19 @@ def test_a_cascade_asks_its_model_only_where_the_scorer_is_not_sure(
     result = json.loads(shown.stdout)
     assert result["verdict"]["accuracy"] > 0.9
     assert 0 < result["cost"]["llm_calls"] < 1
+
+
+def test_gaps_of_a_cascade_that_asks_for_some_lists_are_not_ranked(
+    folder: Path, tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """A probability and a model's score are two scales: none instead of a figure, and why, in both reports."""
+    configured_model.reply = judging(lambda text: 0.9 if "was built by" in text else 0.0)
+    spec = yaml.safe_load(source("cascade_rag"))
+    spec["components"]["gate"]["init_parameters"] = {"sure": 0.9}
+    path, page = tmp_path / "my cascade.yml", tmp_path / "report.html"
+    path.write_text(yaml.safe_dump(spec))
+    shown = crag("eval", folder, "--split", SPLIT, "--pipeline", path, "--html", page, "--workers", "1")
+    assert configured_model.calls > 0
+    assert "gaps noticed by score alone: n/a (" in " ".join(shown.stdout.split())
+    assert "two scales make no order, so only the verdicts tell" in " ".join(shown.stdout.split())
+    assert "two scales make no order" in page.read_text()

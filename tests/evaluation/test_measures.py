@@ -8,10 +8,10 @@ from evaluation_records import CLASSES, documents, gap, record, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
     adaptive_ece,
     filter_measures,
-    gap_recall_at,
     probability_measures,
     reliability_curve,
     summarise,
@@ -34,6 +34,7 @@ def test_the_result_has_the_published_keys_and_null_where_nothing_applies() -> N
         "answer_support": {"before": None, "after": None, "accidental": None},
         "gaps": {"recall": None, "false_alarms": None},
         "cost": dict.fromkeys(("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")),
+        "first": None,
     }
 
 
@@ -126,6 +127,20 @@ def test_without_a_score_the_verdict_of_a_gap_list_says_whether_it_alarms() -> N
     assert (found["recall"], found["false_alarms"]) == (0.5, 0.0)
 
 
+def test_scores_of_two_scales_have_no_threshold() -> None:
+    """A calibration's number where a cascade was sure, its model's score where it asked: the reason is told."""
+    lists = [record("c", gap=gap("covered", "correct", 0.9)), record("g", gap=gap("gap", "incorrect", 0.2))]
+    for one, by in zip(lists, ("covered", "decided"), strict=True):
+        one["gap"]["by"] = by
+    assert gap_recall_at(lists) is None
+    said = two_scales(lists)
+    assert said is not None
+    assert said.startswith("1 lists were scored by the calibration and 1 by the model that was asked: two scales")
+    lists[1]["gap"]["by"] = "covered"
+    assert two_scales(lists) is None
+    assert gap_recall_at(lists) is not None
+
+
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=40), st.floats(0, 1))
 def test_false_alarms_never_exceed_what_was_allowed(lists: list[tuple[bool, float]], allowed: float) -> None:
     """Whatever the scores, with ties too."""
@@ -184,3 +199,14 @@ def test_macro_f1_counts_a_class_that_is_told_and_never_true() -> None:
     """As scikit-learn counts: else whoever calls half of all lists ambiguous is not blamed for it."""
     found = verdict_measures(verdicts([("correct", "correct"), ("correct", "ambiguous")]))
     assert found["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+def test_the_verdict_on_the_first_list_is_measured_beside_that_on_the_last() -> None:
+    """Corrections change what is true of a question; one that failed has no first list."""
+    corrected = record("q1", "correct", first={"label": "incorrect", "verdict": "incorrect", "score": 0.1})
+    plain = record("q2", "correct", first={"label": "correct", "verdict": "incorrect", "score": 0.1})
+    result = summarise([corrected, plain, record("q3", None, error="TimeoutError")], **NAMES)
+    assert result["verdict"]["accuracy"] == 1.0
+    first = result["first"]
+    assert (first["accuracy"], first["truth_changed"]) == (0.5, 1)
+    assert first["confusion"]["correct"] == {"correct": 0, "ambiguous": 0, "incorrect": 1}

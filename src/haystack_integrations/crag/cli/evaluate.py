@@ -152,9 +152,10 @@ def _deliver(
     printed: bool,
 ) -> None:
     """Write and show the result."""
+    from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
     from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals, paired
-    from haystack_integrations.crag.evaluation.measures import gap_recall_at, summarise
+    from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
     from haystack_integrations.crag.evaluation.table import text_table
 
@@ -170,7 +171,7 @@ def _deliver(
     if html is not None:
         texts = [{**record, "snippets": _snippets(dataset, record)} for record in records]
         write(html, html_report(result, texts, intervals=bounds, comparison=comparison))
-    gap = gap_recall_at(records)
+    gap = gap_recall_at(records) or two_scales(records)
     show_json(result) if printed else show(text_table(result, intervals=bounds, comparison=comparison, gap=gap))
 
 

@@ -12,13 +12,22 @@ from typing import Any, Final
 import numpy as np
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.measures import RATIOS, TOLD, Floats, Record, judged, tally, told
+from haystack_integrations.crag.evaluation.measures import (
+    RATIOS,
+    TOLD,
+    Floats,
+    Record,
+    before_corrections,
+    judged,
+    tally,
+    told,
+)
 from haystack_integrations.crag.vocabulary import JUDGED
 
 Groups = Mapping[str, Hashable]
 Measure = Callable[[Sequence[Record]], float | None]
 
-MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", *RATIOS)
+MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", "first.accuracy", "first.macro_f1", *RATIOS)
 """The measures that have an interval: keys of the result, joined by a point."""
 
 _CELLS: Final = len(JUDGED) * len(TOLD)
@@ -136,28 +145,32 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def _sums(records: Sequence[Record]) -> Floats:
-    """Give what each question adds to each sum: the cells of the confusion, then the names of `tally`."""
-    names = {name: _CELLS + i for i, name in enumerate(_NAMES)}
-    table = np.zeros((len(records), _CELLS + len(names)))
+    """Give what each question adds to each sum: the cells of both confusions, then the names of `tally`."""
+    table = np.zeros((len(records), _BEFORE + len(_NAMES)))
     for row, record in zip(table, records, strict=True):
         for name, count in tally(record).items():
-            row[names[name]] = count
-        if judged([record]):
-            row[JUDGED.index(record["label"]) * len(TOLD) + TOLD.index(told(record))] = 1
+            row[_POSITION[name]] = count
+        for start, one in ((0, record), (_CELLS, before_corrections(record))):
+            if judged([one]):
+                row[start + JUDGED.index(one["label"]) * len(TOLD) + TOLD.index(told(one))] = 1
     return table
 
 
 _NAMES: Final = tuple(dict.fromkeys(name for sides in RATIOS.values() for side in sides for name in side))
+_BEFORE: Final = 2 * _CELLS  # the verdict on the last list of a run, and that on its first
+_POSITION: Final = {name: _BEFORE + i for i, name in enumerate(_NAMES)}
 
 
 def _values(sums: Floats) -> dict[str, Floats]:
     """Give each measure for sums of shape (..., sums); nan where it does not apply."""
-    confusion = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(JUDGED), len(TOLD))
-    position = {name: _CELLS + i for i, name in enumerate(_NAMES)}
-    hits = np.trace(confusion, axis1=-2, axis2=-1)
-    found = {"verdict.accuracy": divide(hits, confusion.sum(axis=(-2, -1))), "verdict.macro_f1": macro_f1(confusion)}
+    found = {}
+    for which, start in (("verdict", 0), ("first", _CELLS)):
+        confusion = sums[..., start : start + _CELLS].reshape(*sums.shape[:-1], len(JUDGED), len(TOLD))
+        hits = np.trace(confusion, axis1=-2, axis2=-1)
+        found[f"{which}.accuracy"] = divide(hits, confusion.sum(axis=(-2, -1)))
+        found[f"{which}.macro_f1"] = macro_f1(confusion)
     for name, (above, below) in RATIOS.items():
-        parts = [sums[..., [position[one] for one in side]].sum(axis=-1) for side in (above, below)]
+        parts = [sums[..., [_POSITION[one] for one in side]].sum(axis=-1) for side in (above, below)]
         found[name] = divide(parts[0], parts[1])
     return found
 

@@ -14,22 +14,31 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from haystack_integrations.crag.evaluation import drawing
+from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
     Record,
     filter_measures,
-    gap_recall_at,
     judged,
     probability_measures,
     told,
 )
 from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at
-from haystack_integrations.crag.evaluation.table import LABELS, Interval, judgement, number, span, values
+from haystack_integrations.crag.evaluation.table import (
+    LABELS,
+    Interval,
+    judgement,
+    number,
+    span,
+    values,
+    which_lists,
+)
 from haystack_integrations.crag.vocabulary import JUDGED
 
 Comparison = Mapping[str, Mapping[str, float] | None]
 
 _HEADLINE: Final = (
     "verdict.macro_f1",
+    "first.macro_f1",
     "filter.f1",
     "strips.f1",
     "answer_support.after",
@@ -76,6 +85,7 @@ def html_report(
         result=result,
         labels=LABELS,
         headline=[(LABELS[name], known[name], bounds.get(name)) for name in _HEADLINE if name in known],
+        which_lists=which_lists(result),
         failed=sum(record["error"] is not None for record in records),
         confusion=_confusion(result["verdict"]["confusion"]),
         probabilities=_probabilities(probability_measures(records)),
@@ -172,6 +182,8 @@ def _gap(records: Sequence[Record]) -> dict[str, Any] | None:
     groups = {name: [gap["score"] for gap in seen if gap["status"] == name] for name in ("gap", "covered")}
     if not any(groups.values()):
         return None
+    if (reason := two_scales(records)) is not None:
+        return {"picture": None, "reason": reason}
     picture = drawing.histograms(groups, "score of the list", "Scores with the evidence removed, and with it")
     return {"picture": picture, "rows": _spread(groups), "at_ten": gap_recall_at(records, 0.1)}
 

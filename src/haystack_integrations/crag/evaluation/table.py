@@ -12,6 +12,8 @@ Interval = Mapping[str, float]
 LABELS: Final = {
     "verdict.accuracy": "verdict accuracy",
     "verdict.macro_f1": "verdict macro-F1",
+    "first.accuracy": "first list: verdict accuracy",
+    "first.macro_f1": "first list: verdict macro-F1",
     "filter.precision": "documents kept: precision",
     "filter.recall": "documents kept: recall",
     "filter.f1": "documents kept: F1",
@@ -43,7 +45,7 @@ def text_table(
     *,
     intervals: Mapping[str, Interval | None] | None = None,
     comparison: Mapping[str, Mapping[str, float] | None] | None = None,
-    gap: Mapping[str, float] | None = None,
+    gap: Mapping[str, float] | str | None = None,
 ) -> RenderableType:
     """
     Show a result in a terminal; nothing is said by colour alone.
@@ -51,7 +53,8 @@ def text_table(
     :param result: The result of an evaluation.
     :param intervals: From `intervals.intervals`.
     :param comparison: From `intervals.paired`.
-    :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say.
+    :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say;
+        or why there is no such threshold.
     :returns: What rich prints: the measures that apply, and the confusion.
     """
     head = " · ".join(str(result[key]) for key in ("dataset", "split", "pipeline", "grader") if result[key] is not None)
@@ -59,12 +62,33 @@ def text_table(
         Text.assemble((head, "bold"), (f"  {result['lists']} lists, {result['n']:,} questions", "dim")),
         _measures(result, intervals or {}, comparison),
     ]
-    if gap is not None:
+    notes = [which_lists(result)]
+    if isinstance(gap, str):
+        notes.append(f"gaps noticed by score alone: {NONE} ({gap})")
+    elif gap is not None:
         said = f"gaps noticed by score alone: {gap['recall']:.0%} at {gap['false_alarms']:.0%} false alarms"
-        parts += [Text(), Text(f"{said} (a list alarms below {gap['threshold']:.3f})")]
+        notes.append(f"{said} (a list alarms below {gap['threshold']:.3f})")
+    for note in filter(None, notes):
+        parts += [Text(), Text(note)]
     confusion = result["verdict"]["confusion"]
     parts += [Text(), _confusion(confusion)] if confusion else []
     return Group(*parts)
+
+
+def which_lists(result: Mapping[str, Any]) -> str | None:
+    """
+    Say what verdicts on live lists are about: two evaluations may have corrected to other lists, with other truths.
+
+    :param result: The result of an evaluation.
+    :returns: The sentence; None for fixed lists.
+    """
+    if not (first := result["first"]):
+        return None
+    return (
+        "Live lists: verdict and truth are those of the last list of each run, after corrections, which changed the "
+        f"truth of {first['truth_changed']:,} of {result['n']:,} questions; “first list” is before any correction, so "
+        "this is what compares with other pipelines and with fixed lists"
+    )
 
 
 def _measures(
@@ -112,8 +136,9 @@ def values(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """
     for name in LABELS:
         group, _, key = name.partition(".")
-        if result[group][key] is not None:
-            yield name, result[group][key]
+        value = (result[group] or {}).get(key)
+        if value is not None:
+            yield name, value
 
 
 def number(value: float | None) -> str:
