@@ -104,9 +104,41 @@ def test_two_results_are_compared_by_question(folder: Path, tmp_path: Path) -> N
     result = crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", file, "--compare", base)
     assert result.exit_code == 0, result.stderr
     assert "difference" in result.stdout
+    assert "Compared on all 24 questions" in result.stdout
     (tmp_path / "base.json.records.jsonl").unlink()
     lost = crag("eval", folder, "--split", SPLIT, "--compare", base)
     assert "no records at" in refused(lost, ExitCode.INPUTS_FAILED)
+
+
+def test_only_questions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:
+    """The records beside a result may be of more questions than it is; what both have is counted, and told."""
+    base, page = tmp_path / "base.json", tmp_path / "report.html"
+    judged = ("eval", folder, "--split", SPLIT)
+    assert crag(*judged, "--grader", "coherence", "--json", base).exit_code == 0
+    assert crag(*judged, "--grader", "coherence", "--json", base, "--limit", "12").exit_code == 0
+    assert len((tmp_path / "base.json.records.jsonl").read_text().splitlines()) == len(ISLANDS) + 1
+    few = json.loads(base.read_text())
+    for options, said in (
+        ((), "Compared on the 12 questions that both have, of 24 here and 12 in the base"),
+        (("--limit", "10"), "Compared on the 10 questions that both have, of 10 here and 12 in the base"),
+        (("--limit", "12"), "Compared on all 12 questions"),
+    ):
+        result = crag(*judged, "--grader", "evidence", "--compare", base, "--html", page, *options)
+        assert said in " ".join(result.stdout.split())
+        assert said in page.read_text()
+    line = next(one for one in result.stdout.splitlines() if one.startswith("verdict accuracy"))
+    assert f" {few['verdict']['accuracy']:.3f} " in line
+
+
+def test_an_earlier_result_of_other_questions_is_refused_before_anything_is_judged(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Also where the ids are the same."""
+    base, path = tmp_path / "base.json", folder / SPLIT / "queries.jsonl"
+    assert crag("eval", folder, "--split", SPLIT, "--grader", "coherence", "--json", base).exit_code == 0
+    path.write_text(path.read_text().replace("lighthouse of", "windmill of"))
+    refusal = refused(crag("eval", folder, "--split", SPLIT, "--grader", "llm", "--compare", base), ExitCode.USAGE)
+    assert "got no question in common, wanted some to compare: 24 here, 24 in the base; evaluate both" in refusal
 
 
 @pytest.mark.parametrize("place", [".", "..", "/"])

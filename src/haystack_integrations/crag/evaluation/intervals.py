@@ -118,6 +118,25 @@ def paired(
     return compared
 
 
+def of_both(questions: Mapping[str, str], base: Sequence[Record]) -> list[Record]:
+    """
+    Choose what can be compared: the records of an earlier evaluation whose questions are asked now, too.
+
+    :param questions: The questions that are asked now, by id.
+    :param base: The earlier evaluation.
+    :returns: Its records of the same questions.
+    :raises ConfigurationError: When there is none.
+    """
+    found = [record for record in base if questions.get(record["id"]) == record["question"]]
+    if not found:
+        msg = (
+            f"got no question in common, wanted some to compare: {len(questions)} here, {len(base)} in the base; "
+            "evaluate both on the same data and split"
+        )
+        raise ConfigurationError(msg)
+    return found
+
+
 def _match(records: Sequence[Record], base: Sequence[Record]) -> list[Record]:
     """Put the base's records into the order of the others."""
     known = {record["id"]: record for record in base}

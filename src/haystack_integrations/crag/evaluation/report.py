@@ -64,6 +64,7 @@ def html_report(
     intervals: Mapping[str, Interval | None] | None = None,
     calibration: Mapping[str, Any] | None = None,
     comparison: Comparison | None = None,
+    compared_on: str | None = None,
 ) -> str:
     """
     Make the page.
@@ -75,6 +76,7 @@ def html_report(
         `{"value", "low", "high"}` by name), `reliability` (see `measures.reliability_curve`) and `cost_curve` (see
         `risk.cost_curve`; without it, the curve of the records is shown).
     :param comparison: From `intervals.paired`.
+    :param compared_on: What the comparison is about; see `table.shared`.
     :returns: HTML.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -97,6 +99,7 @@ def html_report(
         calibration=_calibration(calibration or {}),
         measures=[(name, value, bounds.get(name), *_change(name, comparison or {})) for name, value in known.items()],
         compared=comparison is not None,
+        compared_on=compared_on,
         worst=[_decision(record) for record in worst(records)],
     )
 

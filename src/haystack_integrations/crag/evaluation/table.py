@@ -46,6 +46,7 @@ def text_table(
     intervals: Mapping[str, Interval | None] | None = None,
     comparison: Mapping[str, Mapping[str, float] | None] | None = None,
     gap: Mapping[str, float] | str | None = None,
+    compared_on: str | None = None,
 ) -> RenderableType:
     """
     Show a result in a terminal; nothing is said by colour alone.
@@ -55,6 +56,7 @@ def text_table(
     :param comparison: From `intervals.paired`.
     :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say;
         or why there is no such threshold.
+    :param compared_on: What the comparison is about; see `shared`.
     :returns: What rich prints: the measures that apply, and the confusion.
     """
     head = " · ".join(str(result[key]) for key in ("dataset", "split", "pipeline", "grader") if result[key] is not None)
@@ -62,7 +64,7 @@ def text_table(
         Text.assemble((head, "bold"), (f"  {result['lists']} lists, {result['n']:,} questions", "dim")),
         _measures(result, intervals or {}, comparison),
     ]
-    notes = [which_lists(result)]
+    notes = [compared_on, which_lists(result)]
     if isinstance(gap, str):
         notes.append(f"gaps noticed by score alone: {NONE} ({gap})")
     elif gap is not None:
@@ -73,6 +75,23 @@ def text_table(
     confusion = result["verdict"]["confusion"]
     parts += [Text(), _confusion(confusion)] if confusion else []
     return Group(*parts)
+
+
+def shared(number: int, asked: int, base: int) -> str:
+    """
+    Say on how many questions two evaluations are compared.
+
+    :param number: How many both have.
+    :param asked: How many there are now.
+    :param base: How many there are in the base.
+    :returns: The sentence.
+    """
+    if number == asked == base:
+        return f"Compared on all {number:,} questions"
+    return (
+        f"Compared on the {number:,} questions that both have, of {asked:,} here and {base:,} in the base: base and "
+        "difference are about these, the values about all that were asked here"
+    )
 
 
 def which_lists(result: Mapping[str, Any]) -> str | None:
