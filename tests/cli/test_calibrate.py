@@ -50,6 +50,21 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "these figures are not held out" in result.stderr
 
 
+def test_what_was_fitted_for_a_limit_that_cannot_be_kept_is_not_lost(folder: Path, tmp_path: Path) -> None:
+    """It stands under another name, without the limit; nothing takes the place of the file that was asked for."""
+    file, kept = tmp_path / "mine.json", tmp_path / "mine.unlimited.json"
+    asked = ("calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.045")
+    message = refused(crag(*asked), ExitCode.USAGE)
+    assert "no threshold keeps the share of wrong answers at 0.045" in message
+    assert f"What was fitted is not lost: without a limit it stands in '{kept}'" in message
+    assert not file.exists()
+    content = json.loads(kept.read_text())
+    assert content["verdict"]["correct_from"] is None
+    named = message.partition('(as "correct_from": ')[2].partition(")")[0]
+    kept.write_text(json.dumps({**content, "verdict": {**content["verdict"], "correct_from": float(named)}}))
+    assert crag("eval", folder, "--split", SPLIT, "--calibration", kept).exit_code == 0
+
+
 def test_a_question_is_judged_by_the_calibration_that_is_named(folder: Path, tmp_path: Path) -> None:
     """The record says so; a pipeline that has no use for it is refused."""
     file = tmp_path / "mine.json"

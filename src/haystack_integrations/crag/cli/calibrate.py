@@ -8,7 +8,7 @@ import typer
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
 from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.calibrating import Calibrated
@@ -38,6 +38,7 @@ def calibrate(
     require_extra()
     from haystack_integrations.crag.evaluation.calibrating import calibrate as fit_all
     from haystack_integrations.crag.evaluation.calibrating import write as write_file
+    from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     check_targets(output, html)
@@ -46,7 +47,10 @@ def calibrate(
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}
-        found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
+        try:
+            found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
+        except UnreachableLimitError as error:
+            raise _without_limit(error, output) from None
     write_file(found, output)
     if html is not None:
         write(html, _report(found, dataset, lists))
@@ -55,6 +59,20 @@ def calibrate(
     else:
         _tell(found, output, model)
     tell_repeated(dataset)
+
+
+def _without_limit(error: CalibrationError, output: Path) -> CalibrationError:
+    """Keep what was fitted, under another name: whoever asked for a limit must not take it for one with it."""
+    from haystack_integrations.crag.evaluation.calibrating import write as write_file
+
+    calibrated = getattr(error, "calibrated", None)
+    if calibrated is None:
+        return error
+    kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
+    write_file(calibrated, kept)
+    or_so = ', or with that "correct_from" in its "verdict"' * ("correct_from" in str(error))
+    msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
+    return CalibrationError(msg)
 
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":

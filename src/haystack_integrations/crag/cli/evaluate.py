@@ -96,8 +96,6 @@ def evaluate(
     file = None if json is None or str(json) == _STDOUT else json
     check_targets(file, html)
     setup = _setup(pipeline, grader, calibration, lists, top_k, model)
-    if compare is not None:
-        journal_of(compare)  # refuses a folder before anything is read
     with working("reading the data"):
         dataset = read_dataset(folder, split)
         base = None if compare is None else _base(compare, dataset, limit)
