@@ -43,6 +43,12 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert shown.stderr == ""
     text = page.read_text()
     assert "held-out folds" in text
+    assert "at most 0.5 wrong: correct from a probability of" in text
+    assert "limit 0.5 of wrong answers" in text
+    assert "documents kept of 5: F1" in text
+    saving = next(line.strip() for line in shown.stdout.splitlines() if "of its calls at 2 points" in line)
+    assert saving.startswith("A cascade whose LLM is always right saves")
+    assert saving in text
     assert "src=" not in text
     result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-")
     assert json.loads(result.stdout)["grader"] == "calibrated"

@@ -33,6 +33,7 @@ def test_the_table_shows_the_measures_and_the_confusion(folder: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "the islands · dev · corrective_retrieval · evidence" in result.stdout
     assert "verdict macro-F1" in result.stdout
+    assert "documents kept of 10: F1" in result.stdout
     assert "true ↓  told →" in result.stdout
     assert result.stderr == ""
 

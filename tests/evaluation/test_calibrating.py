@@ -25,7 +25,12 @@ from haystack_integrations.crag.evaluation.calibrating import (
 )
 from haystack_integrations.crag.evaluation.cases import RankedList
 from haystack_integrations.crag.evaluation.holding_out import judged_by
-from haystack_integrations.crag.evaluation.limits import UnreachableLimitError, check_limit, threshold_for
+from haystack_integrations.crag.evaluation.limits import (
+    UnreachableLimitError,
+    check_limit,
+    realised_in_words,
+    threshold_for,
+)
 from haystack_integrations.crag.evaluation.live import fill
 from haystack_integrations.crag.judging.calibration import load_calibration
 
@@ -122,6 +127,17 @@ def test_a_limit_that_no_judgement_of_these_labels_could_keep_is_refused_at_once
         check_limit(0.01, verdicts)
     perfect = [record(f"q{n}", probabilities={"correct": 0.5 + n / 100}) for n in range(19)]
     assert threshold_for(perfect, 0.05) == 0.5
+
+
+def test_more_wrong_answers_than_the_limit_are_commented() -> None:
+    """By chance or not: the lower end of the interval says which."""
+    risk = {"limit": 0.1, "generated": 50, "share": 0.08, "low": 0.02, "high": 0.2}
+    assert realised_in_words(risk) == "8.0% wrong among 50 answered"
+    assert "8.0% wrong among 50 answered: above the limit, but within chance (2.0% to 20.0%)" in realised_in_words(
+        {**risk, "limit": 0.05}
+    )
+    assert "above the limit by more than chance (2.0% at least)" in realised_in_words({**risk, "limit": 0.01})
+    assert realised_in_words({**risk, "share": None, "generated": 0}) == "nothing called correct"
 
 
 def test_an_unreachable_limit_does_not_lose_what_was_fitted(tmp_path: Path) -> None:

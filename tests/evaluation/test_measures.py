@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
-    adaptive_ece,
     filter_measures,
-    probability_measures,
-    reliability_curve,
     summarise,
     verdict_measures,
 )
+from haystack_integrations.crag.evaluation.probabilities import adaptive_ece, probability_measures, reliability_curve
 
 NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
@@ -29,7 +27,7 @@ def test_the_result_has_the_published_keys_and_null_where_nothing_applies() -> N
         **NAMES,
         "n": 0,
         "verdict": {"accuracy": None, "macro_f1": None, "confusion": None},
-        "filter": {"precision": None, "recall": None, "f1": None},
+        "filter": {"precision": None, "recall": None, "f1": None, "of_first": None},
         "strips": {"precision": None, "recall": None, "f1": None, "words_kept": None},
         "answer_support": {"before": None, "after": None, "accidental": None},
         "gaps": {"recall": None, "false_alarms": None},
@@ -70,7 +68,8 @@ def test_the_filter_is_scored_over_all_labelled_documents_of_all_questions() -> 
         record("q1", documents=documents((2, True), (1, False), (0, True), (None, True))),
         record("q2", documents=documents((1, True), (0, False))),
     ]
-    assert summarise(records, **NAMES)["filter"] == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3})
+    found = summarise(records, **NAMES)["filter"]
+    assert found == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "of_first": 4})
     assert filter_measures(records, least=2) == pytest.approx({"precision": 1 / 3, "recall": 1.0, "f1": 0.5})
 
 

@@ -53,7 +53,7 @@ def calibrate(
             raise _without_limit(error, output) from None
     write_file(found, output)
     if html is not None:
-        write(html, _report(found, dataset, lists))
+        write(html, _report(found, dataset, lists, max_wrong_generate))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
@@ -95,31 +95,40 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     return ranked, sorted(retrieval.retrievers)
 
 
-def _report(found: "Calibrated", dataset: "Dataset", lists: Lists) -> str:
+def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None) -> str:
+    from haystack_integrations.crag.evaluation.limits import realised_in_words
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
 
     names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists.value}
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
+    held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
+    for risk in figures["wrong_generate"]:
+        bounds = {} if risk["share"] is None else {"low": risk["low"], "high": risk["high"]}
+        held_out[f"limit {risk['limit']:.3g} of wrong answers"] = {"value": realised_in_words(risk), **bounds}
+    least = found.calibration.correct_from
+    chosen = "none" if least is None else f"at most {most_wrong:g} wrong: correct from a probability of {least:.2f} on"
     shown = {
-        "held_out": {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]},
+        "held_out": {**held_out, "limit in the file": chosen},
         "reliability": figures["reliability"],
         "cost_curve": figures["cost_curve"],
+        "calls_saved": figures["calls_saved_at_2_points"],
     }
     return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
 
 
 def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
+    from haystack_integrations.crag.evaluation.limits import realised_in_words
+    from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
-    saved = f"{figures['calls_saved_at_2_points']:.0%}"
     lines = [
         f"[bold]Calibrated[/] on {figures['n']} questions; held out, in five folds that share no source:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
-        f"  a cascade with a perfect model saves {saved} of its calls at 2 points of macro-F1",
+        f"  {saving(figures['calls_saved_at_2_points'])}",
     ]
     if figures["n"] < RECOMMENDED:
         lines.insert(1, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
@@ -127,8 +136,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
     for risk in figures["wrong_generate"]:
-        share = "nothing called correct" if risk["share"] is None else f"{risk['share']:.1%} wrong"
-        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {share} among {risk['generated']} answered")
+        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {realised_in_words(risk)}")
     least = found.calibration.correct_from
     if least is not None:
         lines.append(

@@ -12,10 +12,8 @@ from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
 from haystack_integrations.crag.evaluation.intervals import Groups, intervals
 from haystack_integrations.crag.evaluation.labelled import Prepared
-from haystack_integrations.crag.evaluation.measures import (
-    probability_measures,
-    summarise,
-)
+from haystack_integrations.crag.evaluation.measures import summarise
+from haystack_integrations.crag.evaluation.probabilities import probability_measures
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration

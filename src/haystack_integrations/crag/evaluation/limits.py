@@ -70,6 +70,24 @@ def threshold_for(records: Sequence[Mapping[str, Any]], most_wrong: float) -> fl
     return found.threshold
 
 
+def realised_in_words(risk: Mapping[str, Any]) -> str:
+    """
+    Say what a limit did on held-out folds, and what to make of it where more than that was wrong.
+
+    :param risk: From `holding_out.risk_realised`.
+    :returns: The words.
+    """
+    if risk["share"] is None:
+        return "nothing called correct"
+    said = f"{risk['share']:.1%} wrong among {risk['generated']} answered"
+    if risk["share"] <= risk["limit"]:
+        return said
+    if risk["low"] <= risk["limit"]:
+        bounds = f"{risk['low']:.1%} to {risk['high']:.1%}"
+        return f"{said}: above the limit, but within chance ({bounds}); it is kept on average"
+    return f"{said}: above the limit by more than chance ({risk['low']:.1%} at least), so do not count on it"
+
+
 def _up(value: float, digits: int) -> float:
     """Round up: a limit a little looser, a threshold a little higher than found still hold."""
     return float(ceil(value * 10**digits) / 10**digits)

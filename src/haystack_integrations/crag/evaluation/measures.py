@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from haystack_integrations.crag.vocabulary import COSTS, JUDGED, MODE_OFF
 
@@ -46,9 +46,10 @@ def summarise(
     Make the result of an evaluation: the JSON of `crag eval`.
 
     `verdict` leaves out questions without a label and those marked `strict: false`; its macro-F1 is over the classes
-    that are true or told of some question. `filter` asks which documents were kept, against label 1 or 2. `gaps.recall`
-    is the share of gap lists called anything but correct, `gaps.false_alarms` that of covered lists. `cost` holds means
-    per question. Of live lists, all are about the last list of a run; `first` is the verdict on its first one.
+    that are true or told of some question. `filter` asks which of each list's first documents (`of_first`: how many
+    at most) were kept, against label 1 or 2. `gaps.recall` is the share of gap lists called anything but correct,
+    `gaps.false_alarms` that of covered lists. `cost` holds means per question. Of live lists, all are about the last
+    list of a run; `first` is the verdict on its first one.
 
     :param records: One for each question.
     :param dataset: Name of the data.
@@ -66,6 +67,7 @@ def summarise(
     for measure, (above, below) in RATIOS.items():
         group, _, name = measure.partition(".")
         groups.setdefault(group, {})[name] = _ratio(sums, above, below)
+    groups["filter"]["of_first"] = max((len(record["documents"]) for record in records), default=0) or None
     names = {"dataset": dataset, "split": split, "pipeline": pipeline, "grader": grader, "lists": lists}
     verdict, first = verdict_measures(records), first_measures(records)
     return {**names, "n": len(records), "verdict": verdict, **groups, "first": first}
@@ -192,58 +194,3 @@ def first_measures(records: Sequence[Record]) -> dict[str, Any] | None:
         return None
     changed = sum(record["first"]["label"] != record["label"] for record in live)
     return {**verdict_measures([before_corrections(record) for record in live]), "truth_changed": changed}
-
-
-def reliability_curve(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> list[dict[str, float]]:
-    """
-    Compare probabilities with what happened, in bins of equally many questions.
-
-    Questions of equal probability share their mean outcome, so the bins do not depend on the order of the questions.
-
-    :param probabilities: Of each question, in [0, 1].
-    :param outcomes: Whether it happened.
-    :param bins: Most bins.
-    :returns: For each bin the mean `probability`, the share `observed` and the number `n`.
-    """
-    values, happened = np.asarray(probabilities, dtype=float), np.asarray(outcomes, dtype=float)
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    shared = (np.bincount(group, weights=happened) / sizes)[group] if len(values) else happened
-    parts = np.array_split(np.argsort(values, kind="stable"), bins)
-    return [
-        {"probability": float(values[part].mean()), "observed": float(shared[part].mean()), "n": len(part)}
-        for part in parts
-        if len(part)
-    ]
-
-
-def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> float | None:
-    """
-    Measure by how much probabilities are off: the expected calibration error over bins of equally many questions.
-
-    :param probabilities: Of each question, in [0, 1].
-    :param outcomes: Whether it happened.
-    :param bins: Most bins.
-    :returns: The mean distance between probability and observed share; None without questions.
-    """
-    curve = reliability_curve(probabilities, outcomes, bins)
-    total = sum(point["n"] for point in curve)
-    off = sum(point["n"] * abs(point["probability"] - point["observed"]) for point in curve)
-    return off / total if total else None
-
-
-def probability_measures(records: Sequence[Record], bins: int = 10) -> dict[str, Any] | None:
-    """
-    Measure how good the probabilities of `correct` are.
-
-    :param records: One for each question.
-    :param bins: Most bins of the curve.
-    :returns: Adaptive `ece`, `brier` score, reliability `curve` and `n`; None when there are no probabilities.
-    """
-    scored = [record for record in judged(records) if record["probabilities"] is not None and record["error"] is None]
-    if not scored:
-        return None
-    values = [record["probabilities"]["correct"] for record in scored]
-    outcomes = [record["label"] == "correct" for record in scored]
-    brier = float(brier_score_loss(outcomes, values, pos_label=True))
-    curve = reliability_curve(values, outcomes, bins)
-    return {"ece": adaptive_ece(values, outcomes, bins), "brier": brier, "curve": curve, "n": len(scored)}

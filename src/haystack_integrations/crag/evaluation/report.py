@@ -19,14 +19,15 @@ from haystack_integrations.crag.evaluation.measures import (
     Record,
     filter_measures,
     judged,
-    probability_measures,
     told,
 )
-from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at
+from haystack_integrations.crag.evaluation.probabilities import probability_measures
+from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at, saving
 from haystack_integrations.crag.evaluation.table import (
     LABELS,
     Interval,
     judgement,
+    label_of,
     number,
     span,
     values,
@@ -73,8 +74,8 @@ def html_report(
     :param records: Its records; one may have `snippets`, texts by document id, shown with the worst decisions.
     :param intervals: From `intervals.intervals`.
     :param calibration: What calibration found on questions held back, all keys optional: `held_out` (numbers, texts or
-        `{"value", "low", "high"}` by name), `reliability` (see `measures.reliability_curve`) and `cost_curve` (see
-        `risk.cost_curve`; without it, the curve of the records is shown).
+        `{"value", "low", "high"}` by name), `reliability` (see `probabilities.reliability_curve`), `cost_curve` (see
+        `risk.cost_curve`; without it, the curve of the records is shown) and `calls_saved` (see `risk.saved_at`).
     :param comparison: From `intervals.paired`.
     :param compared_on: What the comparison is about; see `table.shared`.
     :returns: HTML.
@@ -85,8 +86,7 @@ def html_report(
     known, bounds = dict(values(result)), intervals or {}
     return environment.from_string(source).render(
         result=result,
-        labels=LABELS,
-        headline=[(LABELS[name], known[name], bounds.get(name)) for name in _HEADLINE if name in known],
+        headline=[(label_of(name, result), known[name], bounds.get(name)) for name in _HEADLINE if name in known],
         which_lists=which_lists(result),
         failed=sum(record["error"] is not None for record in records),
         confusion=_confusion(result["verdict"]["confusion"]),
@@ -97,7 +97,10 @@ def html_report(
         answering=filter_measures(records, least=2),
         gap=_gap(records),
         calibration=_calibration(calibration or {}),
-        measures=[(name, value, bounds.get(name), *_change(name, comparison or {})) for name, value in known.items()],
+        measures=[
+            (label_of(name, result), value, bounds.get(name), *_change(name, comparison or {}))
+            for name, value in known.items()
+        ],
         compared=comparison is not None,
         compared_on=compared_on,
         worst=[_decision(record) for record in worst(records)],
@@ -167,8 +170,10 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
         curve = cost_curve(confidence, [record["label"] for record in sure], [told(record) for record in sure])
     near = (min(curve, key=lambda point: abs(point["share_sent"] - i / _ROWS_OF_CURVE)) for i in range(11))
     rows = {point["share_sent"]: point for point in near}  # several may lie nearest to the same point
-    saved = saved_at(curve, _LOSS)
-    return {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saved, "held_out": held_out}
+    # A calibration's curve is thinned out for its file: what is saved was read from the whole one.
+    saved = calibration.get("calls_saved") if held_out else None
+    saved = saved_at(curve, _LOSS) if saved is None else saved
+    return {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saving(saved), "held_out": held_out}
 
 
 def _bars(

@@ -121,7 +121,7 @@ def _measures(
     for name in ["95 % interval"] * bool(intervals) + ["base", "difference", ""] * (comparison is not None):
         table.add_column(name, justify="left" if name in ("", "95 % interval") else "right")
     for name, value in values(result):
-        row: list[RenderableType] = [LABELS[name], number(value)]
+        row: list[RenderableType] = [label_of(name, result), number(value)]
         row += [span(intervals.get(name))] * bool(intervals)
         change = (comparison or {}).get(name)
         if comparison is not None and change is None:
@@ -158,6 +158,19 @@ def values(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         value = (result[group] or {}).get(key)
         if value is not None:
             yield name, value
+
+
+def label_of(name: str, result: Mapping[str, Any]) -> str:
+    """
+    Say what a measure is of: the filter is measured on more of a list than the verdict, and on fewer when calibrating.
+
+    :param name: A measure.
+    :param result: The result of an evaluation.
+    :returns: Its name for people.
+    """
+    if not name.startswith("filter.") or not (first := result["filter"].get("of_first")):
+        return LABELS[name]
+    return LABELS[name].replace("documents kept", f"documents kept of {first}")
 
 
 def number(value: float | None) -> str:
