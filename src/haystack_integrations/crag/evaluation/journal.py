@@ -10,7 +10,7 @@ import orjson
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
-from haystack_integrations.crag.evaluation.reading import SPLIT_FILES
+from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
@@ -67,6 +67,22 @@ def records_of(result: Path, order: Sequence[str]) -> list[Record]:
         return records
     asked = set(order[:number]) if isinstance(number, int) and number < len(records) else set(order)
     return [record for record in records if record["id"] in asked]
+
+
+def labelled_from(split: Path) -> str | None:
+    """
+    Tell from which split `crag label` made another one.
+
+    :param split: Folder of a split.
+    :returns: The name of the split whose questions it labelled; None for what it did not write.
+    """
+    records = journal_of(split / QUERIES)
+    if not records.is_file():
+        return None
+    try:
+        return str(_read(records)[0]["split"])
+    except (SourceError, KeyError):
+        return None
 
 
 class Journal:
