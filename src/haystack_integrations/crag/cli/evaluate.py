@@ -122,8 +122,8 @@ class _Base(NamedTuple):
 
 def _base(result: Path, dataset: "Dataset", limit: int | None) -> _Base:
     """Read what to compare with; refused before anything is judged where no question is in both."""
-    from haystack_integrations.crag.evaluation.intervals import of_both
     from haystack_integrations.crag.evaluation.journal import records_of
+    from haystack_integrations.crag.evaluation.matching import of_both
 
     records = records_of(result, [case.id for case in dataset.cases])
     return _Base(of_both({case.id: case.question for case in dataset.cases[:limit]}, records), len(records))

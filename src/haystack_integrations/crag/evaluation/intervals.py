@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.evaluation.matching import matched
 from haystack_integrations.crag.evaluation.measures import (
     RATIOS,
     TOLD,
@@ -31,7 +31,6 @@ MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", "first.accuracy", "fi
 """The measures that have an interval: keys of the result, joined by a point."""
 
 _CELLS: Final = len(JUDGED) * len(TOLD)
-_SHOWN: Final = 5
 
 
 def intervals(
@@ -54,7 +53,8 @@ def intervals(
     """
     sums = _sums(records)
     redrawn, point = _values(_times(records, groups, draws, seed) @ sums), _values(sums.sum(axis=0))
-    return {name: None if np.isnan(point[name]) else _bounds(redrawn[name], level) for name in MEASURES}
+    known = [name for name in MEASURES if not np.isnan(point[name]) and _applies(name, records)]
+    return {name: _bounds(redrawn[name], level) if name in known else None for name in MEASURES}
 
 
 def interval(
@@ -106,61 +106,22 @@ def paired(
     :raises ConfigurationError: When the two are not of the same questions.
     """
     times = _times(records, groups, draws, seed)
-    sums, other = _sums(records), _sums(_match(records, base))
+    sums, other = _sums(records), _sums(matched(records, base))
     point, reference = _values(sums.sum(axis=0)), _values(other.sum(axis=0))
     redrawn, against = _values(times @ sums), _values(times @ other)
     compared: dict[str, dict[str, float] | None] = {}
     for name in MEASURES:
         difference = float(point[name] - reference[name])
         numbers = {"value": float(point[name]), "base": float(reference[name]), "difference": difference}
-        bounds = None if np.isnan(difference) else _bounds(redrawn[name] - against[name], level)
+        known = not np.isnan(difference) and _applies(name, [*records, *base])
+        bounds = _bounds(redrawn[name] - against[name], level) if known else None
         compared[name] = None if bounds is None else {**numbers, **bounds}
     return compared
 
 
-def of_both(questions: Mapping[str, str], base: Sequence[Record]) -> list[Record]:
-    """
-    Choose what can be compared: the records of an earlier evaluation whose questions are asked now, too.
-
-    :param questions: The questions that are asked now, by id.
-    :param base: The earlier evaluation.
-    :returns: Its records of the same questions.
-    :raises ConfigurationError: When there is none.
-    """
-    found = [record for record in base if questions.get(record["id"]) == record["question"]]
-    if not found:
-        msg = (
-            f"got no question in common, wanted some to compare: {len(questions)} here, {len(base)} in the base; "
-            "evaluate both on the same data and split"
-        )
-        raise ConfigurationError(msg)
-    return found
-
-
-def _match(records: Sequence[Record], base: Sequence[Record]) -> list[Record]:
-    """Put the base's records into the order of the others."""
-    known = {record["id"]: record for record in base}
-    ids = {record["id"]: None for record in records}
-    for name, ours, given in (("this one", ids, records), ("the base", known, base)):
-        if len(ours) != len(given):
-            msg = (
-                f"each question must be evaluated once, but {name} has {len(given)} records of {len(ours)} questions; "
-                "evaluate it again into a new file"
-            )
-            raise ConfigurationError(msg)
-    new, missing = [one for one in ids if one not in known], [one for one in known if one not in ids]
-    if new or missing:
-        msg = (
-            f"the two evaluations must be of the same questions, but got {_some(new)} only in this one and "
-            f"{_some(missing)} only in the base; evaluate both on the same data and split"
-        )
-        raise ConfigurationError(msg)
-    return [known[one] for one in ids]
-
-
-def _some(ids: Sequence[str]) -> str:
-    more = ", …" if len(ids) > _SHOWN else ""
-    return f"{len(ids)} ({', '.join(map(str, ids[:_SHOWN]))}{more})" if ids else "0"
+def _applies(name: str, records: Sequence[Record]) -> bool:
+    """Tell whether a measure is of another list than the verdict: of fixed lists there is no other."""
+    return not name.startswith("first.") or any(record.get("first") for record in records)
 
 
 def _sums(records: Sequence[Record]) -> Floats:

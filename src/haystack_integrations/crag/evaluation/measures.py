@@ -177,9 +177,9 @@ def before_corrections(record: Record) -> Record:
     Take a question for what its run looked like before corrections.
 
     :param record: The question.
-    :returns: It with verdict and label of its first list; without a label where that is not on record.
+    :returns: It with verdict and label of its first list; a fixed list is the first and only one.
     """
-    return {**record, "label": None, **(record.get("first") or {})}
+    return {**record, **(record.get("first") or {})}
 
 
 def first_measures(records: Sequence[Record]) -> dict[str, Any] | None:
