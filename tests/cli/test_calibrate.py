@@ -50,7 +50,9 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert saving.startswith("A cascade whose LLM is always right saves")
     assert saving in text
     assert "src=" not in text
-    result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-")
+    result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-", "--html", page)
+    assert "correct from a probability of" in page.read_text()
+    assert "limit 0.5 of wrong answers" in page.read_text()
     assert json.loads(result.stdout)["grader"] == "calibrated"
     assert json.loads(result.stdout)["n"] == 60
     assert "these figures are not held out" in result.stderr

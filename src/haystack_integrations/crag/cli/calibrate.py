@@ -96,7 +96,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
 
 
 def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None) -> str:
-    from haystack_integrations.crag.evaluation.limits import realised_in_words
+    from haystack_integrations.crag.evaluation.limits import limit_rows
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
 
@@ -104,13 +104,9 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
     held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
-    for risk in figures["wrong_generate"]:
-        bounds = {} if risk["share"] is None else {"low": risk["low"], "high": risk["high"]}
-        held_out[f"limit {risk['limit']:.3g} of wrong answers"] = {"value": realised_in_words(risk), **bounds}
-    least = found.calibration.correct_from
-    chosen = "none" if least is None else f"at most {most_wrong:g} wrong: correct from a probability of {least:.2f} on"
+    limits = limit_rows(figures["wrong_generate"], found.calibration.correct_from, most_wrong)
     shown = {
-        "held_out": {**held_out, "limit in the file": chosen},
+        "held_out": {**held_out, **limits},
         "reliability": figures["reliability"],
         "cost_curve": figures["cost_curve"],
         "calls_saved": figures["calls_saved_at_2_points"],

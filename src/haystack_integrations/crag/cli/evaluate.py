@@ -192,10 +192,26 @@ def _deliver(
         write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
         texts = [{**record, "snippets": _snippets(dataset, record)} for record in records]
-        write(html, html_report(result, texts, intervals=bounds, comparison=comparison, compared_on=about))
+        more: dict[str, Any] = {
+            "calibration": _limits(setup.calibration),
+            "comparison": comparison,
+            "compared_on": about,
+        }
+        write(html, html_report(result, texts, intervals=bounds, **more))
     gap = gap_recall_at(records) or two_scales(records)
     told = text_table(result, intervals=bounds, comparison=comparison, gap=gap, compared_on=about)
     show_json(result) if printed else show(told)
+
+
+def _limits(calibration: str | None) -> dict[str, Any] | None:
+    """Collect what the page tells of a calibration's limit of wrong answers."""
+    from haystack_integrations.crag.evaluation.limits import limit_rows
+    from haystack_integrations.crag.judging.calibration import load_calibration
+
+    if calibration is None:
+        return None
+    fitted = load_calibration(calibration)
+    return {"held_out": limit_rows((fitted.notes.get("held_out") or {}).get("wrong_generate", ()), fitted.correct_from)}
 
 
 def _snippets(dataset: "Dataset", record: dict[str, Any]) -> dict[str, str]:

@@ -64,10 +64,11 @@ def tell_repeated(dataset: "Dataset") -> None:
     if not (found := repeated(dataset)):
         return
     different = sum(len({(frozenset(case.gold), frozenset(case.partial)) for case in cases}) > 1 for cases in found)
+    stand = "1 question stands" if len(found) == 1 else f"{len(found)} questions stand"
     others = f", {different} of them with other labels each time" * bool(different)
     names = "; ".join(" and ".join(repr(case.id) for case in cases[:_SHOWN]) for cases in found[:_SHOWN])
     complain(
-        f"{len(found)} questions stand more than once in the split {dataset.split!r}{others} "
+        f"{stand} more than once in the split {dataset.split!r}{others} "
         f"({names}{'; …' * (len(found) > _SHOWN)}); each counts as often as it stands there: remove what is there by "
         "mistake",
         "warning",

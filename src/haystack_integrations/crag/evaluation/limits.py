@@ -88,6 +88,26 @@ def realised_in_words(risk: Mapping[str, Any]) -> str:
     return f"{said}: above the limit by more than chance ({risk['low']:.1%} at least), so do not count on it"
 
 
+def limit_rows(
+    risks: Sequence[Mapping[str, Any]], correct_from: float | None, most_wrong: float | None = None
+) -> dict[str, Any]:
+    """
+    Collect what a report shows of limits: what each did on held-out folds, and the one that is in the file.
+
+    :param risks: From `holding_out.risk_realised`.
+    :param correct_from: From which probability on a verdict stays `correct`; None without a limit.
+    :param most_wrong: The limit that was asked for, where it is known: the file holds the probability only.
+    :returns: Rows for `report.html_report`.
+    """
+    rows: dict[str, Any] = {}
+    for risk in risks:
+        bounds = {} if risk["share"] is None else {"low": risk["low"], "high": risk["high"]}
+        rows[f"limit {risk['limit']:.3g} of wrong answers"] = {"value": realised_in_words(risk), **bounds}
+    asked = "" if most_wrong is None else f"at most {most_wrong:g} wrong: "
+    chosen = "none" if correct_from is None else f"{asked}correct from a probability of {correct_from:.2f} on"
+    return {**rows, "limit in the file": chosen}
+
+
 def _up(value: float, digits: int) -> float:
     """Round up: a limit a little looser, a threshold a little higher than found still hold."""
     return float(ceil(value * 10**digits) / 10**digits)
