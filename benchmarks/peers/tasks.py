@@ -28,7 +28,8 @@ from typing import Any
 from corpus import RANKED, Corpus
 
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, label
-from haystack_integrations.crag.evaluation.reading import CORPUS, QUERIES, read_dataset
+from haystack_integrations.crag.evaluation.reading import QUERIES, read_dataset
+from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
 
 SETS = ("covidqa", "scifact", "hotpotqa", "clapnq")

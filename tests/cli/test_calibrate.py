@@ -43,11 +43,34 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert shown.stderr == ""
     text = page.read_text()
     assert "held-out folds" in text
+    assert "at most 0.5 wrong: correct from a probability of" in text
+    assert "limit 0.5 of wrong answers" in text
+    assert "documents kept of 5: F1" in text
+    saving = next(line.strip() for line in shown.stdout.splitlines() if "of its calls at 2 points" in line)
+    assert saving.startswith("A cascade whose LLM is always right saves")
+    assert saving in text
     assert "src=" not in text
-    result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-")
+    result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-", "--html", page)
+    assert "correct from a probability of" in page.read_text()
+    assert "limit 0.5 of wrong answers" in page.read_text()
     assert json.loads(result.stdout)["grader"] == "calibrated"
     assert json.loads(result.stdout)["n"] == 60
     assert "these figures are not held out" in result.stderr
+
+
+def test_what_was_fitted_for_a_limit_that_cannot_be_kept_is_not_lost(folder: Path, tmp_path: Path) -> None:
+    """It stands under another name, without the limit; nothing takes the place of the file that was asked for."""
+    file, kept = tmp_path / "mine.json", tmp_path / "mine.unlimited.json"
+    asked = ("calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.045")
+    message = refused(crag(*asked), ExitCode.USAGE)
+    assert "no threshold keeps the share of wrong answers at 0.045" in message
+    assert f"What was fitted is not lost: without a limit it stands in '{kept}'" in message
+    assert not file.exists()
+    content = json.loads(kept.read_text())
+    assert content["verdict"]["correct_from"] is None
+    named = message.partition('(as "correct_from": ')[2].partition(")")[0]
+    kept.write_text(json.dumps({**content, "verdict": {**content["verdict"], "correct_from": float(named)}}))
+    assert crag("eval", folder, "--split", SPLIT, "--calibration", kept).exit_code == 0
 
 
 def test_a_question_is_judged_by_the_calibration_that_is_named(folder: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from scripted_model import ScriptedModel, judging
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
 
-KEYS = "dataset split pipeline grader lists n verdict filter strips answer_support gaps cost".split()
+KEYS = "dataset split pipeline grader lists n verdict filter strips answer_support gaps cost first".split()
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def test_the_table_shows_the_measures_and_the_confusion(folder: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "the islands · dev · corrective_retrieval · evidence" in result.stdout
     assert "verdict macro-F1" in result.stdout
+    assert "documents kept of 10: F1" in result.stdout
     assert "true ↓  told →" in result.stdout
     assert result.stderr == ""
 
@@ -47,6 +48,25 @@ def test_the_result_is_written_with_its_records(folder: Path, tmp_path: Path) ->
     assert result["verdict"]["macro_f1"] > 0.9
     lines = (tmp_path / "a result.json.records.jsonl").read_text().splitlines()
     assert len(lines) == len(ISLANDS) + 1
+
+
+def test_what_live_figures_are_about_is_said_in_the_table_and_on_the_page(folder: Path, tmp_path: Path) -> None:
+    """The last list of each run; the first one's verdict stands beside it, and in the result."""
+    page, file = tmp_path / "report.html", tmp_path / "live.json"
+    options = ("--grader", "evidence", "--lists", "live", "--html", page, "--json", file, "--workers", "1")
+    shown = crag("eval", folder, "--split", SPLIT, *options)
+    assert shown.exit_code == 0, shown.stderr
+    told = " ".join(shown.stdout.split())
+    assert "first list: verdict macro-F1 1.000 1.000 to 1.000" in told
+    said = (
+        "verdict and truth are those of the last list of each run, after corrections, which changed the truth of 0 of"
+    )
+    assert said in told
+    assert said in page.read_text()
+    assert "first list: verdict macro-F1" in page.read_text()
+    first = json.loads(file.read_text())["first"]
+    assert (first["accuracy"], first["truth_changed"]) == (1.0, 0)
+    assert "Live lists" not in crag("eval", folder, "--split", SPLIT, "--grader", "evidence").stdout
 
 
 def test_a_dash_prints_json_and_nothing_else(folder: Path) -> None:
@@ -85,9 +105,41 @@ def test_two_results_are_compared_by_question(folder: Path, tmp_path: Path) -> N
     result = crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", file, "--compare", base)
     assert result.exit_code == 0, result.stderr
     assert "difference" in result.stdout
+    assert "Compared on all 24 questions" in result.stdout
     (tmp_path / "base.json.records.jsonl").unlink()
     lost = crag("eval", folder, "--split", SPLIT, "--compare", base)
     assert "no records at" in refused(lost, ExitCode.INPUTS_FAILED)
+
+
+def test_only_questions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:
+    """The records beside a result may be of more questions than it is; what both have is counted, and told."""
+    base, page = tmp_path / "base.json", tmp_path / "report.html"
+    judged = ("eval", folder, "--split", SPLIT)
+    assert crag(*judged, "--grader", "coherence", "--json", base).exit_code == 0
+    assert crag(*judged, "--grader", "coherence", "--json", base, "--limit", "12").exit_code == 0
+    assert len((tmp_path / "base.json.records.jsonl").read_text().splitlines()) == len(ISLANDS) + 1
+    few = json.loads(base.read_text())
+    for options, said in (
+        ((), "Compared on the 12 questions that both have, of 24 here and 12 in the base"),
+        (("--limit", "10"), "Compared on the 10 questions that both have, of 10 here and 12 in the base"),
+        (("--limit", "12"), "Compared on all 12 questions"),
+    ):
+        result = crag(*judged, "--grader", "evidence", "--compare", base, "--html", page, *options)
+        assert said in " ".join(result.stdout.split())
+        assert said in page.read_text()
+    line = next(one for one in result.stdout.splitlines() if one.startswith("verdict accuracy"))
+    assert f" {few['verdict']['accuracy']:.3f} " in line
+
+
+def test_an_earlier_result_of_other_questions_is_refused_before_anything_is_judged(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Also where the ids are the same."""
+    base, path = tmp_path / "base.json", folder / SPLIT / "queries.jsonl"
+    assert crag("eval", folder, "--split", SPLIT, "--grader", "coherence", "--json", base).exit_code == 0
+    path.write_text(path.read_text().replace("lighthouse of", "windmill of"))
+    refusal = refused(crag("eval", folder, "--split", SPLIT, "--grader", "llm", "--compare", base), ExitCode.USAGE)
+    assert "got no question in common, wanted some to compare: 24 here, 24 in the base; evaluate both" in refusal
 
 
 @pytest.mark.parametrize("place", [".", "..", "/"])
@@ -135,6 +187,20 @@ def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None
     assert crag(*command).exit_code == 0
     assert journal.read_text().startswith("".join(finished))
     assert json.loads(file.read_text())["n"] == 150 * len(ISLANDS)
+
+
+def test_questions_that_stand_twice_are_told(folder: Path) -> None:
+    """By name, and how many of them have other labels: each counts as often as it stands there."""
+    path = folder / SPLIT / "queries.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[7] |= {"question": rows[3]["question"].upper(), "gold": []}
+    rows[8] |= {name: rows[4][name] for name in ("question", "gold", "partial")}
+    write_lines(path, rows)
+    said = crag("eval", folder, "--split", SPLIT, "--grader", "evidence")
+    assert said.exit_code == 0, said.stderr
+    told = " ".join(said.stderr.split())
+    assert "2 questions stand more than once in the split 'dev', 1 of them with other labels each time" in told
+    assert "('q3' and 'q7'; 'q4' and 'q8'); each counts as often as it stands there" in told
 
 
 def test_a_corrupt_line_is_named(folder: Path) -> None:
@@ -196,3 +262,19 @@ def test_a_cascade_asks_its_model_only_where_the_scorer_is_not_sure(
     result = json.loads(shown.stdout)
     assert result["verdict"]["accuracy"] > 0.9
     assert 0 < result["cost"]["llm_calls"] < 1
+
+
+def test_gaps_of_a_cascade_that_asks_for_some_lists_are_not_ranked(
+    folder: Path, tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """A probability and a model's score are two scales: none instead of a figure, and why, in both reports."""
+    configured_model.reply = judging(lambda text: 0.9 if "was built by" in text else 0.0)
+    spec = yaml.safe_load(source("cascade_rag"))
+    spec["components"]["gate"]["init_parameters"] = {"sure": 0.9}
+    path, page = tmp_path / "my cascade.yml", tmp_path / "report.html"
+    path.write_text(yaml.safe_dump(spec))
+    shown = crag("eval", folder, "--split", SPLIT, "--pipeline", path, "--html", page, "--workers", "1")
+    assert configured_model.calls > 0
+    assert "gaps noticed by score alone: n/a (" in " ".join(shown.stdout.split())
+    assert "two scales make no order, so only the verdicts tell" in " ".join(shown.stdout.split())
+    assert "two scales make no order" in page.read_text()

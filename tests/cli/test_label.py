@@ -1,6 +1,7 @@
 """`crag label` through the command line: labels, their cost, and the errors."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,28 @@ def test_what_was_labelled_can_be_calibrated_on(tmp_path: Path, configured_model
     result = crag("calibrate", folder, "--split", "labelled", "--output", tmp_path / "mine.json", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["n"] == 48
+
+
+def test_labels_beside_those_that_were_there_have_a_way_to_a_calibration(
+    tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """Both are of the same questions: the refusal has the commands that set one of them aside, and these are enough."""
+    folder = write_towns(tmp_path / "the towns", count=48)
+    configured_model.reply = judging(lambda text: 0.9 if "a" in text else 0.0)
+    shown = crag("label", folder, "--split", SPLIT, "--output", "mine")
+    assert f"'{SPLIT}' has labels of its own" in shown.stdout
+    truth = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
+    for name in ("queries.jsonl", "bm25_top10.jsonl"):  # labels as people gave them, which a calibration can carry
+        (folder / "mine" / name).write_text((folder / SPLIT / name).read_text())
+    command = ("calibrate", folder, "--split", "mine", "--output", tmp_path / "mine.json")
+    message = refused(crag(*command), ExitCode.USAGE)
+    assert f"{len(truth)} questions of split 'mine' stand in '{SPLIT}', too" in message
+    assert "the same questions, labelled once more by `crag label`" in message
+    commands = message.partition("folder of its own (")[2].partition("), and")[0]
+    subprocess.run(commands, shell=True, check=True)
+    assert crag(*command).exit_code == 0
+    beside = tmp_path / f"the towns-{SPLIT}"
+    assert json.loads(crag("eval", beside, "--split", SPLIT, "--grader", "evidence", "--json", "-").stdout)["n"] == 48
 
 
 def test_questions_that_were_not_graded_are_counted(folder: Path, configured_model: ScriptedModel) -> None:

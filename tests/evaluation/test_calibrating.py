@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from evaluation.calibrated_towns import calibrated_towns, prepared_towns, towns
 from evaluation.towns import read_towns, write_towns
+from evaluation_records import record
 from haystack import Document
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
@@ -18,13 +19,18 @@ from haystack_integrations.crag.errors import CalibrationError, ConfigurationErr
 from haystack_integrations.crag.evaluation.calibrating import (
     calibrate,
     check_separable,
-    threshold_for,
     with_lists,
     without_looking,
     write,
 )
 from haystack_integrations.crag.evaluation.cases import RankedList
 from haystack_integrations.crag.evaluation.holding_out import judged_by
+from haystack_integrations.crag.evaluation.limits import (
+    UnreachableLimitError,
+    check_limit,
+    realised_in_words,
+    threshold_for,
+)
 from haystack_integrations.crag.evaluation.live import fill
 from haystack_integrations.crag.judging.calibration import load_calibration
 
@@ -105,8 +111,45 @@ def test_an_unreachable_limit_is_refused_with_the_reachable_one() -> None:
     records = calibrated_towns().records
     with pytest.raises(CalibrationError, match=r"no threshold keeps the share of wrong answers at 0\.001") as caught:
         threshold_for(records, 0.001)
-    reachable = float(str(caught.value).partition("can be kept is ")[2].partition(":")[0])
-    assert 0 < threshold_for(records, reachable) < 1
+    reachable = float(str(caught.value).partition("can be kept is ")[2].partition(" ")[0])
+    threshold = threshold_for(records, reachable)
+    assert 0 < threshold < 1
+    named = float(str(caught.value).partition('"correct_from": ')[2].partition(")")[0])
+    assert threshold <= named < threshold + 0.0001
+
+
+def test_a_limit_that_no_judgement_of_these_labels_could_keep_is_refused_at_once() -> None:
+    """One more question is taken for wrong: 19 right ones promise one in twenty, and no less."""
+    verdicts = ["correct"] * 19 + ["incorrect"] * 40 + [None] * 5
+    check_limit(0.05, verdicts)
+    check_limit(None, verdicts)
+    with pytest.raises(UnreachableLimitError, match=r"19 questions whose .* promise 0\.05 at best.* label 80 more"):
+        check_limit(0.01, verdicts)
+    perfect = [record(f"q{n}", probabilities={"correct": 0.5 + n / 100}) for n in range(19)]
+    assert threshold_for(perfect, 0.05) == 0.5
+
+
+def test_more_wrong_answers_than_the_limit_are_commented() -> None:
+    """By chance or not: the lower end of the interval says which."""
+    risk = {"limit": 0.1, "generated": 50, "share": 0.08, "low": 0.02, "high": 0.2}
+    assert realised_in_words(risk) == "8.0% wrong among 50 answered"
+    assert "8.0% wrong among 50 answered: above the limit, but within chance (2.0% to 20.0%)" in realised_in_words(
+        {**risk, "limit": 0.05}
+    )
+    assert "above the limit by more than chance (2.0% at least)" in realised_in_words({**risk, "limit": 0.01})
+    assert realised_in_words({**risk, "share": None, "generated": 0}) == "nothing called correct"
+
+
+def test_an_unreachable_limit_does_not_lose_what_was_fitted(tmp_path: Path) -> None:
+    """The refusal brings it along, without a limit."""
+    data = read_towns(write_towns(tmp_path / "towns", count=60))
+    least = 1 / (
+        1 + sum(case.fixed is not None and data[0].truth(case, case.fixed, 5) == "correct" for case in data[0].cases)
+    )
+    with pytest.raises(UnreachableLimitError, match="the smallest that can be kept is") as caught:
+        calibrate(*data, most_wrong=least)
+    assert caught.value.calibrated.calibration.correct_from is None
+    assert caught.value.calibrated.figures["n"] == 60
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -1,5 +1,6 @@
 """Data folders: what is read, what is worked out, and one clear error for each thing that is wrong."""
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -145,6 +146,8 @@ def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
         ({"gold_sentences": [["built-0", 9]]}, "queries.jsonl:25: got sentence 9 of 'built-0', wanted one below 3"),
         ({"gold_sentences": [["built-0"]]}, "queries.jsonl:25: got other gold_sentences"),
         ({"gold_sentences": 3}, "queries.jsonl:25: got other gold_sentences"),
+        ({"strict": "false"}, "queries.jsonl:25: got 'false' as strict, wanted true or false; write it without quotes"),
+        ({"strict": 0}, "queries.jsonl:25: got 0 as strict, wanted true or false"),
     ],
 )
 def test_a_wrong_question_is_named_with_its_line(folder: Path, change: dict[str, Any], said: str) -> None:
@@ -161,6 +164,11 @@ def test_a_wrong_question_is_named_with_its_line(folder: Path, change: dict[str,
         ({"retrieved": ["built-0", "built-0"]}, "bm25_top10.jsonl:1: got a document twice"),
         ({"grades": [2]}, "bm25_top10.jsonl:1: got other grades, wanted 0, 1 or 2 for each retrieved document"),
         ({"grades": 7}, "bm25_top10.jsonl:1: got other grades"),
+        ({"grades": [True, *[0] * 9]}, "bm25_top10.jsonl:1: got other grades"),
+        (
+            {"grades": [1, 1, *[0] * 8]},
+            "bm25_top10.jsonl:1: got the grade 1 of 'built-0', which has 2 in queries.jsonl, wanted one grade; correct",
+        ),
         ({"label_top5": "fine"}, "bm25_top10.jsonl:1: got the label 'fine', wanted one of ['correct'"),
         ({"label_top5": ["correct"]}, "bm25_top10.jsonl:1: got the label ['correct']"),
         ({"status": "gone"}, "bm25_top10.jsonl:1: got the status 'gone', wanted one of ['gap'"),
@@ -257,3 +265,47 @@ def test_grades_that_stand_in_the_lists_only_hold_in_any_other_list() -> None:
     case = Case("q", "Who?", gold=("a",), fixed=RankedList(("a", "b", "c"), (2, 1, 0)))
     live = replace(case, fixed=RankedList(("b", "d", "a")))
     assert live.grades(live.fixed) == (1, 0, 2)  # type: ignore[arg-type]
+
+
+def test_a_document_with_two_grades_for_one_question_is_refused(folder: Path) -> None:
+    """Where the question stands twice, each line says something else of it; and so may the two lists."""
+    first = queries()[0]
+    again = {
+        **first,
+        "id": "again",
+        "question": "  who built the Lighthouse of aruva",
+        "gold": [],
+        "partial": first["gold"],
+    }
+    place = folder / SPLIT
+    write_lines(place / "queries.jsonl", [*queries(), again])
+    said = "queries.jsonl:25: got the grade 1 of 'built-0', which has 2 for the same question with the id 'q0', wanted"
+    assert said in refusal(folder)
+    write_lines(place / "queries.jsonl", queries())
+    for name, grade in (("bm25_top10.jsonl", 0), ("gap_bm25_top10.jsonl", 1)):
+        write_lines(place / name, [{**row, "retrieved": ["other-9"], "grades": [grade]} for row in lists()])
+    said = "gap_bm25_top10.jsonl:1: got the grade 1 of 'other-9', which has 0 in bm25_top10.jsonl, wanted one grade"
+    assert said in refusal(folder)
+
+
+def test_strict_may_be_left_out_or_said(folder: Path) -> None:
+    """It is true where nothing is said."""
+    rows = [{**row, "strict": value} for row, value in zip(queries(), [False, True, None] * 8, strict=True)]
+    write_lines(folder / SPLIT / "queries.jsonl", rows)
+    assert [case.strict for case in read_dataset(folder, SPLIT).cases[:3]] == [False, True, True]
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/queries.jsonl", f"{SPLIT}/gap_bm25_top10.jsonl"])
+@pytest.mark.parametrize("renamed", [True, False])
+def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path, name: str, renamed: bool) -> None:
+    """Also one that need not be there, which would be missing without a word; and one that lost its ending."""
+    path = folder / name
+    packed = gzip.compress(path.read_bytes())
+    path.unlink()
+    if renamed:
+        path.with_name(path.name + ".gz").write_bytes(packed)
+        assert f"which is not packed; unpack it: gunzip -k '{path}.gz'" in refusal(folder)
+    else:
+        path.write_bytes(packed)
+        said = f"{path.name}:1: got a file packed by gzip, wanted one JSON object a line; unpack it: mv '{path}'"
+        assert said in refusal(folder)

@@ -106,6 +106,18 @@ def test_a_measure_that_one_evaluation_lacks_is_not_compared() -> None:
     assert change == {"value": 1.0, "base": 1.0, "difference": 0.0, "low": 0.0, "high": 0.0}
 
 
+def test_the_first_list_of_a_live_run_is_compared_with_a_fixed_list() -> None:
+    """Which is the first and only one; between two fixed evaluations there is nothing more than the verdict."""
+    live = [record(f"q{n}", first={"label": "correct", "verdict": CLASSES[n % 2]}) for n in range(6)]
+    fixed = [record(f"q{n}") for n in range(6)]
+    change = paired(live, fixed)["first.accuracy"]
+    assert change is not None
+    assert (change["value"], change["base"]) == (0.5, 1.0)
+    assert paired(fixed, fixed)["first.accuracy"] is None
+    assert intervals(fixed)["first.accuracy"] is None
+    assert intervals(live)["first.accuracy"] is not None
+
+
 def test_evaluations_of_other_questions_are_refused_with_the_ids_and_the_way_out() -> None:
     """Six are only in this one, of which five are named."""
     ours, base = [record(f"a{n}") for n in range(6)], [record("b1")]

@@ -8,15 +8,13 @@ from evaluation_records import CLASSES, documents, gap, record, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
-    adaptive_ece,
     filter_measures,
-    gap_recall_at,
-    probability_measures,
-    reliability_curve,
     summarise,
     verdict_measures,
 )
+from haystack_integrations.crag.evaluation.probabilities import adaptive_ece, probability_measures, reliability_curve
 
 NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
@@ -29,11 +27,12 @@ def test_the_result_has_the_published_keys_and_null_where_nothing_applies() -> N
         **NAMES,
         "n": 0,
         "verdict": {"accuracy": None, "macro_f1": None, "confusion": None},
-        "filter": {"precision": None, "recall": None, "f1": None},
+        "filter": {"precision": None, "recall": None, "f1": None, "of_first": None},
         "strips": {"precision": None, "recall": None, "f1": None, "words_kept": None},
         "answer_support": {"before": None, "after": None, "accidental": None},
         "gaps": {"recall": None, "false_alarms": None},
         "cost": dict.fromkeys(("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")),
+        "first": None,
     }
 
 
@@ -69,7 +68,8 @@ def test_the_filter_is_scored_over_all_labelled_documents_of_all_questions() -> 
         record("q1", documents=documents((2, True), (1, False), (0, True), (None, True))),
         record("q2", documents=documents((1, True), (0, False))),
     ]
-    assert summarise(records, **NAMES)["filter"] == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3})
+    found = summarise(records, **NAMES)["filter"]
+    assert found == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "of_first": 4})
     assert filter_measures(records, least=2) == pytest.approx({"precision": 1 / 3, "recall": 1.0, "f1": 0.5})
 
 
@@ -124,6 +124,20 @@ def test_without_a_score_the_verdict_of_a_gap_list_says_whether_it_alarms() -> N
     found = gap_recall_at([*covered, *gaps])
     assert found is not None
     assert (found["recall"], found["false_alarms"]) == (0.5, 0.0)
+
+
+def test_scores_of_two_scales_have_no_threshold() -> None:
+    """A calibration's number where a cascade was sure, its model's score where it asked: the reason is told."""
+    lists = [record("c", gap=gap("covered", "correct", 0.9)), record("g", gap=gap("gap", "incorrect", 0.2))]
+    for one, by in zip(lists, ("covered", "decided"), strict=True):
+        one["gap"]["by"] = by
+    assert gap_recall_at(lists) is None
+    said = two_scales(lists)
+    assert said is not None
+    assert said.startswith("1 lists were scored by the calibration and 1 by the model that was asked: two scales")
+    lists[1]["gap"]["by"] = "covered"
+    assert two_scales(lists) is None
+    assert gap_recall_at(lists) is not None
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=40), st.floats(0, 1))
@@ -184,3 +198,14 @@ def test_macro_f1_counts_a_class_that_is_told_and_never_true() -> None:
     """As scikit-learn counts: else whoever calls half of all lists ambiguous is not blamed for it."""
     found = verdict_measures(verdicts([("correct", "correct"), ("correct", "ambiguous")]))
     assert found["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+def test_the_verdict_on_the_first_list_is_measured_beside_that_on_the_last() -> None:
+    """Corrections change what is true of a question; one that failed has no first list."""
+    corrected = record("q1", "correct", first={"label": "incorrect", "verdict": "incorrect", "score": 0.1})
+    plain = record("q2", "correct", first={"label": "correct", "verdict": "incorrect", "score": 0.1})
+    result = summarise([corrected, plain, record("q3", None, error="TimeoutError")], **NAMES)
+    assert result["verdict"]["accuracy"] == 1.0
+    first = result["first"]
+    assert (first["accuracy"], first["truth_changed"]) == (0.5, 1)
+    assert first["confusion"]["correct"] == {"correct": 0, "ambiguous": 0, "incorrect": 1}

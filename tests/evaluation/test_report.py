@@ -10,7 +10,8 @@ from rich.console import Console
 
 from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.evaluation.intervals import intervals, paired
-from haystack_integrations.crag.evaluation.measures import reliability_curve, summarise
+from haystack_integrations.crag.evaluation.measures import summarise
+from haystack_integrations.crag.evaluation.probabilities import reliability_curve
 from haystack_integrations.crag.evaluation.report import html_report, worst
 from haystack_integrations.crag.evaluation.risk import cost_curve
 from haystack_integrations.crag.evaluation.table import LABELS, judgement, text_table

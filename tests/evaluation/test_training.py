@@ -135,6 +135,21 @@ def test_one_source_cannot_be_held_out() -> None:
         check_enough(lists)
 
 
+def test_a_title_that_all_documents_have_is_named() -> None:
+    """They are no source then; the message says what makes them one, and the way out."""
+    verdicts = ["correct", "incorrect"] * 30
+    lists = [
+        replace(labelled(number, verdict, group=0), texts=(("Handbook", f"Text {number}."),))
+        for number, verdict in enumerate(verdicts)
+    ]
+    said = r"same title count as one source, and 60 of the questions are about documents called 'Handbook': give each"
+    with pytest.raises(CalibrationError, match=said):
+        check_enough(lists)
+    same = [replace(each, texts=(("Handbook", "One document."),)) for each in lists]
+    with pytest.raises(CalibrationError, match="add questions about other documents"):
+        check_enough(same)
+
+
 def test_two_verdicts_are_enough() -> None:
     """A data set may have no third one."""
     check_enough([labelled(number, "correct" if number % 2 else "incorrect") for number in range(40)])

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
-from haystack_integrations.crag.cli.files import check_targets, require_extra, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.calibrating import Calibrated
@@ -38,6 +38,7 @@ def calibrate(
     require_extra()
     from haystack_integrations.crag.evaluation.calibrating import calibrate as fit_all
     from haystack_integrations.crag.evaluation.calibrating import write as write_file
+    from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     check_targets(output, html)
@@ -46,14 +47,32 @@ def calibrate(
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}
-        found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
+        try:
+            found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
+        except UnreachableLimitError as error:
+            raise _without_limit(error, output) from None
     write_file(found, output)
     if html is not None:
-        write(html, _report(found, dataset, lists))
+        write(html, _report(found, dataset, lists, max_wrong_generate))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
         _tell(found, output, model)
+    tell_repeated(dataset)
+
+
+def _without_limit(error: CalibrationError, output: Path) -> CalibrationError:
+    """Keep what was fitted, under another name: whoever asked for a limit must not take it for one with it."""
+    from haystack_integrations.crag.evaluation.calibrating import write as write_file
+
+    calibrated = getattr(error, "calibrated", None)
+    if calibrated is None:
+        return error
+    kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
+    write_file(calibrated, kept)
+    or_so = ', or with that "correct_from" in its "verdict"' * ("correct_from" in str(error))
+    msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
+    return CalibrationError(msg)
 
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
@@ -76,31 +95,36 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     return ranked, sorted(retrieval.retrievers)
 
 
-def _report(found: "Calibrated", dataset: "Dataset", lists: Lists) -> str:
+def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None) -> str:
+    from haystack_integrations.crag.evaluation.limits import limit_rows
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
 
     names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists.value}
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
+    held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
+    limits = limit_rows(figures["wrong_generate"], found.calibration.correct_from, most_wrong)
     shown = {
-        "held_out": {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]},
+        "held_out": {**held_out, **limits},
         "reliability": figures["reliability"],
         "cost_curve": figures["cost_curve"],
+        "calls_saved": figures["calls_saved_at_2_points"],
     }
     return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
 
 
 def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
+    from haystack_integrations.crag.evaluation.limits import realised_in_words
+    from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
-    saved = f"{figures['calls_saved_at_2_points']:.0%}"
     lines = [
         f"[bold]Calibrated[/] on {figures['n']} questions; held out, in five folds that share no source:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
-        f"  a cascade with a perfect model saves {saved} of its calls at 2 points of macro-F1",
+        f"  {saving(figures['calls_saved_at_2_points'])}",
     ]
     if figures["n"] < RECOMMENDED:
         lines.insert(1, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
@@ -108,8 +132,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
     for risk in figures["wrong_generate"]:
-        share = "nothing called correct" if risk["share"] is None else f"{risk['share']:.1%} wrong"
-        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {share} among {risk['generated']} answered")
+        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {realised_in_words(risk)}")
     least = found.calibration.correct_from
     if least is not None:
         lines.append(

@@ -4,16 +4,18 @@ import json as json_
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.files import check_targets, require_extra, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from haystack_integrations.crag.evaluation.cases import Dataset
     from haystack_integrations.crag.evaluation.setup import Setup
 
@@ -88,15 +90,15 @@ def evaluate(
     """Measure decisions on labelled questions: verdicts, filter, strips, answers, gaps, cost."""
     require_extra()
     from haystack_integrations.crag.evaluation import running
-    from haystack_integrations.crag.evaluation.journal import journal_of, read_records
+    from haystack_integrations.crag.evaluation.journal import journal_of
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     file = None if json is None or str(json) == _STDOUT else json
     check_targets(file, html)
     setup = _setup(pipeline, grader, calibration, lists, top_k, model)
-    base = None if compare is None else read_records(journal_of(compare))
     with working("reading the data"):
         dataset = read_dataset(folder, split)
+        base = None if compare is None else _base(compare, dataset, limit)
         dataset = replace(dataset, cases=dataset.cases[:limit])
     try:
         with progress_bar("judging") as progress:
@@ -107,7 +109,24 @@ def evaluate(
         raise typer.Exit(ExitCode.FAILED) from None
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
     _tell_what_was_seen(setup.calibration, dataset)
+    tell_repeated(dataset)
     _tell_failures(records)
+
+
+class _Base(NamedTuple):
+    """An earlier evaluation: its records of questions that are asked now, and how many it has in all."""
+
+    records: "Sequence[Mapping[str, Any]]"
+    number: int
+
+
+def _base(result: Path, dataset: "Dataset", limit: int | None) -> _Base:
+    """Read what to compare with; refused before anything is judged where no question is in both."""
+    from haystack_integrations.crag.evaluation.journal import records_of
+    from haystack_integrations.crag.evaluation.matching import of_both
+
+    records = records_of(result, [case.id for case in dataset.cases])
+    return _Base(of_both({case.id: case.question for case in dataset.cases[:limit]}, records), len(records))
 
 
 def _tell_what_was_seen(calibration: str | None, dataset: "Dataset") -> None:
@@ -145,32 +164,54 @@ def _deliver(
     dataset: "Dataset",
     setup: "Setup",
     records: list[dict[str, Any]],
-    base: list[dict[str, Any]] | None,
+    base: _Base | None,
     files: tuple[Path | None, Path | None],
     *,
     printed: bool,
 ) -> None:
     """Write and show the result."""
+    from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
     from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals, paired
-    from haystack_integrations.crag.evaluation.measures import gap_recall_at, summarise
+    from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
-    from haystack_integrations.crag.evaluation.table import text_table
+    from haystack_integrations.crag.evaluation.table import shared, text_table
 
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
     result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)
     with working("redrawing questions"):
         groups = group_numbers(dataset)
         bounds = intervals(records, groups=groups)
-        comparison = None if base is None else paired(records, base, groups=groups)
+        comparison, about = None, None
+        if base is not None:
+            both = {record["id"] for record in base.records}
+            comparison = paired([one for one in records if one["id"] in both], base.records, groups=groups)
+            about = shared(len(both), len(records), base.number)
     file, html = files
     if file is not None:
         write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
         texts = [{**record, "snippets": _snippets(dataset, record)} for record in records]
-        write(html, html_report(result, texts, intervals=bounds, comparison=comparison))
-    gap = gap_recall_at(records)
-    show_json(result) if printed else show(text_table(result, intervals=bounds, comparison=comparison, gap=gap))
+        more: dict[str, Any] = {
+            "calibration": _limits(setup.calibration),
+            "comparison": comparison,
+            "compared_on": about,
+        }
+        write(html, html_report(result, texts, intervals=bounds, **more))
+    gap = gap_recall_at(records) or two_scales(records)
+    told = text_table(result, intervals=bounds, comparison=comparison, gap=gap, compared_on=about)
+    show_json(result) if printed else show(told)
+
+
+def _limits(calibration: str | None) -> dict[str, Any] | None:
+    """Collect what the page tells of a calibration's limit of wrong answers."""
+    from haystack_integrations.crag.evaluation.limits import limit_rows
+    from haystack_integrations.crag.judging.calibration import load_calibration
+
+    if calibration is None:
+        return None
+    fitted = load_calibration(calibration)
+    return {"held_out": limit_rows((fitted.notes.get("held_out") or {}).get("wrong_generate", ()), fitted.correct_from)}
 
 
 def _snippets(dataset: "Dataset", record: dict[str, Any]) -> dict[str, str]:

@@ -51,7 +51,7 @@ def label(
     with progress_bar("labelling") as progress:
         records = make_labels(dataset, setup, ranked, grader_of(model), place, fresh=fresh, progress=progress)
     summary = _summary(output, records)
-    show_json(summary) if json else show(*_told(summary, place))
+    show_json(summary) if json else show(*_told(summary, place, dataset))
     if summary["left_out"]:
         why = "; ".join(summary["failures"])
         complain(f"{summary['left_out']} questions have no label ({why}); run again to ask once more", "warning")
@@ -104,11 +104,14 @@ def _summary(output: str, records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _told(summary: dict[str, Any], place: Path) -> list[str]:
+def _told(summary: dict[str, Any], place: Path, dataset: "Dataset") -> list[str]:
     verdicts = ", ".join(f"{count} {name}" for name, count in summary["verdicts"].items()) or "none"
     cost, share = summary["cost"], f"{summary['labelled']} of {summary['questions']} questions"
+    is_labelled = any(case.gold or case.partial for case in dataset.cases)
+    both = f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside"
     return [
         f"[bold]Labelled[/] {share}; by the first five documents: {verdicts}",
         f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out",
         f"Written to {place}. Use it: crag calibrate {place.parent} --split {place.name} --output calibration.json",
+        *[both] * is_labelled,
     ]

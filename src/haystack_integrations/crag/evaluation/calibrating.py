@@ -3,11 +3,9 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import orjson
 
 from haystack_integrations.crag.encoders import load_encoder, model_name
@@ -17,7 +15,7 @@ from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.groups import group_numbers
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out
 from haystack_integrations.crag.evaluation.labelled import Prepared, prepare
-from haystack_integrations.crag.evaluation.risk import control_wrong_generate
+from haystack_integrations.crag.evaluation.limits import UnreachableLimitError, check_limit, threshold_for
 from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, fit_strips
 from haystack_integrations.crag.evaluation.strip_lists import strip_lists
 from haystack_integrations.crag.evaluation.training import (
@@ -81,11 +79,14 @@ def calibrate(
     :returns: The calibration with its held-out figures.
     :raises CalibrationError: When there are too few questions, too few of a verdict, questions that stand in another
         split too, or nothing in the data that separates the verdicts.
+    :raises UnreachableLimitError: When no threshold keeps `most_wrong`; what was fitted without it is its `calibrated`.
     """
     tell = progress or _nobody
     check_leaks(dataset)
     dataset = with_lists(dataset, ranked)
-    check_enough(labelled_lists(dataset, ranked))
+    lists = labelled_lists(dataset, ranked)
+    check_enough(lists)
+    check_limit(most_wrong, [each.verdict for each in lists])
     tell(0, _STEPS, "reading")
     prepared, gaps = prepared_of(dataset, ranked, model)
     tell(1, _STEPS, "judging what each fold has not seen")
@@ -94,13 +95,21 @@ def calibrate(
     check_separable(found)
     tell(2, _STEPS, "fitting on all questions")
     calibration = fit(prepared, _notes(dataset, prepared, found))
-    limit = None if most_wrong is None else threshold_for(records, most_wrong)
+    limit, refusal = None, None
+    try:
+        limit = None if most_wrong is None else threshold_for(records, most_wrong)
+    except UnreachableLimitError as error:  # told at the end: what takes minutes to fit is not lost for that
+        refusal = error
     calibration = replace(calibration, correct_from=limit, retrievers=tuple(retrievers), encoder=model_name(model))
     calibration = Calibration.from_dict(calibration.to_dict())  # as rounded as its file, so that both say the same
     tell(3, _STEPS, "fitting the sentence model")
     strips = _strips(dataset)
     tell(4, _STEPS, "done")
-    return Calibrated(calibration, strips, found, records)
+    calibrated = Calibrated(calibration, strips, found, records)
+    if refusal is not None:
+        refusal.calibrated = calibrated
+        raise refusal
+    return calibrated
 
 
 def with_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> Dataset:
@@ -193,31 +202,6 @@ def without_looking(confusion: Mapping[str, Mapping[str, int]]) -> float:
 def _more(questions: int) -> int:
     """Say how many questions would halve the interval."""
     return 3 * questions
-
-
-def threshold_for(records: Sequence[Record], most_wrong: float) -> float:
-    """
-    Choose from which probability on a verdict stays `correct`; a limit takes verdicts away, and makes none.
-
-    :param records: Held-out records.
-    :param most_wrong: The largest share of wrong `generate` decisions.
-    :returns: The threshold.
-    :raises CalibrationError: When no threshold keeps that share, with the share that can be kept.
-    """
-    called = [record for record in records if record["verdict"] == "correct"]
-    if not called:
-        msg = f"none of these {len(records)} questions is called correct, so there is nothing to limit; label more"
-        raise CalibrationError(msg)
-    scores = np.array([record["probabilities"]["correct"] for record in called])
-    found = control_wrong_generate(scores, [record["label"] == "correct" for record in called], most_wrong)
-    if found.threshold is None:
-        msg = (
-            f"no threshold keeps the share of wrong answers at {most_wrong:g} on the {len(called)} of {len(records)} "
-            f"questions that are called correct; the smallest that can be kept is "
-            f"{ceil(found.reachable * 100) / 100:g}: ask for that, or label more questions"
-        )
-        raise CalibrationError(msg)
-    return found.threshold
 
 
 def _notes(dataset: Dataset, lists: Sequence[Prepared], found: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def reliability(curve: Sequence[Mapping[str, float]]) -> Markup:
     """
     Draw stated probability against observed share; the larger a dot, the more questions.
 
-    :param curve: From `measures.reliability_curve`.
+    :param curve: From `probabilities.reliability_curve`.
     :returns: The picture.
     """
     most = max((point["n"] for point in curve), default=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.cases import Case, Dataset
 
 
 def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
@@ -42,6 +42,19 @@ def group_numbers(dataset: Dataset) -> dict[str, int]:
         own = {("document", name) for name in labelled} | {("title", title) for title in titles}
         keys.append(own | {("wording", wording(case.question))})
     return {case.id: number for case, number in zip(dataset.cases, groups_of(keys), strict=True)}
+
+
+def repeated(dataset: Dataset) -> list[tuple[Case, ...]]:
+    """
+    Find the questions that stand more than once: each weighs as much as it stands there.
+
+    :param dataset: The data set.
+    :returns: The cases of each such question.
+    """
+    asked: dict[str, list[Case]] = {}
+    for case in dataset.cases:
+        asked.setdefault(wording(case.question), []).append(case)
+    return [tuple(cases) for cases in asked.values() if len(cases) > 1]
 
 
 def wording(question: str) -> str:

@@ -9,13 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from haystack_integrations.crag.evaluation.fitting import fit
+from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
 from haystack_integrations.crag.evaluation.intervals import Groups, intervals
 from haystack_integrations.crag.evaluation.labelled import Prepared
-from haystack_integrations.crag.evaluation.measures import (
-    gap_recall_at,
-    probability_measures,
-    summarise,
-)
+from haystack_integrations.crag.evaluation.measures import summarise
+from haystack_integrations.crag.evaluation.probabilities import probability_measures
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
@@ -105,7 +103,8 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
     missing: Record | None = None
     if gap is not None:
         told, _ = judged_by(gap, calibration)
-        missing = {"status": gap.source.verdict, "verdict": told.verdict, "score": told.covered, "accidental": None}
+        missing = {"status": gap.source.verdict, "verdict": told.verdict, "score": told.covered, "by": COVERED}
+        missing["accidental"] = None
     return {
         "id": each.source.id,
         "question": each.source.question,

@@ -11,18 +11,26 @@ from typing import Any, Final
 
 import numpy as np
 
-from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.measures import RATIOS, TOLD, Floats, Record, judged, tally, told
+from haystack_integrations.crag.evaluation.matching import matched
+from haystack_integrations.crag.evaluation.measures import (
+    RATIOS,
+    TOLD,
+    Floats,
+    Record,
+    before_corrections,
+    judged,
+    tally,
+    told,
+)
 from haystack_integrations.crag.vocabulary import JUDGED
 
 Groups = Mapping[str, Hashable]
 Measure = Callable[[Sequence[Record]], float | None]
 
-MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", *RATIOS)
+MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", "first.accuracy", "first.macro_f1", *RATIOS)
 """The measures that have an interval: keys of the result, joined by a point."""
 
 _CELLS: Final = len(JUDGED) * len(TOLD)
-_SHOWN: Final = 5
 
 
 def intervals(
@@ -45,7 +53,8 @@ def intervals(
     """
     sums = _sums(records)
     redrawn, point = _values(_times(records, groups, draws, seed) @ sums), _values(sums.sum(axis=0))
-    return {name: None if np.isnan(point[name]) else _bounds(redrawn[name], level) for name in MEASURES}
+    known = [name for name in MEASURES if not np.isnan(point[name]) and _applies(name, records)]
+    return {name: _bounds(redrawn[name], level) if name in known else None for name in MEASURES}
 
 
 def interval(
@@ -97,67 +106,51 @@ def paired(
     :raises ConfigurationError: When the two are not of the same questions.
     """
     times = _times(records, groups, draws, seed)
-    sums, other = _sums(records), _sums(_match(records, base))
+    sums, other = _sums(records), _sums(matched(records, base))
     point, reference = _values(sums.sum(axis=0)), _values(other.sum(axis=0))
     redrawn, against = _values(times @ sums), _values(times @ other)
     compared: dict[str, dict[str, float] | None] = {}
     for name in MEASURES:
         difference = float(point[name] - reference[name])
         numbers = {"value": float(point[name]), "base": float(reference[name]), "difference": difference}
-        bounds = None if np.isnan(difference) else _bounds(redrawn[name] - against[name], level)
+        known = not np.isnan(difference) and _applies(name, [*records, *base])
+        bounds = _bounds(redrawn[name] - against[name], level) if known else None
         compared[name] = None if bounds is None else {**numbers, **bounds}
     return compared
 
 
-def _match(records: Sequence[Record], base: Sequence[Record]) -> list[Record]:
-    """Put the base's records into the order of the others."""
-    known = {record["id"]: record for record in base}
-    ids = {record["id"]: None for record in records}
-    for name, ours, given in (("this one", ids, records), ("the base", known, base)):
-        if len(ours) != len(given):
-            msg = (
-                f"each question must be evaluated once, but {name} has {len(given)} records of {len(ours)} questions; "
-                "evaluate it again into a new file"
-            )
-            raise ConfigurationError(msg)
-    new, missing = [one for one in ids if one not in known], [one for one in known if one not in ids]
-    if new or missing:
-        msg = (
-            f"the two evaluations must be of the same questions, but got {_some(new)} only in this one and "
-            f"{_some(missing)} only in the base; evaluate both on the same data and split"
-        )
-        raise ConfigurationError(msg)
-    return [known[one] for one in ids]
-
-
-def _some(ids: Sequence[str]) -> str:
-    more = ", …" if len(ids) > _SHOWN else ""
-    return f"{len(ids)} ({', '.join(map(str, ids[:_SHOWN]))}{more})" if ids else "0"
+def _applies(name: str, records: Sequence[Record]) -> bool:
+    """Tell whether a measure is of another list than the verdict: of fixed lists there is no other."""
+    return not name.startswith("first.") or any(record.get("first") for record in records)
 
 
 def _sums(records: Sequence[Record]) -> Floats:
-    """Give what each question adds to each sum: the cells of the confusion, then the names of `tally`."""
-    names = {name: _CELLS + i for i, name in enumerate(_NAMES)}
-    table = np.zeros((len(records), _CELLS + len(names)))
+    """Give what each question adds to each sum: the cells of both confusions, then the names of `tally`."""
+    table = np.zeros((len(records), _BEFORE + len(_NAMES)))
     for row, record in zip(table, records, strict=True):
         for name, count in tally(record).items():
-            row[names[name]] = count
-        if judged([record]):
-            row[JUDGED.index(record["label"]) * len(TOLD) + TOLD.index(told(record))] = 1
+            row[_POSITION[name]] = count
+        for start, one in ((0, record), (_CELLS, before_corrections(record))):
+            if judged([one]):
+                row[start + JUDGED.index(one["label"]) * len(TOLD) + TOLD.index(told(one))] = 1
     return table
 
 
 _NAMES: Final = tuple(dict.fromkeys(name for sides in RATIOS.values() for side in sides for name in side))
+_BEFORE: Final = 2 * _CELLS  # the verdict on the last list of a run, and that on its first
+_POSITION: Final = {name: _BEFORE + i for i, name in enumerate(_NAMES)}
 
 
 def _values(sums: Floats) -> dict[str, Floats]:
     """Give each measure for sums of shape (..., sums); nan where it does not apply."""
-    confusion = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(JUDGED), len(TOLD))
-    position = {name: _CELLS + i for i, name in enumerate(_NAMES)}
-    hits = np.trace(confusion, axis1=-2, axis2=-1)
-    found = {"verdict.accuracy": divide(hits, confusion.sum(axis=(-2, -1))), "verdict.macro_f1": macro_f1(confusion)}
+    found = {}
+    for which, start in (("verdict", 0), ("first", _CELLS)):
+        confusion = sums[..., start : start + _CELLS].reshape(*sums.shape[:-1], len(JUDGED), len(TOLD))
+        hits = np.trace(confusion, axis1=-2, axis2=-1)
+        found[f"{which}.accuracy"] = divide(hits, confusion.sum(axis=(-2, -1)))
+        found[f"{which}.macro_f1"] = macro_f1(confusion)
     for name, (above, below) in RATIOS.items():
-        parts = [sums[..., [position[one] for one in side]].sum(axis=-1) for side in (above, below)]
+        parts = [sums[..., [_POSITION[one] for one in side]].sum(axis=-1) for side in (above, below)]
         found[name] = divide(parts[0], parts[1])
     return found
 

@@ -1,6 +1,6 @@
 """The records of an evaluation on disk, one line each: what a stopped evaluation goes on from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, Final
@@ -10,7 +10,8 @@ import orjson
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
-from haystack_integrations.crag.evaluation.reading import CORPUS, SPLIT_FILES
+from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
+from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
 
@@ -47,6 +48,41 @@ def read_records(path: Path) -> list[Record]:
         raise SourceError(msg)
     _, records, _ = _read(path)
     return list(records.values())
+
+
+def records_of(result: Path, order: Sequence[str]) -> list[Record]:
+    """
+    Read the records that an earlier result was made of: their file holds more, where more questions were asked before.
+
+    :param result: File of the result.
+    :param order: Ids of the data's questions: a result of n of them is about the first n.
+    :returns: The records; all in the file where the result cannot be read.
+    :raises ConfigurationError: For a folder.
+    :raises SourceError: When there are no records.
+    """
+    records = read_records(journal_of(result))
+    try:
+        number = orjson.loads(result.read_bytes())["n"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return records
+    asked = set(order[:number]) if isinstance(number, int) and number < len(records) else set(order)
+    return [record for record in records if record["id"] in asked]
+
+
+def labelled_from(split: Path) -> str | None:
+    """
+    Tell from which split `crag label` made another one.
+
+    :param split: Folder of a split.
+    :returns: The name of the split whose questions it labelled; None for what it did not write.
+    """
+    records = journal_of(split / QUERIES)
+    if not records.is_file():
+        return None
+    try:
+        return str(_read(records)[0]["split"])
+    except (SourceError, KeyError):
+        return None
 
 
 class Journal:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.gaps import COVERED, DECIDED
 from haystack_integrations.crag.evaluation.parts import Parts, judging_parts, warm_up
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import Sentences, holds, normal, sought
@@ -168,8 +169,9 @@ class FixedLists:
         if case.gap.status == "gap" and answers:
             accidental = holds(map(self._normalised, self._found(names)), answers)
         # A calibrated judgement has a number for just this; any other its score.
-        score = (decided.report.get("verdict") or {}).get("covered", decided.decision["score"])
-        told = {"verdict": decided.decision["verdict"], "score": score}
+        covered = (decided.report.get("verdict") or {}).get("covered")
+        told = {"verdict": decided.decision["verdict"], "score": decided.decision["score"], "by": DECIDED}
+        told |= {} if covered is None else {"score": covered, "by": COVERED}
         return {"status": case.gap.status, **told, "accidental": accidental}
 
     def _found(self, names: Sequence[str]) -> list[Document]:

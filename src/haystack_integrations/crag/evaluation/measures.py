@@ -6,13 +6,12 @@ ten times in `filter`, one without labelled sentences not at all in `strips`. Th
 a redrawn set of questions only needs new sums (`intervals`).
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from haystack_integrations.crag.vocabulary import COSTS, JUDGED, MODE_OFF
 
@@ -21,7 +20,6 @@ Floats = NDArray[np.float64]
 
 UNGRADED: Final = "ungraded"  # what a question without a verdict counts as: always wrong
 TOLD: Final = (*JUDGED, UNGRADED)
-_EPSILON: Final = 1e-9
 
 RATIOS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "filter.precision": (("filter.hits",), ("filter.kept",)),
@@ -48,9 +46,10 @@ def summarise(
     Make the result of an evaluation: the JSON of `crag eval`.
 
     `verdict` leaves out questions without a label and those marked `strict: false`; its macro-F1 is over the classes
-    that are true or told of some question. `filter` asks which documents were kept, against label
-    1 or 2. `gaps.recall` is the share of gap lists called anything but correct, `gaps.false_alarms` that of covered
-    lists. `cost` holds means per question.
+    that are true or told of some question. `filter` asks which of each list's first documents (`of_first`: how many
+    at most) were kept, against label 1 or 2. `gaps.recall` is the share of gap lists called anything but correct,
+    `gaps.false_alarms` that of covered lists. `cost` holds means per question. Of live lists, all are about the last
+    list of a run; `first` is the verdict on its first one.
 
     :param records: One for each question.
     :param dataset: Name of the data.
@@ -68,8 +67,10 @@ def summarise(
     for measure, (above, below) in RATIOS.items():
         group, _, name = measure.partition(".")
         groups.setdefault(group, {})[name] = _ratio(sums, above, below)
+    groups["filter"]["of_first"] = max((len(record["documents"]) for record in records), default=0) or None
     names = {"dataset": dataset, "split": split, "pipeline": pipeline, "grader": grader, "lists": lists}
-    return {**names, "n": len(records), "verdict": verdict_measures(records), **groups}
+    verdict, first = verdict_measures(records), first_measures(records)
+    return {**names, "n": len(records), "verdict": verdict, **groups, "first": first}
 
 
 def tally(record: Record, least: int = 1) -> dict[str, float]:
@@ -171,79 +172,25 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def gap_recall_at(records: Sequence[Record], false_alarms: float = 0.1) -> dict[str, float] | None:
+def before_corrections(record: Record) -> Record:
     """
-    Find how many gaps a threshold on the lists' scores notices that alarms on few covered lists.
+    Take a question for what its run looked like before corrections.
 
-    The verdict stands in for a missing score: a list called correct never alarms, any other always does.
+    :param record: The question.
+    :returns: It with verdict and label of its first list; a fixed list is the first and only one.
+    """
+    return {**record, **(record.get("first") or {})}
+
+
+def first_measures(records: Sequence[Record]) -> dict[str, Any] | None:
+    """
+    Score the verdict on the first list of each run, whose truth no correction has changed.
 
     :param records: One for each question.
-    :param false_alarms: The largest share of covered lists that may alarm.
-    :returns: The threshold below which a list alarms, the recall and the false alarms there; None without both kinds.
+    :returns: As `verdict_measures`, and `truth_changed`: how many questions have another true verdict on the last list;
+        None for fixed lists, which have no other.
     """
-    scores: dict[str, list[float]] = {"gap": [], "covered": []}
-    for gap in (record["gap"] for record in records if record["gap"] is not None):
-        missing = math.inf if gap["verdict"] == "correct" else -math.inf
-        scores.setdefault(gap["status"], []).append(missing if gap["score"] is None else gap["score"])
-    if not scores["gap"] or not scores["covered"]:
+    if not (live := [record for record in records if record.get("first")]):
         return None
-    covered = np.sort(scores["covered"])
-    allowed = math.floor(false_alarms * len(covered) + _EPSILON)
-    threshold = float(covered[allowed]) if allowed < len(covered) else math.inf
-    shares = {name: float(np.mean(np.asarray(scores[name]) < threshold)) for name in scores if scores[name]}
-    return {"threshold": threshold, "recall": shares["gap"], "false_alarms": shares["covered"]}
-
-
-def reliability_curve(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> list[dict[str, float]]:
-    """
-    Compare probabilities with what happened, in bins of equally many questions.
-
-    Questions of equal probability share their mean outcome, so the bins do not depend on the order of the questions.
-
-    :param probabilities: Of each question, in [0, 1].
-    :param outcomes: Whether it happened.
-    :param bins: Most bins.
-    :returns: For each bin the mean `probability`, the share `observed` and the number `n`.
-    """
-    values, happened = np.asarray(probabilities, dtype=float), np.asarray(outcomes, dtype=float)
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    shared = (np.bincount(group, weights=happened) / sizes)[group] if len(values) else happened
-    parts = np.array_split(np.argsort(values, kind="stable"), bins)
-    return [
-        {"probability": float(values[part].mean()), "observed": float(shared[part].mean()), "n": len(part)}
-        for part in parts
-        if len(part)
-    ]
-
-
-def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> float | None:
-    """
-    Measure by how much probabilities are off: the expected calibration error over bins of equally many questions.
-
-    :param probabilities: Of each question, in [0, 1].
-    :param outcomes: Whether it happened.
-    :param bins: Most bins.
-    :returns: The mean distance between probability and observed share; None without questions.
-    """
-    curve = reliability_curve(probabilities, outcomes, bins)
-    total = sum(point["n"] for point in curve)
-    off = sum(point["n"] * abs(point["probability"] - point["observed"]) for point in curve)
-    return off / total if total else None
-
-
-def probability_measures(records: Sequence[Record], bins: int = 10) -> dict[str, Any] | None:
-    """
-    Measure how good the probabilities of `correct` are.
-
-    :param records: One for each question.
-    :param bins: Most bins of the curve.
-    :returns: Adaptive `ece`, `brier` score, reliability `curve` and `n`; None when there are no probabilities.
-    """
-    scored = [record for record in judged(records) if record["probabilities"] is not None and record["error"] is None]
-    if not scored:
-        return None
-    values = [record["probabilities"]["correct"] for record in scored]
-    outcomes = [record["label"] == "correct" for record in scored]
-    brier = float(brier_score_loss(outcomes, values, pos_label=True))
-    curve = reliability_curve(values, outcomes, bins)
-    return {"ece": adaptive_ece(values, outcomes, bins), "brier": brier, "curve": curve, "n": len(scored)}
+    changed = sum(record["first"]["label"] != record["label"] for record in live)
+    return {**verdict_measures([before_corrections(record) for record in live]), "truth_changed": changed}

@@ -1,17 +1,15 @@
 """Read a data folder, check all of it, and say in one error what is wrong and where."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NoReturn
-
-import orjson
+from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList, needs_all
-from haystack_integrations.crag.vocabulary import JUDGED
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, needs_all
+from haystack_integrations.crag.evaluation.groups import wording
+from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
 
-CORPUS: Final = "corpus.jsonl"
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
     "queries.jsonl",
     "qrels.tsv",
@@ -24,7 +22,7 @@ QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
 LEAST_QUESTIONS: Final = 10
 """With fewer, one question more or less moves every measure by a tenth."""
 
-_GRADES: Final = (0, 1, 2)
+_CORRECT: Final = "correct one of the two"
 
 
 def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least: int = LEAST_QUESTIONS) -> Dataset:
@@ -52,7 +50,8 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
             few = f"{len(cases)} question{'s' * (len(cases) != 1)}"
             msg = f"{place / QUERIES}: got {few}, wanted at least {least}; label more before measuring"
             raise SourceError(msg)
-        lists, gaps = (_lists(place / name, cases, passages) for name in (LISTS, GAPS))
+        lists = _lists(place / LISTS, cases, passages, {})
+        gaps = _lists(place / GAPS, cases, passages, lists)
         removed = (place / REMOVED).read_text("utf-8").split() if (place / REMOVED).is_file() else []
     except (OSError, UnicodeDecodeError) as error:
         msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable, as UTF-8 text"
@@ -71,13 +70,14 @@ def _check_folders(folder: Path, place: Path) -> None:
         msg = f"no questions at {str(place / QUERIES)!r}; {way_out}"
     elif not (folder / CORPUS).is_file():
         msg = f'no corpus at {str(folder / CORPUS)!r}; write one {{"id", "title", "text"}} a line into it'
+    refuse_packed(folder / CORPUS, *(place / name for name in SPLIT_FILES))
     if msg:
         raise SourceError(msg)
 
 
 def _passages(path: Path) -> dict[str, Passage]:
     found: dict[str, Passage] = {}
-    for row in _rows(path):
+    for row in rows(path):
         name = row.name(found)
         sentences = None if row.values.get("sentences") is None else row.names("sentences")
         found[name] = Passage(name, str(row.values.get("title") or ""), row.text("text"), sentences)
@@ -86,8 +86,9 @@ def _passages(path: Path) -> dict[str, Passage]:
 
 def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> dict[str, Case]:
     found: dict[str, Case] = {}
+    known: dict[str, dict[str, tuple[int, str]]] = {}
     qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
-    for row in _rows(place / QUERIES):
+    for row in rows(place / QUERIES):
         name = row.name(found)
         if "gold" in row.values or not labelled:
             if labelled and row.values["gold"] is None:
@@ -102,18 +103,29 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
         else:
             row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or add {QRELS}")
+        question = row.text("question")
+        _check_labels(row, gold, partial, known.setdefault(wording(question), {}))
         found[name] = Case(
             name,
-            row.text("question"),
+            question,
             row.names("answers"),
             gold,
             partial,
             row.sentences(passages),
-            strict=row.values.get("strict") is not False,
+            strict=row.flag("strict", default=True),
         )
     for question, number in lines.items():
-        _Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
+        Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
     return found
+
+
+def _check_labels(row: Row, gold: Sequence[str], partial: Sequence[str], known: dict[str, tuple[int, str]]) -> None:
+    """Refuse a document that answers a question here, and is only on topic where the same question stands again."""
+    for document, grade in (*((one, 2) for one in gold), *((one, 1) for one in partial)):
+        other, place = known.setdefault(document, (grade, str(row.values["id"])))
+        if other != grade:
+            got = f"the grade {grade} of {document!r}, which has {other} for the same question with the id {place!r}"
+            row.refuse(got, "one grade", _CORRECT)
 
 
 def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
@@ -123,7 +135,7 @@ def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[
     for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
         match line.split("\t"):
             case [question, document, ("0" | "1" | "2") as grade]:
-                row = _Row(path, number, {})
+                row = Row(path, number, {})
                 row.check(document, passages)
                 lines.setdefault(question, number)
                 known = found.setdefault(question, {}).setdefault(document, int(grade))
@@ -134,18 +146,21 @@ def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[
                 continue
             case _ if line.strip():
                 wanted = "query_id, doc_id and a grade of 0, 1 or 2, with tabs between them"
-                _Row(path, number, {}).refuse("another line", wanted, "correct or remove it")
+                Row(path, number, {}).refuse("another line", wanted, "correct or remove it")
     return found, lines
 
 
-def _lists(path: Path, cases: Mapping[str, Case], passages: Mapping[str, Passage]) -> dict[str, RankedList]:
+def _lists(
+    path: Path, cases: Mapping[str, Case], passages: Mapping[str, Passage], others: Mapping[str, RankedList]
+) -> dict[str, RankedList]:
     found: dict[str, RankedList] = {}
     if not path.is_file():
         return found
-    for row in _rows(path):
+    for row in rows(path):
         name = row.name(found)
         row.check(name, cases, f"a question of {QUERIES}")
         found[name] = row.ranked(passages)
+        _check_grades(row, found[name], cases[name], others.get(name))
     missing = [name for name in cases if name not in found]
     if missing:
         msg = (
@@ -155,95 +170,13 @@ def _lists(path: Path, cases: Mapping[str, Case], passages: Mapping[str, Passage
     return found
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One line of a file, which names its place when something is wrong with it."""
-
-    path: Path
-    number: int
-    values: dict[str, Any]
-
-    def refuse(self, got: str, wanted: str, way_out: str) -> NoReturn:
-        msg = f"{self.path}:{self.number}: got {got}, wanted {wanted}; {way_out}"
-        raise SourceError(msg)
-
-    def text(self, key: str) -> str:
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            self.refuse(f"no {key}" if value is None else f"another kind of {key}", "a text", "write it in quotes")
-        if not value.strip():
-            self.refuse(f"an empty {key}", "a text", "write it, or remove the line")
-        return value
-
-    def name(self, taken: Mapping[str, Any]) -> str:
-        value = self.text("id")
-        if value in taken:
-            self.refuse(f"the id {value!r} a second time", "each id once", "remove or rename one of the two")
-        return value
-
-    def names(self, key: str) -> tuple[str, ...]:
-        value = self.values.get(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            self.refuse(f"another kind of {key}", "a list of texts", 'write it as ["one", "two"], [] for none')
-        return tuple(value)
-
-    def known(self, key: str, passages: Mapping[str, Passage]) -> tuple[str, ...]:
-        names = self.names(key)
-        for name in names:
-            self.check(name, passages)
-        return names
-
-    def check(self, name: object, known: Mapping[str, Any], what: str = f"a document of {CORPUS}") -> None:
-        if not isinstance(name, str) or name not in known:
-            self.refuse(f"the unknown id {name!r}", f"that of {what}", "correct it, or add what it names")
-
-    def sentences(self, passages: Mapping[str, Passage]) -> frozenset[tuple[str, int]]:
-        found: set[tuple[str, int]] = set()
-        entries = self.values.get("gold_sentences") or ()
-        for entry in entries if isinstance(entries, list | tuple) else (entries,):
-            match entry:
-                case [name, int(number)] if number >= 0:
-                    self.check(name, passages)
-                    sentences = passages[name].sentences
-                    if sentences is not None and number >= len(sentences):
-                        self.refuse(f"sentence {number} of {name!r}", f"one below {len(sentences)}", "correct it")
-                    found.add((name, number))
-                case _:
-                    self.refuse("other gold_sentences", 'pairs such as ["doc-1", 0]', "correct or remove them")
-        return frozenset(found)
-
-    def ranked(self, passages: Mapping[str, Passage]) -> RankedList:
-        retrieved, grades = self.known("retrieved", passages), self.values.get("grades")
-        if len(set(retrieved)) != len(retrieved):
-            self.refuse("a document twice in a list", "each id once", "remove one of the two")
-        if grades is not None and (len(_listed(grades)) != len(retrieved) or any(g not in _GRADES for g in grades)):
-            self.refuse("other grades", "0, 1 or 2 for each retrieved document", "correct them, or leave them out")
-        labels = {k: self.values[f"label_top{k}"] for k in (5, 10) if f"label_top{k}" in self.values}
-        for told in labels.values():
-            if told not in JUDGED:
-                self.refuse(f"the label {told!r}", f"one of {list(JUDGED)}", "correct it, or leave it out")
-        status = self.values.get("status")
-        if status is not None and status not in STATUSES:
-            self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")
-        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status)
-
-
-def _listed(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
-
-
-def _rows(path: Path) -> Iterator[_Row]:
-    """Read a JSON Lines file; empty lines count, but say nothing."""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                values = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
-            except orjson.JSONDecodeError:
-                values = None
-            if not isinstance(values, dict):
-                _Row(path, number, {}).refuse("another line", "one JSON object", "correct or remove it")
-            yield _Row(path, number, values)
+def _check_grades(row: Row, ranked: RankedList, case: Case, other: RankedList | None) -> None:
+    """Refuse a grade that contradicts another one of the same document for the same question."""
+    labels = {**dict.fromkeys(case.partial, (1, QUERIES)), **dict.fromkeys(case.gold, (2, QUERIES))}
+    if other is not None and other.grades:
+        listed = zip(other.retrieved, other.grades, strict=True)
+        labels = {**{document: (grade, LISTS) for document, grade in listed}, **labels}
+    for document, grade in zip(ranked.retrieved, ranked.grades or (), strict=False):
+        known, file = labels.get(document, (grade, ""))
+        if known != grade:
+            row.refuse(f"the grade {grade} of {document!r}, which has {known} in {file}", "one grade", _CORRECT)

@@ -14,22 +14,32 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from haystack_integrations.crag.evaluation import drawing
+from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
     Record,
     filter_measures,
-    gap_recall_at,
     judged,
-    probability_measures,
     told,
 )
-from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at
-from haystack_integrations.crag.evaluation.table import LABELS, Interval, judgement, number, span, values
+from haystack_integrations.crag.evaluation.probabilities import probability_measures
+from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at, saving
+from haystack_integrations.crag.evaluation.table import (
+    LABELS,
+    Interval,
+    judgement,
+    label_of,
+    number,
+    span,
+    values,
+    which_lists,
+)
 from haystack_integrations.crag.vocabulary import JUDGED
 
 Comparison = Mapping[str, Mapping[str, float] | None]
 
 _HEADLINE: Final = (
     "verdict.macro_f1",
+    "first.macro_f1",
     "filter.f1",
     "strips.f1",
     "answer_support.after",
@@ -55,6 +65,7 @@ def html_report(
     intervals: Mapping[str, Interval | None] | None = None,
     calibration: Mapping[str, Any] | None = None,
     comparison: Comparison | None = None,
+    compared_on: str | None = None,
 ) -> str:
     """
     Make the page.
@@ -63,9 +74,10 @@ def html_report(
     :param records: Its records; one may have `snippets`, texts by document id, shown with the worst decisions.
     :param intervals: From `intervals.intervals`.
     :param calibration: What calibration found on questions held back, all keys optional: `held_out` (numbers, texts or
-        `{"value", "low", "high"}` by name), `reliability` (see `measures.reliability_curve`) and `cost_curve` (see
-        `risk.cost_curve`; without it, the curve of the records is shown).
+        `{"value", "low", "high"}` by name), `reliability` (see `probabilities.reliability_curve`), `cost_curve` (see
+        `risk.cost_curve`; without it, the curve of the records is shown) and `calls_saved` (see `risk.saved_at`).
     :param comparison: From `intervals.paired`.
+    :param compared_on: What the comparison is about; see `table.shared`.
     :returns: HTML.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -74,8 +86,8 @@ def html_report(
     known, bounds = dict(values(result)), intervals or {}
     return environment.from_string(source).render(
         result=result,
-        labels=LABELS,
-        headline=[(LABELS[name], known[name], bounds.get(name)) for name in _HEADLINE if name in known],
+        headline=[(label_of(name, result), known[name], bounds.get(name)) for name in _HEADLINE if name in known],
+        which_lists=which_lists(result),
         failed=sum(record["error"] is not None for record in records),
         confusion=_confusion(result["verdict"]["confusion"]),
         probabilities=_probabilities(probability_measures(records)),
@@ -85,8 +97,12 @@ def html_report(
         answering=filter_measures(records, least=2),
         gap=_gap(records),
         calibration=_calibration(calibration or {}),
-        measures=[(name, value, bounds.get(name), *_change(name, comparison or {})) for name, value in known.items()],
+        measures=[
+            (label_of(name, result), value, bounds.get(name), *_change(name, comparison or {}))
+            for name, value in known.items()
+        ],
         compared=comparison is not None,
+        compared_on=compared_on,
         worst=[_decision(record) for record in worst(records)],
     )
 
@@ -154,8 +170,10 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
         curve = cost_curve(confidence, [record["label"] for record in sure], [told(record) for record in sure])
     near = (min(curve, key=lambda point: abs(point["share_sent"] - i / _ROWS_OF_CURVE)) for i in range(11))
     rows = {point["share_sent"]: point for point in near}  # several may lie nearest to the same point
-    saved = saved_at(curve, _LOSS)
-    return {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saved, "held_out": held_out}
+    # A calibration's curve is thinned out for its file: what is saved was read from the whole one.
+    saved = calibration.get("calls_saved") if held_out else None
+    saved = saved_at(curve, _LOSS) if saved is None else saved
+    return {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saving(saved), "held_out": held_out}
 
 
 def _bars(
@@ -172,6 +190,8 @@ def _gap(records: Sequence[Record]) -> dict[str, Any] | None:
     groups = {name: [gap["score"] for gap in seen if gap["status"] == name] for name in ("gap", "covered")}
     if not any(groups.values()):
         return None
+    if (reason := two_scales(records)) is not None:
+        return {"picture": None, "reason": reason}
     picture = drawing.histograms(groups, "score of the list", "Scores with the evidence removed, and with it")
     return {"picture": picture, "rows": _spread(groups), "at_ten": gap_recall_at(records, 0.1)}
 

@@ -158,6 +158,16 @@ def saved_at(curve: Sequence[Mapping[str, Any]], loss: float = 0.02) -> float:
     return 1.0 - min(float(point["share_sent"]) for point in curve if point["macro_f1"] >= least)
 
 
+def saving(saved: float) -> str:
+    """
+    Say what a cascade saves, in the same words wherever it is said.
+
+    :param saved: From `saved_at`, for two points.
+    :returns: The sentence.
+    """
+    return f"A cascade whose LLM is always right saves {saved:.0%} of its calls at 2 points of macro-F1 lost"
+
+
 def _pairs(scores: ArrayLike, answers: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     values, right = np.asarray(scores, dtype=float), np.asarray(answers, dtype=bool)
     if values.shape != right.shape or values.ndim != 1 or not len(values):

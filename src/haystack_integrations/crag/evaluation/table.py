@@ -12,6 +12,8 @@ Interval = Mapping[str, float]
 LABELS: Final = {
     "verdict.accuracy": "verdict accuracy",
     "verdict.macro_f1": "verdict macro-F1",
+    "first.accuracy": "first list: verdict accuracy",
+    "first.macro_f1": "first list: verdict macro-F1",
     "filter.precision": "documents kept: precision",
     "filter.recall": "documents kept: recall",
     "filter.f1": "documents kept: F1",
@@ -43,7 +45,8 @@ def text_table(
     *,
     intervals: Mapping[str, Interval | None] | None = None,
     comparison: Mapping[str, Mapping[str, float] | None] | None = None,
-    gap: Mapping[str, float] | None = None,
+    gap: Mapping[str, float] | str | None = None,
+    compared_on: str | None = None,
 ) -> RenderableType:
     """
     Show a result in a terminal; nothing is said by colour alone.
@@ -51,7 +54,9 @@ def text_table(
     :param result: The result of an evaluation.
     :param intervals: From `intervals.intervals`.
     :param comparison: From `intervals.paired`.
-    :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say.
+    :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say;
+        or why there is no such threshold.
+    :param compared_on: What the comparison is about; see `shared`.
     :returns: What rich prints: the measures that apply, and the confusion.
     """
     head = " · ".join(str(result[key]) for key in ("dataset", "split", "pipeline", "grader") if result[key] is not None)
@@ -59,12 +64,50 @@ def text_table(
         Text.assemble((head, "bold"), (f"  {result['lists']} lists, {result['n']:,} questions", "dim")),
         _measures(result, intervals or {}, comparison),
     ]
-    if gap is not None:
+    notes = [compared_on, which_lists(result)]
+    if isinstance(gap, str):
+        notes.append(f"gaps noticed by score alone: {NONE} ({gap})")
+    elif gap is not None:
         said = f"gaps noticed by score alone: {gap['recall']:.0%} at {gap['false_alarms']:.0%} false alarms"
-        parts += [Text(), Text(f"{said} (a list alarms below {gap['threshold']:.3f})")]
+        notes.append(f"{said} (a list alarms below {gap['threshold']:.3f})")
+    for note in filter(None, notes):
+        parts += [Text(), Text(note)]
     confusion = result["verdict"]["confusion"]
     parts += [Text(), _confusion(confusion)] if confusion else []
     return Group(*parts)
+
+
+def shared(number: int, asked: int, base: int) -> str:
+    """
+    Say on how many questions two evaluations are compared.
+
+    :param number: How many both have.
+    :param asked: How many there are now.
+    :param base: How many there are in the base.
+    :returns: The sentence.
+    """
+    if number == asked == base:
+        return f"Compared on all {number:,} questions"
+    return (
+        f"Compared on the {number:,} questions that both have, of {asked:,} here and {base:,} in the base: base and "
+        "difference are about these, the values about all that were asked here"
+    )
+
+
+def which_lists(result: Mapping[str, Any]) -> str | None:
+    """
+    Say what verdicts on live lists are about: two evaluations may have corrected to other lists, with other truths.
+
+    :param result: The result of an evaluation.
+    :returns: The sentence; None for fixed lists.
+    """
+    if not (first := result["first"]):
+        return None
+    return (
+        "Live lists: verdict and truth are those of the last list of each run, after corrections, which changed the "
+        f"truth of {first['truth_changed']:,} of {result['n']:,} questions; “first list” is before any correction, so "
+        "this is what compares with other pipelines and with fixed lists"
+    )
 
 
 def _measures(
@@ -78,7 +121,7 @@ def _measures(
     for name in ["95 % interval"] * bool(intervals) + ["base", "difference", ""] * (comparison is not None):
         table.add_column(name, justify="left" if name in ("", "95 % interval") else "right")
     for name, value in values(result):
-        row: list[RenderableType] = [LABELS[name], number(value)]
+        row: list[RenderableType] = [label_of(name, result), number(value)]
         row += [span(intervals.get(name))] * bool(intervals)
         change = (comparison or {}).get(name)
         if comparison is not None and change is None:
@@ -112,8 +155,22 @@ def values(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """
     for name in LABELS:
         group, _, key = name.partition(".")
-        if result[group][key] is not None:
-            yield name, result[group][key]
+        value = (result[group] or {}).get(key)
+        if value is not None:
+            yield name, value
+
+
+def label_of(name: str, result: Mapping[str, Any]) -> str:
+    """
+    Say what a measure is of: the filter is measured on more of a list than the verdict, and on fewer when calibrating.
+
+    :param name: A measure.
+    :param result: The result of an evaluation.
+    :returns: Its name for people.
+    """
+    if not name.startswith("filter.") or not (first := result["filter"].get("of_first")):
+        return LABELS[name]
+    return LABELS[name].replace("documents kept", f"documents kept of {first}")
 
 
 def number(value: float | None) -> str:

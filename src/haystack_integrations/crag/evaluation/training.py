@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 import orjson
@@ -12,8 +13,10 @@ from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermC
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.groups import group_numbers, wording
+from haystack_integrations.crag.evaluation.journal import labelled_from
 from haystack_integrations.crag.evaluation.labelled import ANSWERS, LabelledList
 from haystack_integrations.crag.evaluation.reading import QRELS, QUERIES
+from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.vocabulary import JUDGED
 
 FEWEST: Final = 40
@@ -118,9 +121,27 @@ def check_enough(lists: Sequence[LabelledList]) -> None:
     if sources < FEWEST_OF_A_KIND:
         msg = (
             f"a calibration needs questions about {FEWEST_OF_A_KIND} different sources at least, but these {total} are "
-            f"about {sources}; add questions about other documents"
+            f"about {sources}; {_other_sources(lists)}"
         )
         raise CalibrationError(msg)
+
+
+def _other_sources(lists: Sequence[LabelledList]) -> str:
+    """Say what makes so many questions one source: often not a document, but a title that all documents have."""
+    judged = [each for each in lists if each.verdict is not None]
+    titles = Counter(
+        title
+        for each in judged
+        for title in {title for (title, _), grade in zip(each.texts, each.grades, strict=True) if title and grade}
+    )
+    title, count = titles.most_common(1)[0] if titles else ("", 0)
+    texts = {text for each in judged for name, text in each.texts if name == title}
+    if 2 * count < len(judged) or len(texts) == 1:
+        return "add questions about other documents"
+    return (
+        f"documents of the same title count as one source, and {count} of the questions are about documents called "
+        f"{title!r}: give each document a title of its own in {CORPUS}, or leave titles out"
+    )
 
 
 def check_leaks(dataset: Dataset) -> None:
@@ -151,9 +172,23 @@ def check_leaks(dataset: Dataset) -> None:
             msg = (
                 f"{len(shared)} questions of split {dataset.split!r} stand in {other.name!r}, too, about the same "
                 f"documents: {shared[:_SHOWN]}; what is fitted here would be judged there on what it has seen. "
-                f"Remove them from one of the two"
+                f"{_way_out(dataset, other)}"
             )
             raise CalibrationError(msg)
+
+
+def _way_out(dataset: Dataset, other: Path) -> str:
+    """Say what to do; two labellings of the same questions, such as one by `crag label`, are not to be thinned out."""
+    folder = dataset.folder
+    if len({labelled_from(split) or split.name for split in (folder / dataset.split, other)}) > 1:
+        return "Remove them from one of the two"
+    away = folder.resolve().with_name(f"{dataset.name}-{other.name}")
+    new, old, corpus = (quote(str(path)) for path in (away, other, folder / CORPUS))
+    return (
+        f"These are the same questions, labelled once more by `crag label`: to calibrate on {dataset.split!r}, put "
+        f"{other.name!r} into a folder of its own (mkdir {new}; cp {corpus} {new}; mv {old} {new}), and take no figure "
+        f"on it for a held-out one"
+    )
 
 
 def _keys(split: Path) -> Iterable[tuple[str, set[str], set[str]]]:

@@ -1,0 +1,217 @@
+"""Lines of data files: each value is checked for its kind, and what is wrong is named with file and line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Any, Final, NoReturn
+
+import orjson
+
+from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, RankedList
+from haystack_integrations.crag.vocabulary import JUDGED
+
+CORPUS: Final = "corpus.jsonl"
+_GRADES: Final = (0, 1, 2)
+_GZIP: Final = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a file, which names its place when something is wrong with it."""
+
+    path: Path
+    number: int
+    values: dict[str, Any]
+
+    def refuse(self, got: str, wanted: str, way_out: str) -> NoReturn:
+        """
+        Refuse the line.
+
+        :param got: What stands there.
+        :param wanted: What should.
+        :param way_out: What to do.
+        :raises SourceError: With file and line.
+        """
+        msg = f"{self.path}:{self.number}: got {got}, wanted {wanted}; {way_out}"
+        raise SourceError(msg)
+
+    def text(self, key: str) -> str:
+        """
+        Read a text.
+
+        :param key: Its key.
+        :returns: The text, not empty.
+        """
+        value = self.values.get(key)
+        if not isinstance(value, str):
+            self.refuse(f"no {key}" if value is None else f"another kind of {key}", "a text", "write it in quotes")
+        if not value.strip():
+            self.refuse(f"an empty {key}", "a text", "write it, or remove the line")
+        return value
+
+    def name(self, taken: Mapping[str, Any]) -> str:
+        """
+        Read the id.
+
+        :param taken: Those that are given away.
+        :returns: The id.
+        """
+        value = self.text("id")
+        if value in taken:
+            self.refuse(f"the id {value!r} a second time", "each id once", "remove or rename one of the two")
+        return value
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """
+        Read a list of texts.
+
+        :param key: Its key.
+        :returns: The texts; none where there is no such key.
+        """
+        value = self.values.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            self.refuse(f"another kind of {key}", "a list of texts", 'write it as ["one", "two"], [] for none')
+        return tuple(value)
+
+    def known(self, key: str, passages: Mapping[str, Passage]) -> tuple[str, ...]:
+        """
+        Read a list of documents.
+
+        :param key: Its key.
+        :param passages: The corpus.
+        :returns: Their ids.
+        """
+        names = self.names(key)
+        for name in names:
+            self.check(name, passages)
+        return names
+
+    def check(self, name: object, known: Mapping[str, Any], what: str = f"a document of {CORPUS}") -> None:
+        """
+        Refuse an id that names nothing.
+
+        :param name: The id.
+        :param known: What there is.
+        :param what: What that is.
+        """
+        if not isinstance(name, str) or name not in known:
+            self.refuse(f"the unknown id {name!r}", f"that of {what}", "correct it, or add what it names")
+
+    def flag(self, key: str, default: bool) -> bool:
+        """
+        Read what is true or false.
+
+        :param key: Its key.
+        :param default: What holds where there is no such key.
+        :returns: Which of the two; a text such as "false" is neither, and would count as true.
+        """
+        value = self.values.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.refuse(f"{value!r} as {key}", "true or false", "write it without quotes, or leave it out")
+        return value
+
+    def sentences(self, passages: Mapping[str, Passage]) -> frozenset[tuple[str, int]]:
+        """
+        Read which sentences answer.
+
+        :param passages: The corpus.
+        :returns: Pairs of a document's id and the number of a sentence.
+        """
+        found: set[tuple[str, int]] = set()
+        entries = self.values.get("gold_sentences") or ()
+        for entry in entries if isinstance(entries, list | tuple) else (entries,):
+            match entry:
+                case [name, int(number)] if number >= 0:
+                    self.check(name, passages)
+                    sentences = passages[name].sentences
+                    if sentences is not None and number >= len(sentences):
+                        self.refuse(f"sentence {number} of {name!r}", f"one below {len(sentences)}", "correct it")
+                    found.add((name, number))
+                case _:
+                    self.refuse("other gold_sentences", 'pairs such as ["doc-1", 0]', "correct or remove them")
+        return frozenset(found)
+
+    def ranked(self, passages: Mapping[str, Passage]) -> RankedList:
+        """
+        Read a list that was retrieved.
+
+        :param passages: The corpus.
+        :returns: The list.
+        """
+        retrieved, grades = self.known("retrieved", passages), self.values.get("grades")
+        if len(set(retrieved)) != len(retrieved):
+            self.refuse("a document twice in a list", "each id once", "remove one of the two")
+        if grades is not None and (len(_listed(grades)) != len(retrieved) or any(map(_is_no_grade, grades))):
+            self.refuse("other grades", "0, 1 or 2 for each retrieved document", "correct them, or leave them out")
+        labels = {k: self.values[f"label_top{k}"] for k in (5, 10) if f"label_top{k}" in self.values}
+        for told in labels.values():
+            if told not in JUDGED:
+                self.refuse(f"the label {told!r}", f"one of {list(JUDGED)}", "correct it, or leave it out")
+        status = self.values.get("status")
+        if status is not None and status not in STATUSES:
+            self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")
+        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status)
+
+
+def _is_no_grade(value: object) -> bool:
+    return isinstance(value, bool) or value not in _GRADES
+
+
+def _listed(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """
+    Read a JSON Lines file; empty lines count, but say nothing.
+
+    :param path: The file.
+    :returns: Its lines.
+    :raises SourceError: For a line that is no JSON object.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            if number == 1 and line.startswith(_GZIP):
+                Row(path, number, {}).refuse("a file packed by gzip", "one JSON object a line", unpacking(path))
+            try:
+                values = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+            except orjson.JSONDecodeError:
+                values = None
+            if not isinstance(values, dict):
+                Row(path, number, {}).refuse("another line", "one JSON object", "correct or remove it")
+            yield Row(path, number, values)
+
+
+def refuse_packed(*files: Path) -> None:
+    """
+    Refuse a file that is there only packed: an optional one would be missing without a word.
+
+    :param files: What would be read.
+    :raises SourceError: With the command that unpacks it.
+    """
+    for file in files:
+        packed = file.with_name(file.name + ".gz")
+        if packed.is_file() and not file.is_file():
+            msg = f"got {str(packed)!r}, wanted {file.name}, which is not packed; {unpacking(packed)}"
+            raise SourceError(msg)
+
+
+def unpacking(file: Path) -> str:
+    """
+    Say how to unpack a file.
+
+    :param file: A file packed by gzip.
+    :returns: The command.
+    """
+    name = quote(str(file))
+    return (
+        f"unpack it: gunzip -k {name}" if file.suffix == ".gz" else f"unpack it: mv {name} {name}.gz; gunzip {name}.gz"
+    )
