@@ -1,13 +1,12 @@
 """Read a data folder, check all of it, and say in one error what is wrong and where."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, needs_all
-from haystack_integrations.crag.evaluation.groups import wording
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
 
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
@@ -86,7 +85,6 @@ def _passages(path: Path) -> dict[str, Passage]:
 
 def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> dict[str, Case]:
     found: dict[str, Case] = {}
-    known: dict[str, dict[str, tuple[int, str]]] = {}
     qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
     for row in rows(place / QUERIES):
         name = row.name(found)
@@ -103,11 +101,9 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
         else:
             row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or add {QRELS}")
-        question = row.text("question")
-        _check_labels(row, gold, partial, known.setdefault(wording(question), {}))
         found[name] = Case(
             name,
-            question,
+            row.text("question"),
             row.names("answers"),
             gold,
             partial,
@@ -117,15 +113,6 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
     for question, number in lines.items():
         Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
     return found
-
-
-def _check_labels(row: Row, gold: Sequence[str], partial: Sequence[str], known: dict[str, tuple[int, str]]) -> None:
-    """Refuse a document that answers a question here, and is only on topic where the same question stands again."""
-    for document, grade in (*((one, 2) for one in gold), *((one, 1) for one in partial)):
-        other, place = known.setdefault(document, (grade, str(row.values["id"])))
-        if other != grade:
-            got = f"the grade {grade} of {document!r}, which has {other} for the same question with the id {place!r}"
-            row.refuse(got, "one grade", _CORRECT)
 
 
 def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
