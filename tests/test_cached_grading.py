@@ -47,8 +47,9 @@ class Hiding:
 class Model:
     """A chat generator that counts its calls, takes its time, and fails while it is told to."""
 
-    def __init__(self, delay: float = 0.0, finish: str = "stop") -> None:
+    def __init__(self, delay: float = 0.0, finish: str = "stop", mark: float = 0.8) -> None:
         """Work, at first."""
+        self.mark = mark
         self.delay, self.finish, self.broken, self.calls, self.shown = delay, finish, False, 0, 0
         self._lock = threading.Lock()
 
@@ -56,7 +57,7 @@ class Model:
         if self.broken:
             msg = "down"
             raise ConnectionError(msg)
-        text = json.dumps(dict.fromkeys(asked(messages), 0.8))
+        text = json.dumps(dict.fromkeys(asked(messages), self.mark))
         return {"replies": [ChatMessage.from_assistant(text, meta={"finish_reason": self.finish})]}
 
     def run(self, messages: list[Any]) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def test_a_question_that_was_graded_before_costs_no_call(cache: GradeCache, asyn
 )
 def test_another_prompt_is_another_question_to_the_model(change: dict[str, Any]) -> None:
     """Nothing has to be invalidated."""
-    cache, model = MemoryGradeCache(), Model()
+    cache, model = MemoryGradeCache(), Model(mark=1)
     grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False)
     grade(BatchRelevanceGrader(model, cache=cache, **change), asynchronous=False)
     assert model.calls == 2

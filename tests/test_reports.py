@@ -53,6 +53,16 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
     assert plain(object).startswith("<class")
 
 
+@pytest.mark.parametrize("verdict", ["good", {"verdict": "good"}, 0.9])
+def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
+    verdict: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And is told in the log: a model may have written it."""
+    decision = decided({"set_score": 0.9, "verdict": verdict}, aggregate="set")
+    assert (decision["verdict"], decision["judged_by"]) == ("correct", "upper_threshold")
+    assert "What a grader gave as its verdict is none of" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("report", "told"),
     [
@@ -60,7 +70,6 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
         ({"tokens_in": -1}, "got -1 as tokens_in"),
         ({"tokens_out": float("nan")}, "got nan as tokens_out"),
         ({"reasons": 3}, "got 3 as reasons in the grader's report, wanted a list of texts"),
-        ({"verdict": "good"}, "got 'good' as verdict in the grader's report, wanted one of"),
         ({"verdict": {"verdict": "correct", "correct_from": "x"}}, "got 'x' as verdict.correct_from"),
         ({"signals": 0.5}, "got 0.5 as signals in the grader's report, wanted a mapping"),
         ({"set_score": 85}, "wanted a number from 0 to 1; divide by its maximum"),

@@ -271,7 +271,7 @@ def test_top_n_and_budget_take_what_the_model_named_first() -> None:
 
 def test_numbers_of_no_strip_and_repeated_ones_change_nothing() -> None:
     """They are counted."""
-    result = refine(naming(2, 2, 99, 0), PAGE)
+    result = refine(naming(2, 2, 99, 98), PAGE)
     assert texts(result) == [BY_WORDING]
     assert result["report"]["unknown_numbers"] == 2
 

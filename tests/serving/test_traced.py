@@ -87,4 +87,4 @@ def test_a_request_without_a_key_leaves_nothing_that_it_wrote(spans: InMemorySpa
     ended(spans)
     assert CANARY not in shown(spans)
     assert CANARY not in configure_metrics().page()[0].decode()
-    assert requests_counted() == before
+    assert set(requests_counted()) <= set(before)

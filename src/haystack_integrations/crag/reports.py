@@ -5,11 +5,15 @@ from dataclasses import asdict
 from math import inf
 from typing import Any, Final, get_args
 
+from haystack import logging
+
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.retrieval_report import checked_retrieval
 from haystack_integrations.crag.vocabulary import Verdict
+
+logger = logging.getLogger(__name__)
 
 _COSTS: Final = tuple(asdict(Usage()))
 
@@ -70,16 +74,19 @@ def _reasons(value: Any) -> list[str]:
 
 
 def _verdict(value: Any) -> Any:
-    """Read a verdict, or a mapping that holds one: other capitals are no other verdict."""
+    """Read a verdict, or a mapping that holds one; a word that is none says nothing, and the thresholds decide."""
     if isinstance(value, Mapping):
         least = value.get("correct_from")
         if least is not None and not is_number(least):
             _refuse("verdict.correct_from", least, "a probability")
         return {**value, "verdict": _verdict(value.get("verdict"))}
     told = value.strip().lower() if isinstance(value, str) else value
-    if told is not None and told not in get_args(Verdict):
-        _refuse("verdict", value, f"one of {list(get_args(Verdict))}")
-    return told
+    if told in (None, "", *get_args(Verdict)):
+        return told or None
+    logger.warning(
+        "What a grader gave as its verdict is none of {known}: the thresholds decide", known=get_args(Verdict)
+    )
+    return None
 
 
 def _refuse(name: str, value: object, wanted: str) -> None:
