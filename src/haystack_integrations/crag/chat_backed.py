@@ -16,6 +16,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 
 _OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0
+_GRACE_S: Final = 0.5
 _CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
@@ -159,8 +160,11 @@ def _arguments(
 ) -> dict[str, Any]:
     """Write the arguments of one call, with a client timeout that ends a call we have given up."""
     arguments = {"messages": list(messages), **{name: value for name, value in options.items() if value is not None}}
-    if speaks_openai(generator) and seconds < (getattr(generator, "timeout", None) or _OPENAI_TIMEOUT_S):
-        arguments["generation_kwargs"] = {"timeout": max(0.001, seconds), **arguments.get("generation_kwargs", {})}
+    own = getattr(generator, "timeout", None) or _OPENAI_TIMEOUT_S
+    if speaks_openai(generator) and seconds < own:
+        # A little later than we give up ourselves: else chance would decide which of the two is told as the reason.
+        timeout = min(own, max(0.0, seconds) + _GRACE_S)
+        arguments["generation_kwargs"] = {"timeout": timeout, **arguments.get("generation_kwargs", {})}
     return arguments
 
 
