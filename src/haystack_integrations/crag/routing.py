@@ -65,10 +65,8 @@ class Routing:
         :param mode: The mode asked for, or None.
         :returns: What is done, the decision record, and the state after it.
         """
-        report = read_report(report)
-        spent = Usage(**{name: report[name] for name in asdict(Usage())})
-        known = (state or CragState.start(query)).spend(spent)
-        question = question_id(query)
+        report, question = read_report(report), question_id(query)
+        known = (state or CragState.start(query)).spend(_usage(report))
         mode_now = check_mode(mode or known.mode or self.mode)
         documents = taken_up(documents, question)
         everything = unite(documents, known.kept)
@@ -200,6 +198,11 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
     if after.action not in LOOP_ACTIONS:
         strategy = strategy_of(corrections_of(after))
         metrics.run_decided(decision["verdict"], strategy, decision["score"], after.seconds() if timed else None)
+
+
+def _usage(report: Mapping[str, Any]) -> Usage:
+    """Take what the grader says it spent."""
+    return Usage(**{name: report[name] for name in asdict(Usage())})
 
 
 def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:
