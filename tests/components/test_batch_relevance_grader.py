@@ -621,7 +621,7 @@ def test_a_prompt_budget_without_room_for_a_document_is_refused() -> None:
 @BOTH
 def test_a_hundred_documents_take_about_as_long_as_one_call(asynchronous: bool, scripted_model: ScriptedModel) -> None:
     """As many calls as windows, all at the same time."""
-    scripted_model.delay = 0.5
+    scripted_model.delay = 1.5
     documents = [Document(content=f"passage number {number} " + "word " * 150) for number in range(100)]
     grader = BatchRelevanceGrader(client(scripted_model), concurrency=8)
     grader.warm_up()
