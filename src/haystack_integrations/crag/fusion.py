@@ -68,13 +68,11 @@ def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:
 
 def _scaled_scores(documents: Sequence[Document], _k: int) -> list[float]:
     # A score that is none, or no number, says nothing in favour of a document.
-    known = [document.score for document in documents if document.score is not None and isfinite(document.score)]
-    least = min(known, default=0.0)
-    scores = [
-        least if document.score is None or not isfinite(document.score) else document.score for document in documents
-    ]
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
+    given = [document.score for document in documents]
+    scores = [score if score is not None and isfinite(score) else None for score in given]
+    known = [score for score in scores if score is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    return [((low if score is None else score) - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
 FUSIONS: Final[dict[str, Callable[[Sequence[Document], int], list[float]]]] = {

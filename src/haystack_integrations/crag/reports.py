@@ -41,6 +41,16 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
     return said
 
 
+def usage_of(report: Mapping[str, Any]) -> Usage:
+    """
+    Take what a grader says it spent.
+
+    :param report: A report, read.
+    :returns: Its costs.
+    """
+    return Usage(**{name: report[name] for name in _COSTS})
+
+
 def plain(value: Any) -> Any:
     """
     Make plain JSON of a value: NumPy's numbers and arrays, tuples and sets are none.
@@ -81,11 +91,10 @@ def _verdict(value: Any) -> Any:
             _refuse("verdict.correct_from", least, "a probability")
         return {**value, "verdict": _verdict(value.get("verdict"))}
     told = value.strip().lower() if isinstance(value, str) else value
-    if told in (None, "", *get_args(Verdict)):
+    known = get_args(Verdict)
+    if told in (None, "", *known):
         return told or None
-    logger.warning(
-        "What a grader gave as its verdict is none of {known}: the thresholds decide", known=get_args(Verdict)
-    )
+    logger.warning("What a grader gave as its verdict is none of {known}: the thresholds decide", known=known)
     return None
 
 

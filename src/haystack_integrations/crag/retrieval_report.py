@@ -22,10 +22,8 @@ def together(reports: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
     :returns: `status`: `failed` when none of them could search, `incomplete` when something was not searched, else
         `ok`; and `retrievers`, what each said.
     """
-    said = {name: {"status": "ok", **report} for name, report in reports.items() if report}
-    statuses = [said.get(name, {}).get("status", "ok") for name in reports]
-    for status in statuses:
-        _check_status(status)
+    said = {name: _with_status(report) for name, report in reports.items() if report}
+    statuses = [said[name]["status"] if name in said else "ok" for name in reports]
     return {"status": _status(statuses), "retrievers": said}
 
 
@@ -43,16 +41,16 @@ def checked_retrieval(report: Any) -> dict[str, Any] | None:
     if not isinstance(said, Mapping) or not all(isinstance(one, Mapping) for one in said.values()):
         msg = f"got {report!r} as a retrieval's report, wanted what EvidenceJoiner gives: its status and `retrievers`"
         raise ConfigurationError(msg)
-    known = {name: {"status": "ok", **one} for name, one in said.items()}
-    for one in (report, *known.values()):
-        _check_status(one.get("status", "ok"))
-    return {**report, "status": report.get("status", "ok"), "retrievers": known}
+    return {**_with_status(report), "retrievers": {name: _with_status(one) for name, one in said.items()}}
 
 
-def _check_status(status: object) -> None:
-    if status not in get_args(ReportStatus):
-        msg = f"got {status!r} as the status of a search, wanted one of {list(get_args(ReportStatus))}"
+def _with_status(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Take a search that names no status for a whole one, and refuse a status that is none."""
+    known = {"status": "ok", **report}
+    if known["status"] not in get_args(ReportStatus):
+        msg = f"got {known['status']!r} as the status of a search, wanted one of {list(get_args(ReportStatus))}"
         raise ConfigurationError(msg)
+    return known
 
 
 def _status(statuses: Sequence[str]) -> ReportStatus:

@@ -8,14 +8,13 @@ from haystack import Document, logging
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.abstention import account
-from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.corrections import corrections_of, strategy_of
 from haystack_integrations.crag.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
 from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, taken_up, unite
 from haystack_integrations.crag.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.record_tags import route_tags
 from haystack_integrations.crag.records import decision_record
-from haystack_integrations.crag.reports import read_report
+from haystack_integrations.crag.reports import read_report, usage_of
 from haystack_integrations.crag.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
@@ -66,7 +65,7 @@ class Routing:
         :returns: What is done, the decision record, and the state after it.
         """
         report, question = read_report(report), question_id(query)
-        known = (state or CragState.start(query)).spend(_usage(report))
+        known = (state or CragState.start(query)).spend(usage_of(report))
         mode_now = check_mode(mode or known.mode or self.mode)
         documents = taken_up(documents, question)
         everything = unite(documents, known.kept)
@@ -198,11 +197,6 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
     if after.action not in LOOP_ACTIONS:
         strategy = strategy_of(corrections_of(after))
         metrics.run_decided(decision["verdict"], strategy, decision["score"], after.seconds() if timed else None)
-
-
-def _usage(report: Mapping[str, Any]) -> Usage:
-    """Take what the grader says it spent."""
-    return Usage(**{name: report[name] for name in asdict(Usage())})
 
 
 def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:

@@ -8,14 +8,7 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answers import NoTextError, apology
-from haystack_integrations.crag.chat_backed import (
-    ChatBacked,
-    ask,
-    ask_async,
-    check_generator,
-    kind_of,
-    model_of,
-)
+from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.record_tags import reply_tags
