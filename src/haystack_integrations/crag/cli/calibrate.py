@@ -13,6 +13,7 @@ from haystack_integrations.crag.errors import CalibrationError, ConfigurationErr
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.calibrating import Calibrated
     from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
+    from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
 
 Output = Annotated[Path, typer.Option(metavar="FILE", help="Where the calibration file goes.")]
 MostWrong = Annotated[
@@ -61,16 +62,15 @@ def calibrate(
     tell_repeated(dataset)
 
 
-def _without_limit(error: CalibrationError, output: Path) -> CalibrationError:
+def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationError:
     """Keep what was fitted, under another name: whoever asked for a limit must not take it for one with it."""
     from haystack_integrations.crag.evaluation.calibrating import write as write_file
 
-    calibrated = getattr(error, "calibrated", None)
-    if calibrated is None:
+    if error.calibrated is None:
         return error
     kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
-    write_file(calibrated, kept)
-    or_so = ', or with that "correct_from" in its "verdict"' * ("correct_from" in str(error))
+    write_file(error.calibrated, kept)
+    or_so = ', or with that "correct_from" in its "verdict"' * (error.correct_from is not None)
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
     return CalibrationError(msg)
 

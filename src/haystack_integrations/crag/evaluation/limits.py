@@ -18,6 +18,9 @@ class UnreachableLimitError(CalibrationError):
     calibrated: Any = None
     """What was fitted, without a limit (`calibrating.Calibrated`); None before anything was."""
 
+    correct_from: float | None = None
+    """From which probability on the share that can be kept is kept; None where none can."""
+
 
 def check_limit(most_wrong: float | None, verdicts: Sequence[str | None]) -> None:
     """
@@ -66,7 +69,9 @@ def threshold_for(records: Sequence[Mapping[str, Any]], most_wrong: float) -> fl
             f"questions that are called correct; the smallest that can be kept is {reachable:g}{there}: ask for that, "
             "or label more questions"
         )
-        raise UnreachableLimitError(msg)
+        refusal = UnreachableLimitError(msg)
+        refusal.correct_from = kept
+        raise refusal
     return found.threshold
 
 
