@@ -426,6 +426,16 @@ def test_a_loaded_pipeline_is_written_down_as_a_plain_super_component() -> None:
     assert SuperComponent.from_dict(data).run(query="Who wrote Emma?")["crag"]["action"] == "abstain"
 
 
+def test_what_was_written_down_is_read_back_with_its_checks() -> None:
+    """`type(pipeline).from_dict` gives the same pipeline, and leaves the dictionary as it was."""
+    loaded = load("corrective_retrieval")
+    written = loaded.to_dict()
+    again = type(loaded).from_dict(written)
+    assert again.to_dict() == written == loaded.to_dict()
+    with pytest.raises(ConfigurationError, match="filter"):
+        again.run(query="Who wrote Emma?", filter={})
+
+
 def test_settings_are_those_of_the_parts_that_the_store_has(elasticsearch_url: str, elasticsearch_index: str) -> None:
     """The retrievers for Elasticsearch have a timeout, those in memory have none; a slip is named on either."""
     store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)

@@ -34,6 +34,17 @@ class LoadedPipeline(SuperComponent):
         found: dict[str, Any] = await SuperComponent.run_async(self, **inputs)
         return found
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "LoadedPipeline":
+        """
+        Read what `to_dict` wrote.
+
+        :param data: The dictionary; left as it is.
+        :returns: The pipeline, which again says when it is given what it does not take.
+        """
+        plain = SuperComponent.from_dict({**data, "init_parameters": dict(data["init_parameters"])})
+        return cls(plain.pipeline, plain.input_mapping, plain.output_mapping)
+
     def _check(self, given: Iterable[str]) -> None:
         known = list(self.input_mapping)
         if unknown := sorted(set(given).difference(known)):
