@@ -85,7 +85,28 @@ def test_one_system_can_be_measured_again_beside_the_others(tmp_path: Path) -> N
     measure(results(tmp_path))
     measure(results(tmp_path), "agent_rag")
     again = results(tmp_path, again=True)
+    assert len(again.missing("corrective_rag")) == 10
     measure(again, version="2")
+    assert again.missing("corrective_rag") == []
     assert len(again.missing("agent_rag")) == 10
     versions = {name: one["versions"] for name, one in held(tmp_path)["systems"].items()}
     assert versions == {"corrective_rag": {"thing": "2"}, "agent_rag": {"thing": "1"}}
+    assert [row["k"] for row in held(tmp_path)["figures"]["corrective_rag"]] == [3] * 5 + [10] * 5
+
+
+def test_what_is_measured_again_takes_no_other_figure_with_it(tmp_path: Path) -> None:
+    """Neither those of another k, nor those of other systems."""
+    measure(results(tmp_path))
+    measure(results(tmp_path), "agent_rag")
+    measure(results(tmp_path, k=(10,), again=True))
+    found = held(tmp_path)
+    for system in ("corrective_rag", "agent_rag"):
+        assert [row["k"] for row in found["figures"][system]] == [3] * 5 + [10] * 5
+    assert [row["k"] for row in found["settings"]["arms"]] == [3] * 5 + [10] * 5
+
+
+def test_part_of_a_system_measured_again_with_another_version_is_refused(tmp_path: Path) -> None:
+    """The other part is of the old version."""
+    measure(results(tmp_path))
+    with pytest.raises(SystemExit, match="'thing': '2'"):
+        measure(results(tmp_path, k=(10,), again=True), version="2")

@@ -20,13 +20,13 @@ class Results:
     """
     The result file of one part: written after each system, read when a run goes on.
 
-    A run asks for arms; what is there already is not measured again. Another run may add arms, such as another k, on
-    the same questions.
+    A run asks for arms; what is there already is not measured again, unless that is asked for. Another run may add
+    arms, such as another k, on the same questions.
     """
 
     def __init__(self, part: str, given: argparse.Namespace, tasks: Sequence[dict[str, Any]]) -> None:
         """
-        Open it; what was measured on other questions is not mixed with this run.
+        Open it; what was measured on other questions is not mixed with this run, which replaces it where asked to.
 
         :param part: One of `PARTS`.
         :param given: The command line.
@@ -37,42 +37,55 @@ class Results:
         self.asked = list(arms(part, given))
         questions = dict(Counter(task["set"] for task in tasks))
         settings = {"sets": given.sets, "questions": questions, "question_seconds": QUESTION_SECONDS}
-        self.held: dict[str, Any] = {"part": part, "settings": {**settings, "arms": []}}
-        self.held |= {"runs": [], "systems": {}, "failed": {}, "figures": {}}
-        if self.path.is_file() and not given.again:
-            self.held = json.loads(self.path.read_text("utf-8"))
-        before = self.held["settings"]
-        now = sorted(dict.fromkeys([*_arms(before["arms"]), *self.asked]), key=lambda arm: arm.k)
-        # The same way of asking, of more or fewer questions, is another measurement.
+        empty: dict[str, Any] = {"runs": [], "systems": {}, "failed": {}, "figures": {}}
+        self.held = empty | {"part": part, "settings": {**settings, "arms": []}}
+        self.again, self.measured = given.again, set[str]()
+        if self.path.is_file():
+            found = json.loads(self.path.read_text("utf-8"))
+            if self._fits(found["settings"]):
+                self.held = found
+            elif not given.again:
+                sys.exit(f"{self.path} holds another run's settings; pass --again to replace it, or another --out")
+        self.held["settings"]["arms"] = [asdict(arm) for arm in self._with_asked(self.held["settings"])]
+
+    def _with_asked(self, settings: dict[str, Any]) -> list[Arm]:
+        return sorted(dict.fromkeys([*_arms(settings["arms"]), *self.asked]), key=lambda arm: arm.k)
+
+    def _fits(self, settings: dict[str, Any]) -> bool:
+        """Tell whether these are the same questions; of one way of asking, more or fewer are another measurement."""
+        now = self._with_asked(settings)
         ways = {replace(arm, questions=0) for arm in now}
-        if {**before, "arms": None} != {**settings, "arms": None} or len(ways) < len(now):
-            sys.exit(f"{self.path} holds another run's settings; pass --again to replace it, or another --out")
-        self.held["settings"]["arms"] = [asdict(arm) for arm in now]
+        return {**settings, "arms": None} == {**self.held["settings"], "arms": None} and len(ways) == len(now)
 
     def missing(self, system: str) -> list[Arm]:
         """
-        List the arms of this run that are not measured.
+        List the arms of this run that are not measured; all of them where they are to be measured again.
 
         :param system: Its name.
         :returns: What is to be measured, in order.
         """
-        done = _arms(self.held["figures"].get(system, ()))
+        done = [] if self.again and system not in self.measured else _arms(self.held["figures"].get(system, ()))
         return [arm for arm in self.asked if arm not in done]
 
     def add(self, system: str, versions: dict[str, str], figures: Sequence[dict[str, Any]]) -> None:
         """
-        Write a system's figures.
+        Write a system's figures; those of the same arms, measured before, give way to them.
 
         :param system: Its name.
         :param versions: Of its packages.
         :param figures: Of each arm.
         """
+        fresh = _arms(figures)
+        stays = [row for row in self.held["figures"].get(system, ()) if not set(_arms([row])) & set(fresh)]
         known = self.held["systems"].get(system, {}).get("versions", versions)
-        if known != versions:
-            sys.exit(f"{self.path} has {system} with {known}, but this is {versions}; pass --again, or another --out")
+        if stays and known != versions:
+            sys.exit(
+                f"{self.path} has {system} with {known}, but this is {versions}; pass --again with all that stands "
+                "there of it, or another --out"
+            )
+        self.measured.add(system)
         self.held["systems"][system] = {**SYSTEMS[system].shown(), "versions": versions, "date": _now()}
-        rows = [*self.held["figures"].get(system, ()), *figures]
-        self.held["figures"][system] = sorted(rows, key=lambda row: row["k"])
+        self.held["figures"][system] = sorted([*stays, *figures], key=lambda row: row["k"])
         self.held["failed"].pop(system, None)
         self._write()
 
@@ -91,8 +104,9 @@ class Results:
         # Another process may have measured other systems with the same settings meanwhile, or another run before this.
         before = json.loads(self.path.read_text("utf-8")) if self.path.is_file() else held
         if before["settings"] == held["settings"]:
-            both = {kept: before[kept] | held[kept] for kept in ("systems", "figures")}
-            held = {**held, **both, "runs": before["runs"]}
+            both = {kept: held[kept] | before[kept] for kept in ("systems", "figures")}
+            mine = {kept: {name: held[kept][name] for name in self.measured} for kept in both}
+            held = {**held, **{kept: both[kept] | mine[kept] for kept in both}, "runs": before["runs"]}
         others = [run for run in held["runs"] if {**run, "date": None} != {**self.run, "date": None}]
         self.held["runs"] = held["runs"] = [*others, {**self.run, "date": _now()}]
         self.path.parent.mkdir(parents=True, exist_ok=True)

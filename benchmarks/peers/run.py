@@ -183,7 +183,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS), metavar="SYSTEM")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--out", type=Path, default=HERE / "results")
-    parser.add_argument("--again", action="store_true", help="replace figures that are there")
+    parser.add_argument("--again", action="store_true", help="measure anew what is there of these systems and k")
     given = parser.parse_args()
     if any(k > LONGEST_LIST for k in given.k):
         parser.error(f"--k: got {max(given.k)}, wanted at most {LONGEST_LIST}; the lists of the questions end there")
