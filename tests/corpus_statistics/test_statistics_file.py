@@ -15,6 +15,7 @@ from haystack_integrations.crag.corpus_statistics import (
     CorpusStatistics,
     check_target,
     collect,
+    counting,
     file,
     read_statistics,
     write_statistics,
@@ -33,13 +34,42 @@ def stored(path: Path, body: object) -> Path:
 
 @pytest.mark.parametrize("name", ["corpus.json", "corpus.json.gz"])
 def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
-    """A term in one document is left out, and said to be in one, as is one that was never met."""
-    assert write_statistics(collect(TEXTS), tmp_path / name) == 3
+    """With the terms in one document, so that it says the same as a store; one never met is in none."""
+    counter = collect(TEXTS)
+    assert write_statistics(counter, tmp_path / name) == 5
     known = read_statistics(tmp_path / name)
     assert (known.documents, known.origin, known.average_terms) == (4, "file", 2.0)
-    assert dict(known.frequencies) == {"novel": 2, "emma": 2, "persuas": 2}
-    assert known.frequency(["novel", "rain", "penguin"]) == {"novel": 2, "rain": 1, "penguin": 1}
+    assert dict(known.frequencies) == {"novel": 2, "emma": 2, "persuas": 2, "read": 1, "rain": 1}
+    wanted = ["novel", "rain", "penguin"]
+    assert (
+        known.frequency(wanted)
+        == counter.statistics("store").frequency(wanted)
+        == {"novel": 2, "rain": 1, "penguin": 0}
+    )
     assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("rare", ["file", "counter", "merged"])
+def test_the_terms_of_one_document_are_left_out_of_a_large_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rare: str
+) -> None:
+    """They are said to be in one, as is one that was never met: nobody can tell the two apart."""
+    counter = collect(TEXTS)
+    if rare == "file":
+        monkeypatch.setattr(file, "MOST_TERMS", 4)
+    else:
+        monkeypatch.setattr(counting, "_MOST_TERMS", 4)
+        counter = collect(TEXTS)
+        counter = counter if rare == "counter" else collect([])
+        counter.merge(collect(TEXTS) if rare == "merged" else collect([]))
+    write_statistics(counter, tmp_path / "corpus.json")
+    known = read_statistics(tmp_path / "corpus.json")
+    assert known.frequency(["novel", "rain", "penguin"]) == {"novel": 2, "rain": 1, "penguin": 1}
+
+
+def test_a_file_that_does_not_say_whether_it_is_whole_is_taken_as_one_without_the_rare_terms(tmp_path: Path) -> None:
+    """As those were that are older than this word."""
+    assert read_statistics(stored(tmp_path / "old.json", GOOD)).frequency(["penguin"]) == {"penguin": 1}
 
 
 @given(texts=st.lists(st.text(max_size=30), max_size=8))
@@ -51,7 +81,7 @@ def test_any_texts_survive_the_file(tmp_path_factory: Any, texts: list[str]) -> 
     known = read_statistics(path)
     wanted = terms(" ".join(texts))
     assert known.documents == len(texts)
-    assert known.frequency(wanted) == {term: max(1, counter.frequencies[term]) for term in wanted if texts}
+    assert known.frequency(wanted) == {term: counter.frequencies[term] for term in wanted}
 
 
 def test_the_same_corpus_makes_the_same_bytes(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ class TermCounter:
         """Start with an empty corpus."""
         self.documents = 0
         self.total_terms = 0
+        self.is_whole = True
         self.frequencies: Counter[str] = Counter()
 
     def add(self, text: str) -> None:
@@ -109,6 +110,7 @@ class TermCounter:
         self.documents += other.documents
         self.total_terms += other.total_terms
         self.frequencies.update(other.frequencies)
+        self.is_whole &= other.is_whole
         if len(self.frequencies) > _MOST_TERMS:
             self._forget_rare()
 
@@ -125,7 +127,8 @@ class TermCounter:
         return CorpusStatistics(self.documents, dict(known), origin, average)
 
     def _forget_rare(self) -> None:
-        # What is in one document so far is what a file leaves out anyway.
+        # What is in one document so far is what the file of a large corpus leaves out anyway.
+        self.is_whole = False
         self.frequencies = Counter({term: count for term, count in self.frequencies.items() if count > 1})
 
 

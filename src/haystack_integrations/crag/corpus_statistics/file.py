@@ -33,6 +33,7 @@ class _Body(BaseModel):
     documents: NonNegativeInt
     average_terms: NonNegativeFloat
     terms: dict[str, PositiveInt]
+    whole: bool = False
 
 
 _lock = Lock()
@@ -61,7 +62,8 @@ def write_statistics(counter: TermCounter, path: str | Path) -> int:
     Write what was counted over a whole corpus, in place of what the file held before.
 
     Statistics are never added to a file: counted anew over all documents, none can be in them twice. Readers see the
-    old file or the new one. Terms in a single document are left out, and beyond 200,000 the rarest.
+    old file or the new one. Of a corpus with more than 200,000 terms, those in a single document are left out, and
+    then the rarest; a grader takes a term that the file does not have to be in one document.
 
     :param counter: What was counted.
     :param path: The file; gzip for `.json.gz`.
@@ -70,13 +72,17 @@ def write_statistics(counter: TermCounter, path: str | Path) -> int:
     """
     check_target(path)
     target = Path(path)
-    often = sorted((-count, term) for term, count in counter.frequencies.items() if count > 1)[:MOST_TERMS]
+    # With every term in it, the file says the same as the store does, and a judgement does not depend on who is asked.
+    whole = counter.is_whole and len(counter.frequencies) <= MOST_TERMS
+    least = 1 if whole else 2
+    often = sorted((-count, term) for term, count in counter.frequencies.items() if count >= least)[:MOST_TERMS]
     body = {
         "format": FORMAT,
         "version": VERSION,
         "documents": counter.documents,
         "average_terms": round(counter.statistics("file", ()).average_terms or 0.0, 3),
         "terms": {term: -count for count, term in often},
+        "whole": whole,
     }
     data = orjson.dumps(body)
     # The same corpus makes the same bytes: no time of day in them.
@@ -154,4 +160,4 @@ def _checked(body: dict[str, Any], path: str) -> CorpusStatistics:
     if max(known.terms.values(), default=0) > known.documents:
         msg = f"the statistics {path!r} have a term in more than all {known.documents} documents; {_AGAIN}"
         raise ConfigurationError(msg)
-    return CorpusStatistics(known.documents, known.terms, "file", known.average_terms, unseen=1)
+    return CorpusStatistics(known.documents, known.terms, "file", known.average_terms, unseen=0 if known.whole else 1)
