@@ -53,6 +53,28 @@ def test_sigterm_lets_a_running_request_end(tmp_path: Path, docs: str, scripted_
     assert KEY not in running.log
 
 
+@pytest.mark.parametrize("path", ["/corrective_rag/run", "/v1/chat/completions"])
+def test_whoever_still_waits_when_the_process_ends_is_told(
+    path: str, tmp_path: Path, docs: str, scripted_model: ScriptedModel
+) -> None:
+    """503, and a line in the log: the signal ends the process as soon as the server has let go of it."""
+    scripted_model.delay = 20.0
+    chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_SHUTDOWN_SECONDS": "1"}
+    asked = {"question": QUESTION}
+    body = asked if "run" in path else {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}]}
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+        url = running.url()
+        with httpx.Client(base_url=url, timeout=30) as client, ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(client.post, path, json=body)
+            while not scripted_model.calls:
+                time.sleep(0.02)
+            running.process.send_signal(signal.SIGTERM)
+            response = waiting.result(20)
+        assert (response.status_code, response.json()) == (503, {"error": "unavailable", "trace_id": None})
+        assert running.process.wait(10) in (0, -signal.SIGTERM)
+    assert f"POST {path} 503" in running.log
+
+
 def test_a_request_that_takes_too_long_does_not_hold_the_end(serve: Any, configured_model: ScriptedModel) -> None:
     """Its client may ask again elsewhere: 503, in the form of all failures."""
     configured_model.delay = 20.0

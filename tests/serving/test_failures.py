@@ -117,6 +117,42 @@ def test_filters_that_a_client_sent_stay_its_own(log: io.StringIO) -> None:
     assert (response.status_code, response.json()["error"]) == (422, "invalid_filters")
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (TypeError, (422, "invalid_filters")),
+        (ValueError, (422, "invalid_filters")),
+        (KeyError, (500, "internal_error")),
+    ],
+)
+def test_filters_are_blamed_only_for_what_a_comparison_can_raise(
+    error: type[Exception], told: tuple[int, str], log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client mends its filters for ever where the store is what fails."""
+    monkeypatch.setattr(FilteringStore, "error", error)
+    settings = read_settings(api_keys=KEY)
+    body = {"question": QUESTION, "filters": {"field": "meta.year", "operator": "==", "value": 1815}}
+    with served(create_app(settings, store=FilteringStore(index="test_misconfigured")), settings) as running:
+        with running.client() as client:
+            response = client.post("/corrective_retrieval/run", json=body)
+    assert (response.status_code, response.json()["error"]) == told
+
+
+def test_a_closed_index_is_a_store_that_does_not_answer(elasticsearch_url: str, elasticsearch_index: str) -> None:
+    """Elasticsearch says 400, as it does to filters that make no sense; a later try may do better."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    settings = read_settings(api_keys=KEY)
+    body = {"question": QUESTION, "filters": {"field": "meta.year", "operator": "==", "value": 1815}}
+    with served(create_app(settings, store=store), settings) as running, running.client() as client:
+        embedding = [1.0] + [0.0] * 255
+        store.write_documents([Document(content=QUESTION, meta={"year": 1815}, embedding=embedding)], refresh=True)
+        assert client.post("/corrective_retrieval/run", json=body).status_code == 200
+        store.client.indices.close(index=elasticsearch_index)
+        found = [client.post("/corrective_retrieval/run", json=one) for one in (body, {"question": QUESTION})]
+    assert [one.status_code for one in found] == [503, 503]
+    assert {one.json()["error"] for one in found} == {"store_unavailable"}
+
+
 def _codes() -> set[str]:
     """Every code that stands in the server's source."""
     known = {*failures._CODES.values(), *failures._PACKAGES.values(), *(code for *_, code in failures._KINDS)}

@@ -1,10 +1,21 @@
 """Files uploaded into the index: switched on, of known kinds, with names that are no paths."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from tempfile import gettempdir
 from typing import Any
 
+import httpx
 import pytest
+from haystack import Document
+from haystack.document_stores.types import DuplicatePolicy
 from serving.conftest import QUESTION
+
+from haystack_integrations.crag.serving import uploads
+from haystack_integrations.crag.serving.deployment import deploy
+from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
+from haystack_integrations.crag.serving.settings import read_settings
 
 PATH = "/indexing/run"
 
@@ -41,6 +52,65 @@ def test_records_are_uploaded_too(serve: Any) -> None:
     assert report["added"] == 1
     assert [failure["source"] for failure in report["failures"]] == ["uploads/records.jsonl"]
     assert gettempdir() not in str(report)
+
+
+def test_an_upload_whose_client_has_left_keeps_its_place_until_it_has_ended(
+    serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is still being written would otherwise be written over the next version."""
+    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    def slowly(*given: Any, **options: Any) -> Any:
+        begun.set()
+        assert go_on.wait(20)
+        try:
+            return index(*given, **options)
+        finally:
+            done.set()
+
+    index = uploads.index
+    monkeypatch.setattr(uploads, "index", slowly)
+    with serve(uploads=True).client() as client:
+        with pytest.raises(httpx.ReadTimeout):
+            client.post(PATH, files={"files": ("price.md", b"The old price is 1 euro.")}, timeout=1)
+        assert begun.wait(10)
+        time.sleep(0.5)  # the server sees that the client has left
+        refused = client.post(PATH, files={"files": ("price.md", b"The new price is 2 euros.")})
+        assert (refused.status_code, refused.json()["error"]) == (429, "too_many_requests")
+        go_on.set()
+        assert done.wait(10)
+        while (taken := client.post(PATH, files={"files": ("price.md", b"The new price is 2 euros.")})).is_error:
+            assert taken.status_code == 429
+        asked = {"question": "What is the price?", "mode": "off"}
+        evidence = client.post("/corrective_retrieval/run", json=asked).json()["result"]["evidence"]
+    assert taken.json()["result"]["updated"] == 1
+    assert [one["content"] for one in evidence if "price" in one["content"]] == ["The new price is 2 euros."]
+
+
+def test_a_memory_store_that_takes_uploads_is_searched_while_it_is_written() -> None:
+    """Haystack's own store fails then, since a search walks through what another thread changes."""
+    store = deploy(read_settings(uploads=True)).store
+    assert isinstance(store, GuardedMemoryStore)
+    texts = [f"The tariff {number} of parrots in the year {number % 97}" for number in range(300)]
+    documents = [Document(id=str(n), content=text, embedding=[1.0, n / 300]) for n, text in enumerate(texts)]
+    year = {"field": "content", "operator": "!=", "value": "nothing"}
+
+    def write() -> None:
+        for _ in range(20):
+            store.write_documents(documents, DuplicatePolicy.OVERWRITE)
+            store.delete_documents([document.id for document in documents[::2]])
+
+    def search(number: int) -> int:
+        if number % 2:
+            return len(store.bm25_retrieval("tariff of parrots", filters=year, top_k=5))
+        return len(store.filter_documents(year)) and len(store.embedding_retrieval([1.0, 0.5], top_k=5))
+
+    store.write_documents(documents)
+    with ThreadPoolExecutor(4) as pool:
+        writing = pool.submit(write)
+        found = set(pool.map(search, range(300)))
+        writing.result()
+    assert found == {5}
 
 
 @pytest.mark.parametrize(

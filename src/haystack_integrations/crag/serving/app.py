@@ -1,5 +1,6 @@
 """The app of `crag serve`: parts of Hayhooks, and only the routes that are wanted, behind keys and limits."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -36,6 +37,7 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem} for status in (400, 401, 408, 413, 422, 429, 500, 503)
 }
 _UPLOAD_SECONDS: Final = 60.0
+_LAST_WORDS_SECONDS: Final = 1.0
 
 
 def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
@@ -52,12 +54,16 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     trace_runs()
     deployment = deploy(settings, store)
     tools = Tools(deployment, settings.body_bytes)
+    running: set[asyncio.Task[Any]] = set()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             async with deployment.running(), tools.manager.run():
                 yield
+                # Requests that were ended have a last word for their clients: behind this the process is killed.
+                if running:
+                    await asyncio.wait(running, timeout=_LAST_WORDS_SECONDS)
         finally:
             await send_rest()
 
@@ -79,6 +85,7 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     app.router.routes.append(Route(MCP, endpoint=tools, include_in_schema=False))
     add_handlers(app, deployment.accepted, deployment.wrappers)
     _add_layers(app, keys, settings)
+    app.add_middleware(Envelope, running=running)
     trace_requests(app)
     return app
 
@@ -127,7 +134,7 @@ def _metrics_router() -> APIRouter:
 
 
 def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
-    """Add from the inside to the outside: limits, keys, browsers' questions about origins, and what all answers get."""
+    """Add from the inside to the outside: limits, keys, browsers' questions about origins, from others."""
     lane = Lane(settings.concurrent, settings.body_bytes, settings.read_seconds)
     lanes = {UPLOADS: Lane(1, settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
     app.add_middleware(StreamEnd)
@@ -141,4 +148,3 @@ def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
             allow_headers=["Authorization", "Content-Type", "X-API-Key"],
             expose_headers=["Retry-After", "X-Trace-Id"],
         )
-    app.add_middleware(Envelope)

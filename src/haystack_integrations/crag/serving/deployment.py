@@ -212,11 +212,17 @@ def _store(settings: ServeSettings) -> Any:
 
     if settings.store == "elasticsearch":
         return elasticsearch_store(find_place(settings.store, settings.url, settings.index))
-    store = memory_store()
+    store = _guarded_store() if settings.uploads else memory_store()
     if settings.docs:
         report = index(settings.docs, store, base=_common_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
     return store
+
+
+def _guarded_store() -> Any:
+    from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
+
+    return GuardedMemoryStore(shared=False)
 
 
 def _common_folder(places: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import Final
+from typing import Any, Final
 
 from hayhooks import log
 from haystack import logging
@@ -29,18 +29,20 @@ class Envelope:
     The outermost layer of ours.
 
     :param app: What is inside.
+    :param running: Takes the task of each request, until its last word is said.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, running: set[Any] | None = None) -> None:
         """Wrap an app."""
-        self.app = app
+        self.app, self._running = app, set() if running is None else running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever happens inside."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started, status, whole = time.monotonic(), 0, False
+        started, status, whole, task = time.monotonic(), 0, False, asyncio.current_task()
+        self._running.add(task)
 
         async def enveloped(message: Message) -> None:
             nonlocal status, whole
@@ -71,6 +73,7 @@ class Envelope:
             finally:
                 if scope["path"] not in HEALTH:
                     _tell(scope, status, started, whole=whole)
+                self._running.discard(task)
 
 
 def _tell(scope: Scope, status: int, started: float, *, whole: bool) -> None:

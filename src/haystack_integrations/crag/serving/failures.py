@@ -36,6 +36,8 @@ _CODES: Final = {
 }
 _MISCONFIGURED: Final = "misconfigured"
 _STORE: Final = "store_unavailable"
+_CLOSED: Final = "index_closed_exception"  # the one 400 of Elasticsearch that is no fault of the question
+_NOT_COMPARED: Final = (TypeError, ValueError)
 # What a client may have done wrong, what is down behind this server, and what its operator has set wrong, by the error
 # that says so. A client's own options are checked at the door, as `invalid_request`: what a part finds unusable later
 # is a setting of the server's, and no other request would go better.
@@ -221,13 +223,14 @@ def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
         package = type(link).__module__.partition(".")[0]
         if package in _PACKAGES:
             code = _PACKAGES[package]
-            if code != _STORE or getattr(link, "status_code", None) != HTTPStatus.BAD_REQUEST:
+            is_refused = getattr(link, "status_code", None) == HTTPStatus.BAD_REQUEST
+            if code != _STORE or not is_refused or getattr(link, "message", None) == _CLOSED:
                 return 503, code
             # A search that makes no sense: by the client's filters, or by vectors of another length than the index has.
             return (422, "invalid_filters") if options.get("filters") else (500, _MISCONFIGURED)
-    # A comparison that a store cannot make, such as of a text with a number, raises whatever Python raises for it.
+    # A comparison that a store cannot make, such as of a text with a number, raises what Python raises for it.
     part = next((str(getattr(link, "component_type", "")) for link in chain if hasattr(link, "component_type")), "")
-    if options.get("filters") and "Retriever" in part:
+    if options.get("filters") and "Retriever" in part and any(isinstance(link, _NOT_COMPARED) for link in chain):
         return 422, "invalid_filters"
     return 500, "internal_error"
 

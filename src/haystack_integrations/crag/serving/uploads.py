@@ -1,7 +1,8 @@
 """Files uploaded into the index, by the package's own indexing; a route only where it is switched on."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
@@ -65,9 +66,24 @@ def uploads_router(store: Any) -> APIRouter:
         named = _named(files)
         contents = {name: await file.read() for name, file in named.items()}
         with translated({}):
-            return IndexResult(result=Report(**await asyncio.to_thread(_index, contents, store)))
+            return IndexResult(result=Report(**await _to_the_end(partial(_index, contents, store))))
 
     return router
+
+
+async def _to_the_end(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """
+    Work in a thread, and stay until it has ended, also when the client leaves: a thread cannot be stopped.
+
+    Whoever left sooner would give up the one place of uploads, and the rest of this upload would be written over the
+    next one.
+    """
+    task = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.gather(task, return_exceptions=True)
+        raise
 
 
 def _named(files: Sequence[UploadFile]) -> dict[str, UploadFile]:
