@@ -59,20 +59,40 @@ def test_a_label_in_the_file_wins(folder: Path) -> None:
     write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
     dataset = read_dataset(folder, SPLIT)
     assert {dataset.truth(case, case.fixed or RankedList(()), 5) for case in dataset.cases} == {"ambiguous"}
+    (doubt,) = dataset.doubts
+    assert doubt.startswith("19 labels do not follow from the grades (")
+    assert "; …): these lists are measured by their label, any other list by the best grade in it; correct" in doubt
+
+
+def write_two_hops(folder: Path, **changes: str) -> Path:
+    """Make questions need two documents, with labels that say so but for those of some questions; gives the lists."""
+    questions = [{**row, "gold": [*row["gold"], *row["partial"]], "partial": []} for row in queries()]
+    write_lines(folder / SPLIT / "queries.jsonl", questions)
+    told = ["correct" if n in CORRECT else "ambiguous" if n in AMBIGUOUS else "incorrect" for n in range(len(ISLANDS))]
+    rows = [{**row, "label_top5": changes.get(row["id"], label)} for row, label in zip(lists(), told, strict=True)]
+    return write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
 
 
 def test_two_hop_labels_are_recognised(folder: Path) -> None:
     """Where the labels say that all gold documents are needed, other lists are labelled alike."""
-    questions = [{**row, "gold": [*row["gold"], *row["partial"]], "partial": []} for row in queries()]
-    write_lines(folder / SPLIT / "queries.jsonl", questions)
-    told = ["correct" if n in CORRECT else "ambiguous" if n in AMBIGUOUS else "incorrect" for n in range(len(ISLANDS))]
-    rows = [{**row, "label_top5": label} for row, label in zip(lists(), told, strict=True)]
-    write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
+    write_two_hops(folder)
     dataset = read_dataset(folder, SPLIT)
-    assert dataset.needs_all
+    assert (dataset.needs_all, dataset.doubts) == (True, ())
     case = dataset.cases[0]
     found = [dataset.truth(case, RankedList(ids), 5) for ids in (("built-0", "isle-0"), ("isle-0",), ("other-1",))]
     assert found == ["correct", "ambiguous", "incorrect"]
+
+
+def test_one_label_that_does_not_fit_is_told_and_changes_no_other_question(folder: Path) -> None:
+    """The rule is that of most labels: a slip in one must not decide what makes all other lists correct."""
+    file = write_two_hops(folder, q1="incorrect")
+    dataset = read_dataset(folder, SPLIT)
+    first, second = dataset.cases[:2]
+    assert dataset.truth(first, RankedList(("isle-0",)), 5) == "ambiguous"
+    assert dataset.truth(second, second.fixed or RankedList(()), 5) == "incorrect"
+    (doubt,) = dataset.doubts
+    assert f"1 label does not follow from the grades ({file}:2: 'incorrect' as label_top5, not 'correct')" in doubt
+    assert "any other list by whether all documents in gold are there" in doubt
 
 
 def test_questions_alone_are_enough(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
-from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_doubts, tell_repeated, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 
@@ -45,6 +45,7 @@ def calibrate(
     check_targets(output, html)
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
+    tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, needs_all
+from haystack_integrations.crag.evaluation.agreement import needs_all, unexplained
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
 
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
@@ -56,7 +57,9 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable, as UTF-8 text"
         raise SourceError(msg) from None
     whole = tuple(replace(case, fixed=lists.get(case.id), gap=gaps.get(case.id)) for case in cases.values())
-    return Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
+    rule = needs_all(whole)
+    doubt = unexplained(place / LISTS, whole, needs_all=rule) if labelled else None
+    return Dataset(folder, split, passages, whole, frozenset(removed), rule, () if doubt is None else (doubt,))
 
 
 def _check_folders(folder: Path, place: Path) -> None:

@@ -156,7 +156,7 @@ class Row:
         status = self.values.get("status")
         if status is not None and status not in STATUSES:
             self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")
-        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status)
+        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status, self.number)
 
 
 def _is_no_grade(value: object) -> bool:
