@@ -95,6 +95,32 @@ def test_one_label_that_does_not_fit_is_told_and_changes_no_other_question(folde
     assert "any other list by whether all documents in gold are there" in doubt
 
 
+@pytest.mark.parametrize("name", ["label_top5", "label_top10"])
+def test_a_label_that_the_grades_of_its_line_contradict_is_refused(folder: Path, name: str) -> None:
+    """One of the two was corrected and the other was not; which of them counts would be a guess."""
+    first, *others = lists()
+    write_lines(
+        folder / SPLIT / "bm25_top10.jsonl", [{**first, "grades": [2, 1, *[0] * 8], name: "ambiguous"}, *others]
+    )
+    said = (
+        f"bm25_top10.jsonl:1: got 'ambiguous' as {name}, wanted 'correct', which follows from its grades; correct one"
+    )
+    assert said in refusal(folder)
+    assert not read_dataset(folder, SPLIT, labelled=False).doubts, "labels that nobody asks for are in nobody's way"
+
+
+def test_a_label_of_two_hops_among_others_is_told_and_not_refused(folder: Path) -> None:
+    """Where one question needs both documents and most do not, its grades can mean what its label says."""
+    both = {**queries()[14], "gold": ["isle-14", "built-14"], "partial": []}
+    write_lines(folder / SPLIT / "queries.jsonl", [*queries()[:14], both, *queries()[15:]])
+    made = [{**row, "label_top5": "ambiguous"} if n in AMBIGUOUS else row for n, row in enumerate(lists())]
+    made[14]["grades"] = [2, *[0] * 9]
+    write_lines(folder / SPLIT / "bm25_top10.jsonl", made)
+    dataset = read_dataset(folder, SPLIT)
+    assert "bm25_top10.jsonl:15: 'ambiguous' as label_top5, not 'correct'" in dataset.doubts[0]
+    assert dataset.truth(dataset.cases[14], dataset.cases[14].fixed or RankedList(()), 5) == "ambiguous"
+
+
 def test_questions_alone_are_enough(tmp_path: Path) -> None:
     """A user's own set: corpus and questions with what answers them, no list, no sentence."""
     folder = write_dataset(tmp_path / "own", without=["bm25_top10.jsonl", "gap_bm25_top10.jsonl", "queries.jsonl"])
@@ -144,6 +170,23 @@ def test_wrong_judgements_are_named(judged: Path, text: str, said: str) -> None:
     """None is lost without a word."""
     (judged / SPLIT / "qrels.tsv").write_text(text)
     assert said in refusal(judged)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("q0\tbuilt-0\t1\n", "got the grade 2 of 'built-0' (gold is 2, partial 1), which has 1 in qrels.tsv"),
+        ("q0\tisle-0\t0\n", "got the grade 1 of 'isle-0' (gold is 2, partial 1), which has 0 in qrels.tsv"),
+        ("q0\tother-5\t2\n", "got the grade 0 of 'other-5' (gold is 2, partial 1), which has 2 in qrels.tsv"),
+    ],
+)
+def test_judgements_that_contradict_the_question_are_refused(folder: Path, line: str, said: str) -> None:
+    """Those that say the same do no harm; one that only stands in qrels.tsv would be lost."""
+    file = folder / SPLIT / "qrels.tsv"
+    file.write_text("q0\tbuilt-0\t2\nq0\tisle-0\t1\nq0\tother-7\t0\n")
+    assert read_dataset(folder, SPLIT).cases[0].gold == ("built-0",)
+    file.write_text(line)
+    assert f"queries.jsonl:1: {said}, wanted one grade; correct one of the two" in refusal(folder)
 
 
 def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:

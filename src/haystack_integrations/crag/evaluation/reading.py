@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.evaluation.agreement import needs_all, unexplained
+from haystack_integrations.crag.evaluation.agreement import check_labels, needs_all, unexplained
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
 
@@ -57,9 +57,12 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable, as UTF-8 text"
         raise SourceError(msg) from None
     whole = tuple(replace(case, fixed=lists.get(case.id), gap=gaps.get(case.id)) for case in cases.values())
-    rule = needs_all(whole)
-    doubt = unexplained(place / LISTS, whole, needs_all=rule) if labelled else None
-    return Dataset(folder, split, passages, whole, frozenset(removed), rule, () if doubt is None else (doubt,))
+    data = Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
+    if labelled:
+        check_labels(place / LISTS, whole)
+        doubt = unexplained(place / LISTS, whole, needs_all=data.needs_all)
+        data = replace(data, doubts=() if doubt is None else (doubt,))
+    return data
 
 
 def _check_folders(folder: Path, place: Path) -> None:
@@ -97,6 +100,7 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
             for both in sorted(set(gold).intersection(partial)):
                 row.refuse(f"{both!r} as gold and as partial", "each document in one of them", "remove one of the two")
+            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, (qrels or {}).get(name, {}))
         elif qrels == {}:
             row.refuse("no gold", f"it, or a judgement in {QRELS}, which holds none", "write one of them")
         elif qrels is not None:
@@ -116,6 +120,15 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
     for question, number in lines.items():
         Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
     return found
+
+
+def _check_qrels(row: Row, grades: Mapping[str, int], qrels: Mapping[str, int]) -> None:
+    """Refuse a question whose own grades and judgements differ: of the two, only its own would count."""
+    for document, judged in qrels.items():
+        own = grades.get(document, 0)
+        if "gold" in row.values and own != judged:
+            got = f"the grade {own} of {document!r} (gold is 2, partial 1), which has {judged} in {QRELS}"
+            row.refuse(got, "one grade", _CORRECT)
 
 
 def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
