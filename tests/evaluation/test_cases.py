@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, RankedList
 from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.strips import Sentences
 
 
 @pytest.fixture
@@ -341,6 +342,32 @@ def test_a_document_with_two_grades_for_one_question_is_refused(folder: Path) ->
         write_lines(place / name, [{**row, "retrieved": ["other-9"], "grades": [grade]} for row in lists()])
     said = "gap_bm25_top10.jsonl:1: got the grade 1 of 'other-9', which has 0 in bm25_top10.jsonl, wanted one grade"
     assert said in refusal(folder)
+
+
+def write_first_document(folder: Path, **changes: Any) -> None:
+    """Change the document whose first sentence is labelled."""
+    first, *others = corpus()
+    write_lines(folder / "corpus.jsonl", [{**first, **changes}, *others])
+
+
+def test_a_labelled_sentence_that_its_text_does_not_hold_is_refused(folder: Path) -> None:
+    """It could never be kept, whatever is refined; nor could one beyond those this package cuts a text into."""
+    write_first_document(folder, sentences=["The lighthouse of Aruva was built by A. Finch.", "It took 3 years."])
+    said = "queries.jsonl:1: got sentence 0 of 'built-0', which its text does not hold after the one before it, wanted"
+    assert said in refusal(folder)
+    write_first_document(folder, sentences=None, text="Adda Finch built it.")
+    first, *others = queries()
+    write_lines(folder / SPLIT / "queries.jsonl", [{**first, "gold_sentences": [["built-0", 1]]}, *others])
+    assert "queries.jsonl:1: got sentence 1 of 'built-0', wanted one below 1; correct it" in refusal(folder)
+
+
+def test_a_sentence_is_found_in_a_text_that_is_laid_out_in_other_lines(folder: Path) -> None:
+    """Only its words must stand there."""
+    text = "The lighthouse of\nAruva  was built by Adda Finch.\nIt took 3\n\tyears. Seals rest below."
+    write_first_document(folder, text=text)
+    spans = Sentences(read_dataset(folder, SPLIT).passages).of("built-0")
+    assert [text[start:end].rsplit(maxsplit=1)[-1] for start, end, _ in spans] == ["Finch.", "years.", "below."]
+    assert [words for _, _, words in spans] == [9, 4, 3]
 
 
 def test_strict_may_be_left_out_or_said(folder: Path) -> None:

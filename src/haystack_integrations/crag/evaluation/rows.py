@@ -10,6 +10,7 @@ import orjson
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, RankedList
+from haystack_integrations.crag.evaluation.strips import Sentences
 from haystack_integrations.crag.vocabulary import JUDGED
 
 CORPUS: Final = "corpus.jsonl"
@@ -123,15 +124,18 @@ class Row:
         :param passages: The corpus.
         :returns: Pairs of a document's id and the number of a sentence.
         """
-        found: set[tuple[str, int]] = set()
+        found, texts = set[tuple[str, int]](), Sentences(passages)
         entries = self.values.get("gold_sentences") or ()
         for entry in entries if isinstance(entries, list | tuple) else (entries,):
             match entry:
                 case [name, int(number)] if number >= 0:
                     self.check(name, passages)
-                    sentences = passages[name].sentences
-                    if sentences is not None and number >= len(sentences):
-                        self.refuse(f"sentence {number} of {name!r}", f"one below {len(sentences)}", "correct it")
+                    places = texts.of(name)
+                    if number >= len(places):
+                        self.refuse(f"sentence {number} of {name!r}", f"one below {len(places)}", "correct it")
+                    if not places[number][2]:
+                        got = f"sentence {number} of {name!r}, which its text does not hold after the one before it"
+                        self.refuse(got, "one that it holds", f"correct sentences or text in {CORPUS}, or remove it")
                     found.add((name, number))
                 case _:
                     self.refuse("other gold_sentences", 'pairs such as ["doc-1", 0]', "correct or remove them")
