@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation.datasets import AMBIGUOUS, CORRECT, ISLANDS, SPLIT, corpus, lists, queries, write_dataset, write_lines
+from evaluation.datasets import (
+    AMBIGUOUS,
+    CORRECT,
+    ISLANDS,
+    SPLIT,
+    corpus,
+    gaps,
+    lists,
+    queries,
+    write_dataset,
+    write_lines,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -246,6 +257,17 @@ def test_a_wrong_list_is_named_with_its_line(folder: Path, change: dict[str, Any
     assert said in refusal(folder)
 
 
+def test_a_gap_list_without_a_status_is_refused(folder: Path) -> None:
+    """It would be in no figure, without a word; other lists need none."""
+    first, second, *others = gaps()
+    bare = {key: second[key] for key in ("id", "retrieved")}
+    write_lines(folder / SPLIT / "gap_bm25_top10.jsonl", [first, bare, *others])
+    said = (
+        "gap_bm25_top10.jsonl:2: got no status, wanted one of ['gap', 'covered', 'partial', 'no_gold']; write \"gap\""
+    )
+    assert said in refusal(folder)
+
+
 def test_a_question_without_a_list_is_named(folder: Path) -> None:
     """A list for some questions only would score something else than it says."""
     write_lines(folder / SPLIT / "bm25_top10.jsonl", lists()[:20])
@@ -339,7 +361,8 @@ def test_a_document_with_two_grades_for_one_question_is_refused(folder: Path) ->
     write_lines(place / "queries.jsonl", queries())
     write_lines(place / "queries.jsonl", queries())
     for name, grade in (("bm25_top10.jsonl", 0), ("gap_bm25_top10.jsonl", 1)):
-        write_lines(place / name, [{**row, "retrieved": ["other-9"], "grades": [grade]} for row in lists()])
+        listed = {"retrieved": ["other-9"], "grades": [grade], "status": "gap"}
+        write_lines(place / name, [{**row, **listed} for row in lists()])
     said = "gap_bm25_top10.jsonl:1: got the grade 1 of 'other-9', which has 0 in bm25_top10.jsonl, wanted one grade"
     assert said in refusal(folder)
 

@@ -12,6 +12,7 @@ TOP_K: Final = 5
 """A verdict is about the first documents of a list, unless another number is asked for; so are strips."""
 
 STATUSES: Final = ("gap", "covered", "partial", "no_gold")
+"""What was removed for a question: all documents that answer, none, some; or there never was one. Two are scored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.agreement import check_labels, needs_all, unexplained
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
 
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
@@ -22,6 +22,7 @@ QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
 LEAST_QUESTIONS: Final = 10
 """With fewer, one question more or less moves every measure by a tenth."""
 
+_STATUS: Final = 'write "gap" where all documents that answer are removed, "covered" where none of them is'
 _CORRECT: Final = "correct one of the two"
 
 
@@ -163,6 +164,8 @@ def _lists(
         name = row.name(found)
         row.check(name, cases, f"a question of {QUERIES}")
         found[name] = row.ranked(passages)
+        if path.name == GAPS and found[name].status is None:
+            row.refuse("no status", f"one of {list(STATUSES)}", _STATUS)
         _check_grades(row, found[name], cases[name], others.get(name))
     missing = [name for name in cases if name not in found]
     if missing:
