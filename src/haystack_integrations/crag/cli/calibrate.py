@@ -133,7 +133,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
     for risk in figures["wrong_generate"]:
-        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {realised_in_words(risk)}")
+        lines.append(f"  limit {100 * risk['limit']:.3g}% of wrong answers: {realised_in_words(risk)}")
     least = found.calibration.correct_from
     if least is not None:
         lines.append(
