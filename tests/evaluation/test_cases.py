@@ -414,3 +414,21 @@ def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path,
         path.write_bytes(packed)
         said = f"{path.name}:1: got a file packed by gzip, wanted one JSON object a line; unpack it: mv '{path}'"
         assert said in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("utf-16", "got text in UTF-16, wanted UTF-8; save the file as that, such as by: iconv -f UTF-16 -t UTF-8"),
+        ("utf-16-be", "got text in UTF-16, wanted UTF-8"),
+        ("latin-1", "got text that is not UTF-8, wanted UTF-8; save the file as that, such as by: iconv -f ENCODING"),
+    ],
+)
+@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/qrels.tsv", f"{SPLIT}/gap_removed_docs.txt"])
+def test_a_file_of_another_encoding_is_named_with_the_way_to_utf_8(
+    folder: Path, encoding: str, said: str, name: str
+) -> None:
+    """As some editors and shells write it: nothing is wrong with the line itself."""
+    text = json.dumps({"id": "é", "text": "Café"}, ensure_ascii=False) if name == "corpus.jsonl" else "é\té\t2"
+    (folder / name).write_bytes(f"{text}\n".encode(encoding))
+    assert f"{folder / name}:1: {said}" in refusal(folder)

@@ -8,7 +8,8 @@ from typing import Final
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.agreement import check_labels, needs_all, unexplained
 from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
-from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
+from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
+from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
 
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
     "queries.jsonl",
@@ -53,9 +54,9 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
             raise SourceError(msg)
         lists = _lists(place / LISTS, cases, passages, {})
         gaps = _lists(place / GAPS, cases, passages, lists)
-        removed = (place / REMOVED).read_text("utf-8").split() if (place / REMOVED).is_file() else []
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable, as UTF-8 text"
+        removed = plain_text(place / REMOVED).split() if (place / REMOVED).is_file() else []
+    except OSError as error:
+        msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable"
         raise SourceError(msg) from None
     whole = tuple(replace(case, fixed=lists.get(case.id), gap=gaps.get(case.id)) for case in cases.values())
     data = Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
@@ -136,7 +137,7 @@ def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[
     """Read grades by question and document, and the first line of each question."""
     found: dict[str, dict[str, int]] = {}
     lines: dict[str, int] = {}
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(plain_text(path).splitlines(), 1):
         match line.split("\t"):
             case [question, document, ("0" | "1" | "2") as grade]:
                 row = Row(path, number, {})

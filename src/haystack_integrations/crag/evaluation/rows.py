@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any, Final, NoReturn
 
 import orjson
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, RankedList
+from haystack_integrations.crag.evaluation.raw_files import check_encoding, unpacking
 from haystack_integrations.crag.evaluation.strips import Sentences
 from haystack_integrations.crag.vocabulary import JUDGED
 
@@ -188,34 +188,8 @@ def rows(path: Path) -> Iterator[Row]:
             try:
                 values = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
             except orjson.JSONDecodeError:
+                check_encoding(path, number, line)
                 values = None
             if not isinstance(values, dict):
                 Row(path, number, {}).refuse("another line", "one JSON object", "correct or remove it")
             yield Row(path, number, values)
-
-
-def refuse_packed(*files: Path) -> None:
-    """
-    Refuse a file that is there only packed: an optional one would be missing without a word.
-
-    :param files: What would be read.
-    :raises SourceError: With the command that unpacks it.
-    """
-    for file in files:
-        packed = file.with_name(file.name + ".gz")
-        if packed.is_file() and not file.is_file():
-            msg = f"got {str(packed)!r}, wanted {file.name}, which is not packed; {unpacking(packed)}"
-            raise SourceError(msg)
-
-
-def unpacking(file: Path) -> str:
-    """
-    Say how to unpack a file.
-
-    :param file: A file packed by gzip.
-    :returns: The command.
-    """
-    name = quote(str(file))
-    return (
-        f"unpack it: gunzip -k {name}" if file.suffix == ".gz" else f"unpack it: mv {name} {name}.gz; gunzip {name}.gz"
-    )
