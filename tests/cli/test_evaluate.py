@@ -203,6 +203,20 @@ def test_questions_that_stand_twice_are_told(folder: Path) -> None:
     assert "('q3' and 'q7'; 'q4' and 'q8'); each counts as often as it stands there" in told
 
 
+@pytest.mark.parametrize("command", [("eval", "--grader", "evidence"), ("calibrate", "--output", "mine.json")])
+def test_labels_that_do_not_follow_from_the_grades_are_told(
+    folder: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever becomes of the command: they may be why."""
+    monkeypatch.chdir(folder)
+    file = folder / SPLIT / "bm25_top10.jsonl"
+    first, *others = [json.loads(line) for line in file.read_text().splitlines()]
+    write_lines(file, [{**first, "label_top5": "ambiguous"}, *others])
+    result = crag(command[0], folder, "--split", SPLIT, *command[1:])
+    said = f"warning: 1 label does not follow from the grades ({file}:1: 'ambiguous' as label_top5, not 'correct')"
+    assert said in result.stderr
+
+
 def test_a_corrupt_line_is_named(folder: Path) -> None:
     """With file and number."""
     path = folder / SPLIT / "queries.jsonl"

@@ -70,9 +70,9 @@ def test_what_was_labelled_can_be_calibrated_on(tmp_path: Path, configured_model
         return judging(lambda text: 0.0 if town not in text else 1.0 if phrase in text else 0.4)(messages)
 
     configured_model.reply = reply
-    assert crag("label", folder, "--split", SPLIT, "--output", "labelled").exit_code == 0
-    made = [json.loads(line) for line in (folder / "labelled" / "bm25_top10.jsonl").read_text().splitlines()]
-    assert len({row["label_top5"] for row in made}) == 3
+    shown = crag("label", folder, "--split", SPLIT, "--output", "labelled", "--json")
+    assert shown.exit_code == 0, shown.stderr
+    assert len(json.loads(shown.stdout)["verdicts"]) == 3
     result = crag("calibrate", folder, "--split", "labelled", "--output", tmp_path / "mine.json", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["n"] == 48

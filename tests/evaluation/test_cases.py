@@ -7,13 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation.datasets import AMBIGUOUS, CORRECT, ISLANDS, SPLIT, corpus, lists, queries, write_dataset, write_lines
+from evaluation.datasets import (
+    AMBIGUOUS,
+    CORRECT,
+    ISLANDS,
+    SPLIT,
+    corpus,
+    gaps,
+    lists,
+    queries,
+    write_dataset,
+    write_lines,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, RankedList
 from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.strips import Sentences
 
 
 @pytest.fixture
@@ -59,20 +71,66 @@ def test_a_label_in_the_file_wins(folder: Path) -> None:
     write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
     dataset = read_dataset(folder, SPLIT)
     assert {dataset.truth(case, case.fixed or RankedList(()), 5) for case in dataset.cases} == {"ambiguous"}
+    (doubt,) = dataset.doubts
+    assert doubt.startswith("19 labels do not follow from the grades (")
+    assert "; …): these lists are measured by their label, any other list by the best grade in it; correct" in doubt
+
+
+def write_two_hops(folder: Path, **changes: str) -> Path:
+    """Make questions need two documents, with labels that say so but for those of some questions; gives the lists."""
+    questions = [{**row, "gold": [*row["gold"], *row["partial"]], "partial": []} for row in queries()]
+    write_lines(folder / SPLIT / "queries.jsonl", questions)
+    told = ["correct" if n in CORRECT else "ambiguous" if n in AMBIGUOUS else "incorrect" for n in range(len(ISLANDS))]
+    rows = [{**row, "label_top5": changes.get(row["id"], label)} for row, label in zip(lists(), told, strict=True)]
+    return write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
 
 
 def test_two_hop_labels_are_recognised(folder: Path) -> None:
     """Where the labels say that all gold documents are needed, other lists are labelled alike."""
-    questions = [{**row, "gold": [*row["gold"], *row["partial"]], "partial": []} for row in queries()]
-    write_lines(folder / SPLIT / "queries.jsonl", questions)
-    told = ["correct" if n in CORRECT else "ambiguous" if n in AMBIGUOUS else "incorrect" for n in range(len(ISLANDS))]
-    rows = [{**row, "label_top5": label} for row, label in zip(lists(), told, strict=True)]
-    write_lines(folder / SPLIT / "bm25_top10.jsonl", rows)
+    write_two_hops(folder)
     dataset = read_dataset(folder, SPLIT)
-    assert dataset.needs_all
+    assert (dataset.needs_all, dataset.doubts) == (True, ())
     case = dataset.cases[0]
     found = [dataset.truth(case, RankedList(ids), 5) for ids in (("built-0", "isle-0"), ("isle-0",), ("other-1",))]
     assert found == ["correct", "ambiguous", "incorrect"]
+
+
+def test_one_label_that_does_not_fit_is_told_and_changes_no_other_question(folder: Path) -> None:
+    """The rule is that of most labels: a slip in one must not decide what makes all other lists correct."""
+    file = write_two_hops(folder, q1="incorrect")
+    dataset = read_dataset(folder, SPLIT)
+    first, second = dataset.cases[:2]
+    assert dataset.truth(first, RankedList(("isle-0",)), 5) == "ambiguous"
+    assert dataset.truth(second, second.fixed or RankedList(()), 5) == "incorrect"
+    (doubt,) = dataset.doubts
+    assert f"1 label does not follow from the grades ({file}:2: 'incorrect' as label_top5, not 'correct')" in doubt
+    assert "any other list by whether all documents in gold are there" in doubt
+
+
+@pytest.mark.parametrize("name", ["label_top5", "label_top10"])
+def test_a_label_that_the_grades_of_its_line_contradict_is_refused(folder: Path, name: str) -> None:
+    """One of the two was corrected and the other was not; which of them counts would be a guess."""
+    first, *others = lists()
+    write_lines(
+        folder / SPLIT / "bm25_top10.jsonl", [{**first, "grades": [2, 1, *[0] * 8], name: "ambiguous"}, *others]
+    )
+    said = (
+        f"bm25_top10.jsonl:1: got 'ambiguous' as {name}, wanted 'correct', which follows from its grades; correct one"
+    )
+    assert said in refusal(folder)
+    assert not read_dataset(folder, SPLIT, labelled=False).doubts, "labels that nobody asks for are in nobody's way"
+
+
+def test_a_label_of_two_hops_among_others_is_told_and_not_refused(folder: Path) -> None:
+    """Where one question needs both documents and most do not, its grades can mean what its label says."""
+    both = {**queries()[14], "gold": ["isle-14", "built-14"], "partial": []}
+    write_lines(folder / SPLIT / "queries.jsonl", [*queries()[:14], both, *queries()[15:]])
+    made = [{**row, "label_top5": "ambiguous"} if n in AMBIGUOUS else row for n, row in enumerate(lists())]
+    made[14]["grades"] = [2, *[0] * 9]
+    write_lines(folder / SPLIT / "bm25_top10.jsonl", made)
+    dataset = read_dataset(folder, SPLIT)
+    assert "bm25_top10.jsonl:15: 'ambiguous' as label_top5, not 'correct'" in dataset.doubts[0]
+    assert dataset.truth(dataset.cases[14], dataset.cases[14].fixed or RankedList(()), 5) == "ambiguous"
 
 
 def test_questions_alone_are_enough(tmp_path: Path) -> None:
@@ -124,6 +182,23 @@ def test_wrong_judgements_are_named(judged: Path, text: str, said: str) -> None:
     """None is lost without a word."""
     (judged / SPLIT / "qrels.tsv").write_text(text)
     assert said in refusal(judged)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("q0\tbuilt-0\t1\n", "got the grade 2 of 'built-0' (gold is 2, partial 1), which has 1 in qrels.tsv"),
+        ("q0\tisle-0\t0\n", "got the grade 1 of 'isle-0' (gold is 2, partial 1), which has 0 in qrels.tsv"),
+        ("q0\tother-5\t2\n", "got the grade 0 of 'other-5' (gold is 2, partial 1), which has 2 in qrels.tsv"),
+    ],
+)
+def test_judgements_that_contradict_the_question_are_refused(folder: Path, line: str, said: str) -> None:
+    """Those that say the same do no harm; one that only stands in qrels.tsv would be lost."""
+    file = folder / SPLIT / "qrels.tsv"
+    file.write_text("q0\tbuilt-0\t2\nq0\tisle-0\t1\nq0\tother-7\t0\n")
+    assert read_dataset(folder, SPLIT).cases[0].gold == ("built-0",)
+    file.write_text(line)
+    assert f"queries.jsonl:1: {said}, wanted one grade; correct one of the two" in refusal(folder)
 
 
 def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
@@ -179,6 +254,17 @@ def test_a_wrong_list_is_named_with_its_line(folder: Path, change: dict[str, Any
     """Likewise for lists."""
     first, *others = lists()
     write_lines(folder / SPLIT / "bm25_top10.jsonl", [{**first, **change}, *others])
+    assert said in refusal(folder)
+
+
+def test_a_gap_list_without_a_status_is_refused(folder: Path) -> None:
+    """It would be in no figure, without a word; other lists need none."""
+    first, second, *others = gaps()
+    bare = {key: second[key] for key in ("id", "retrieved")}
+    write_lines(folder / SPLIT / "gap_bm25_top10.jsonl", [first, bare, *others])
+    said = (
+        "gap_bm25_top10.jsonl:2: got no status, wanted one of ['gap', 'covered', 'partial', 'no_gold']; write \"gap\""
+    )
     assert said in refusal(folder)
 
 
@@ -275,9 +361,36 @@ def test_a_document_with_two_grades_for_one_question_is_refused(folder: Path) ->
     write_lines(place / "queries.jsonl", queries())
     write_lines(place / "queries.jsonl", queries())
     for name, grade in (("bm25_top10.jsonl", 0), ("gap_bm25_top10.jsonl", 1)):
-        write_lines(place / name, [{**row, "retrieved": ["other-9"], "grades": [grade]} for row in lists()])
+        listed = {"retrieved": ["other-9"], "grades": [grade], "status": "gap"}
+        write_lines(place / name, [{**row, **listed} for row in lists()])
     said = "gap_bm25_top10.jsonl:1: got the grade 1 of 'other-9', which has 0 in bm25_top10.jsonl, wanted one grade"
     assert said in refusal(folder)
+
+
+def write_first_document(folder: Path, **changes: Any) -> None:
+    """Change the document whose first sentence is labelled."""
+    first, *others = corpus()
+    write_lines(folder / "corpus.jsonl", [{**first, **changes}, *others])
+
+
+def test_a_labelled_sentence_that_its_text_does_not_hold_is_refused(folder: Path) -> None:
+    """It could never be kept, whatever is refined; nor could one beyond those this package cuts a text into."""
+    write_first_document(folder, sentences=["The lighthouse of Aruva was built by A. Finch.", "It took 3 years."])
+    said = "queries.jsonl:1: got sentence 0 of 'built-0', which its text does not hold after the one before it, wanted"
+    assert said in refusal(folder)
+    write_first_document(folder, sentences=None, text="Adda Finch built it.")
+    first, *others = queries()
+    write_lines(folder / SPLIT / "queries.jsonl", [{**first, "gold_sentences": [["built-0", 1]]}, *others])
+    assert "queries.jsonl:1: got sentence 1 of 'built-0', wanted one below 1; correct it" in refusal(folder)
+
+
+def test_a_sentence_is_found_in_a_text_that_is_laid_out_in_other_lines(folder: Path) -> None:
+    """Only its words must stand there."""
+    text = "The lighthouse of\nAruva  was built by Adda Finch.\nIt took 3\n\tyears. Seals rest below."
+    write_first_document(folder, text=text)
+    spans = Sentences(read_dataset(folder, SPLIT).passages).of("built-0")
+    assert [text[start:end].rsplit(maxsplit=1)[-1] for start, end, _ in spans] == ["Finch.", "years.", "below."]
+    assert [words for _, _, words in spans] == [9, 4, 3]
 
 
 def test_strict_may_be_left_out_or_said(folder: Path) -> None:
@@ -301,3 +414,21 @@ def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path,
         path.write_bytes(packed)
         said = f"{path.name}:1: got a file packed by gzip, wanted one JSON object a line; unpack it: mv '{path}'"
         assert said in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("utf-16", "got text in UTF-16, wanted UTF-8; save the file as that, such as by: iconv -f UTF-16 -t UTF-8"),
+        ("utf-16-be", "got text in UTF-16, wanted UTF-8"),
+        ("latin-1", "got text that is not UTF-8, wanted UTF-8; save the file as that, such as by: iconv -f ENCODING"),
+    ],
+)
+@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/qrels.tsv", f"{SPLIT}/gap_removed_docs.txt"])
+def test_a_file_of_another_encoding_is_named_with_the_way_to_utf_8(
+    folder: Path, encoding: str, said: str, name: str
+) -> None:
+    """As some editors and shells write it: nothing is wrong with the line itself."""
+    text = json.dumps({"id": "é", "text": "Café"}, ensure_ascii=False) if name == "corpus.jsonl" else "é\té\t2"
+    (folder / name).write_bytes(f"{text}\n".encode(encoding))
+    assert f"{folder / name}:1: {said}" in refusal(folder)

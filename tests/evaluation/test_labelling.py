@@ -10,7 +10,7 @@ from evaluation.datasets import CORRECT, ISLANDS, SPLIT, listed, question, write
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.chat_model import ChatModel
-from haystack_integrations.crag.errors import ConfigurationError, GradingError
+from haystack_integrations.crag.errors import ConfigurationError, GradingError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels, summed, verdict_of
 from haystack_integrations.crag.evaluation.reading import read_dataset
@@ -72,12 +72,26 @@ def test_a_question_is_graded_in_one_call_and_its_labels_are_read(unlabelled: Da
         "id": "q0",
         "retrieved": listed(0),
         "grades": [2, 1, *[0] * 8],
-        "label_top5": "correct",
-        "label_top10": "correct",
     }
     read = read_dataset(unlabelled.folder, OUTPUT)
     assert [read.truth(case, fixed(case), 5) for case in read.cases[: len(CORRECT)]] == ["correct"] * len(CORRECT)
     assert [verdict_of(record) for record in records[14:20]] == ["ambiguous"] * 5 + ["incorrect"]
+
+
+def test_a_label_that_is_corrected_by_hand_changes_the_verdict(unlabelled: Dataset, scripted_model: Any) -> None:
+    """It is corrected in both files, as the refusal says; no verdict of before stands in its way."""
+    scripted_model.reply = judging(grade)
+    labels(unlabelled, scripted_model)
+    place = unlabelled.folder / OUTPUT
+    first, *others = rows(unlabelled, "queries.jsonl")
+    write_lines(place / "queries.jsonl", [{**first, "gold": ["other-0"], "partial": ["built-0", "isle-0"]}, *others])
+    with pytest.raises(SourceError, match=r"bm25_top10.jsonl:1: got the grade 2 of 'built-0', which has 1 in queries"):
+        read_dataset(unlabelled.folder, OUTPUT)
+    write_lines(place / "queries.jsonl", [{**first, "gold": [], "partial": ["built-0", "isle-0"]}, *others])
+    first, *others = rows(unlabelled, "bm25_top10.jsonl")
+    write_lines(place / "bm25_top10.jsonl", [{**first, "grades": [1, 1, *first["grades"][2:]]}, *others])
+    read = read_dataset(unlabelled.folder, OUTPUT)
+    assert read.truth(read.cases[0], fixed(read.cases[0]), 5) == "ambiguous"
 
 
 @pytest.mark.parametrize(("score", "label"), [(0.7, 2), (0.69, 1), (0.3, 1), (0.29, 0)])

@@ -9,6 +9,7 @@ from evaluation_records import CLASSES, documents, gap, record
 from rich.console import Console
 
 from haystack_integrations.crag.cli.output import plain
+from haystack_integrations.crag.evaluation.gaps import gap_recall_at
 from haystack_integrations.crag.evaluation.intervals import intervals, paired
 from haystack_integrations.crag.evaluation.measures import summarise
 from haystack_integrations.crag.evaluation.probabilities import reliability_curve
@@ -134,8 +135,25 @@ def test_a_page_of_next_to_nothing_has_no_empty_parts() -> None:
         html = page_of(records)
         assert Page(html).open == []
         assert "<svg" not in html
-        assert "there is no verdict to score" in html
-        assert "None: every verdict is right" in html
+        assert "There is no verdict to score: no question counts, for want of a label or because" in html
+        assert "None: no question counts" in html
+
+
+def test_the_page_says_why_there_is_no_verdict() -> None:
+    """A pipeline that judges nothing has made no wrong decision; nor is a question without a label not a strict one."""
+    off = [
+        record(f"q{n}", verdict="ungraded", rule="mode_off", gap=gap(("gap", "covered")[n % 2], "ungraded"))
+        for n in range(4)
+    ]
+    loose = [record(f"q{n}", "incorrect", strict=False) for n in range(4)]
+    for records, why in ((off, "this pipeline judges nothing"), (loose, "no question counts")):
+        html = page_of(records)
+        assert f"There is no verdict to score: {why}" in html
+        assert f"None: {why}" in html
+        assert worst(records) == []
+    assert gap_recall_at(off) is None
+    right = page_of([record("q1")])
+    assert "None: every verdict is right" in right
 
 
 def test_the_worst_decisions_are_the_furthest_from_the_truth_and_the_surest() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
-from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_doubts, tell_repeated, write
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 
@@ -45,6 +45,7 @@ def calibrate(
     check_targets(output, html)
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
+    tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}
@@ -132,7 +133,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
     for risk in figures["wrong_generate"]:
-        lines.append(f"  limit {risk['limit']:.0%} of wrong answers: {realised_in_words(risk)}")
+        lines.append(f"  limit {100 * risk['limit']:.3g}% of wrong answers: {realised_in_words(risk)}")
     least = found.calibration.correct_from
     if least is not None:
         lines.append(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_repeated, write
+from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_doubts, tell_repeated, write
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 
@@ -100,6 +100,7 @@ def evaluate(
         dataset = read_dataset(folder, split)
         base = None if compare is None else _base(compare, dataset, limit)
         dataset = replace(dataset, cases=dataset.cases[:limit])
+    tell_doubts(dataset)
     try:
         with progress_bar("judging") as progress:
             journal = None if file is None else journal_of(file)

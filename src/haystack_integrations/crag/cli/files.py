@@ -53,6 +53,16 @@ def write(file: Path, text: str) -> None:
         raise ConfigurationError(msg) from None
 
 
+def tell_doubts(dataset: "Dataset") -> None:
+    """
+    Warn of what may be a mistake in the data.
+
+    :param dataset: The data.
+    """
+    for doubt in dataset.doubts:
+        complain(doubt, "warning")
+
+
 def tell_repeated(dataset: "Dataset") -> None:
     """
     Warn of questions that stand more than once in a split.

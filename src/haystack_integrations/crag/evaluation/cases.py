@@ -1,6 +1,6 @@
 """Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ TOP_K: Final = 5
 """A verdict is about the first documents of a list, unless another number is asked for; so are strips."""
 
 STATUSES: Final = ("gap", "covered", "partial", "no_gold")
+"""What was removed for a question: all documents that answer, none, some; or there never was one. Two are scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,14 @@ class RankedList:
     :param grades: The grade of each, where the file has them.
     :param labels: The label of the first k, by k, where the file has it.
     :param status: Of a list from which evidence was removed: one of `STATUSES`.
+    :param line: The line of its file; 0 for one that is not from a file.
     """
 
     retrieved: tuple[str, ...]
     grades: tuple[int, ...] | None = None
     labels: Mapping[int, Label] | None = None
     status: str | None = None
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ class Dataset:
     :param cases: The questions, in the file's order.
     :param removed: Ids that are to be removed from the corpus to make the gaps.
     :param needs_all: Whether a list is correct with all gold documents only (two-hop questions), not with any of them.
+    :param doubts: What may be a mistake in the data and is not refused, a sentence for each kind.
     """
 
     folder: Path
@@ -122,6 +126,7 @@ class Dataset:
     cases: tuple[Case, ...]
     removed: frozenset[str] = frozenset()
     needs_all: bool = False
+    doubts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -155,17 +160,3 @@ def label(case: Case, ranked: RankedList, top_k: int, *, needs_all: bool) -> Lab
         return "incorrect" if len(missing) == len(set(case.gold)) else "ambiguous" if missing else "correct"
     best = max(case.grades(ranked)[:top_k], default=0)
     return "correct" if best >= 2 else "ambiguous" if best == 1 else "incorrect"  # noqa: PLR2004
-
-
-def needs_all(cases: Sequence[Case]) -> bool:
-    """
-    Find out from labels what makes a list correct.
-
-    :param cases: Questions with lists.
-    :returns: Whether all gold documents must be in it: where that explains every label, and any of them does not.
-    """
-    given = [
-        (case, case.fixed, k, told) for case in cases if case.fixed for k, told in (case.fixed.labels or {}).items()
-    ]
-    fits = [all(label(*one[:3], needs_all=rule) == one[3] for one in given) for rule in (False, True)]
-    return fits == [False, True]

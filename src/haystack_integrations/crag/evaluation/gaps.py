@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from haystack_integrations.crag.evaluation.measures import Record
+from haystack_integrations.crag.vocabulary import MODE_OFF
 
 COVERED: Final = "covered"
 DECIDED: Final = "decided"
@@ -44,12 +45,12 @@ def gap_recall_at(records: Sequence[Record], false_alarms: float = 0.1) -> dict[
     :param records: One for each question.
     :param false_alarms: The largest share of covered lists that may alarm.
     :returns: The threshold below which a list alarms, the recall and the false alarms there; None without both kinds,
-        and for scores of two scales.
+        for scores of two scales, and for a pipeline that judges nothing.
     """
     if two_scales(records) is not None:
         return None
     scores: dict[str, list[float]] = {"gap": [], "covered": []}
-    for gap in (record["gap"] for record in records if record["gap"] is not None):
+    for gap in (one["gap"] for one in records if one["gap"] is not None and one["rule"] != MODE_OFF):
         missing = math.inf if gap["verdict"] == "correct" else -math.inf
         scores.setdefault(gap["status"], []).append(missing if gap["score"] is None else gap["score"])
     if not scores["gap"] or not scores["covered"]:

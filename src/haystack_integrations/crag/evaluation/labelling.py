@@ -12,7 +12,7 @@ from haystack import Document
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList, label
+from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList, label
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.setup import ChatSource, Setup
@@ -176,13 +176,8 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
     rows = _rows(dataset)
     made = [record for record in records if record["error"] is None]
     questions = [{**rows[record["id"]], **_documents(record)} for record in made]
-    lists = [
-        {
-            **{name: record[name] for name in ("id", "retrieved", "grades")},
-            **{f"label_top{k}": verdict_of(record, k) for k in (5, 10)},
-        }
-        for record in made
-    ]
+    # Without a verdict: it follows from the grades, also from those that somebody corrects later.
+    lists = [{name: record[name] for name in ("id", "retrieved", "grades")} for record in made]
     for name, lines in ((QUERIES, questions), (LISTS, lists)):
         write_whole(place / name, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
 
@@ -198,16 +193,15 @@ def _documents(record: Record) -> dict[str, list[str]]:
     return {name: [one for one, grade in graded if grade == at] for name, at in (("gold", 2), ("partial", 1))}
 
 
-def verdict_of(record: Record, top_k: int = 5) -> Literal["correct", "ambiguous", "incorrect"]:
+def verdict_of(record: Record) -> Literal["correct", "ambiguous", "incorrect"]:
     """
     Tell the verdict that follows from a record's grades.
 
     :param record: A record with grades.
-    :param top_k: How many documents of its list count.
-    :returns: The verdict.
+    :returns: The verdict on the first documents of its list.
     """
     ranked = RankedList(tuple(record["retrieved"]), tuple(record["grades"]))
-    return label(Case(record["id"], ""), ranked, top_k, needs_all=False)
+    return label(Case(record["id"], ""), ranked, TOP_K, needs_all=False)
 
 
 def summed(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -133,9 +133,9 @@ def judged(records: Sequence[Record]) -> list[Record]:
     Choose the questions that the verdict is scored on.
 
     :param records: One for each question.
-    :returns: Those with a label, but for the ones marked `strict: false`.
+    :returns: Those with a label, but for the ones marked `strict: false`, and those of a pipeline that judges nothing.
     """
-    return [record for record in records if record["label"] is not None and record["strict"]]
+    return [one for one in records if one["label"] is not None and one["strict"] and one["rule"] != MODE_OFF]
 
 
 def told(record: Record) -> str:
@@ -158,7 +158,7 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
         told → number; null without labels, and for what judges nothing.
     """
     scored = judged(records)
-    if all(record["rule"] == MODE_OFF for record in scored):
+    if not scored:
         return {"accuracy": None, "macro_f1": None, "confusion": None}
     truth, verdicts = [record["label"] for record in scored], [told(record) for record in scored]
     present = [name for name in JUDGED if name in truth or name in verdicts]

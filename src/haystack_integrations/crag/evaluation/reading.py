@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, needs_all
-from haystack_integrations.crag.evaluation.rows import CORPUS, Row, refuse_packed, rows
+from haystack_integrations.crag.evaluation.agreement import check_labels, needs_all, unexplained
+from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
+from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
 
 QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
     "queries.jsonl",
@@ -21,6 +23,7 @@ QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
 LEAST_QUESTIONS: Final = 10
 """With fewer, one question more or less moves every measure by a tenth."""
 
+_STATUS: Final = 'write "gap" where all documents that answer are removed, "covered" where none of them is'
 _CORRECT: Final = "correct one of the two"
 
 
@@ -51,12 +54,17 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
             raise SourceError(msg)
         lists = _lists(place / LISTS, cases, passages, {})
         gaps = _lists(place / GAPS, cases, passages, lists)
-        removed = (place / REMOVED).read_text("utf-8").split() if (place / REMOVED).is_file() else []
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable, as UTF-8 text"
+        removed = plain_text(place / REMOVED).split() if (place / REMOVED).is_file() else []
+    except OSError as error:
+        msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable"
         raise SourceError(msg) from None
     whole = tuple(replace(case, fixed=lists.get(case.id), gap=gaps.get(case.id)) for case in cases.values())
-    return Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
+    data = Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
+    if labelled:
+        check_labels(place / LISTS, whole)
+        doubt = unexplained(place / LISTS, whole, needs_all=data.needs_all)
+        data = replace(data, doubts=() if doubt is None else (doubt,))
+    return data
 
 
 def _check_folders(folder: Path, place: Path) -> None:
@@ -94,6 +102,7 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
             for both in sorted(set(gold).intersection(partial)):
                 row.refuse(f"{both!r} as gold and as partial", "each document in one of them", "remove one of the two")
+            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, (qrels or {}).get(name, {}))
         elif qrels == {}:
             row.refuse("no gold", f"it, or a judgement in {QRELS}, which holds none", "write one of them")
         elif qrels is not None:
@@ -115,11 +124,20 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
     return found
 
 
+def _check_qrels(row: Row, grades: Mapping[str, int], qrels: Mapping[str, int]) -> None:
+    """Refuse a question whose own grades and judgements differ: of the two, only its own would count."""
+    for document, judged in qrels.items():
+        own = grades.get(document, 0)
+        if "gold" in row.values and own != judged:
+            got = f"the grade {own} of {document!r} (gold is 2, partial 1), which has {judged} in {QRELS}"
+            row.refuse(got, "one grade", _CORRECT)
+
+
 def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
     """Read grades by question and document, and the first line of each question."""
     found: dict[str, dict[str, int]] = {}
     lines: dict[str, int] = {}
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(plain_text(path).splitlines(), 1):
         match line.split("\t"):
             case [question, document, ("0" | "1" | "2") as grade]:
                 row = Row(path, number, {})
@@ -147,6 +165,8 @@ def _lists(
         name = row.name(found)
         row.check(name, cases, f"a question of {QUERIES}")
         found[name] = row.ranked(passages)
+        if path.name == GAPS and found[name].status is None:
+            row.refuse("no status", f"one of {list(STATUSES)}", _STATUS)
         _check_grades(row, found[name], cases[name], others.get(name))
     missing = [name for name in cases if name not in found]
     if missing:

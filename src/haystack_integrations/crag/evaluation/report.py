@@ -33,7 +33,7 @@ from haystack_integrations.crag.evaluation.table import (
     values,
     which_lists,
 )
-from haystack_integrations.crag.vocabulary import JUDGED
+from haystack_integrations.crag.vocabulary import JUDGED, MODE_OFF
 
 Comparison = Mapping[str, Mapping[str, float] | None]
 
@@ -90,6 +90,7 @@ def html_report(
         which_lists=which_lists(result),
         failed=sum(record["error"] is not None for record in records),
         confusion=_confusion(result["verdict"]["confusion"]),
+        unscored=_unscored(records),
         probabilities=_probabilities(probability_measures(records)),
         scores=_scores(records),
         cascade=_cascade(records, calibration or {}),
@@ -124,6 +125,15 @@ def worst(records: Sequence[Record], most: int = _WORST) -> list[Record]:
         return abs(JUDGED.index(verdict) - JUDGED.index(record["label"])), sure
 
     return sorted((one for one in judged(records) if told(one) != one["label"]), key=badness, reverse=True)[:most]
+
+
+def _unscored(records: Sequence[Record]) -> str | None:
+    """Say why there is no verdict to score; None where there is."""
+    if judged(records):
+        return None
+    if any(record["rule"] == MODE_OFF for record in records):
+        return "this pipeline judges nothing"
+    return "no question counts, for want of a label or because the data marks it as not strict"
 
 
 def _confusion(confusion: Mapping[str, Mapping[str, int]] | None) -> list[dict[str, Any]] | None:

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any, Final, NoReturn
 
 import orjson
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, RankedList
+from haystack_integrations.crag.evaluation.raw_files import check_encoding, unpacking
+from haystack_integrations.crag.evaluation.strips import Sentences
 from haystack_integrations.crag.vocabulary import JUDGED
 
 CORPUS: Final = "corpus.jsonl"
@@ -123,15 +124,18 @@ class Row:
         :param passages: The corpus.
         :returns: Pairs of a document's id and the number of a sentence.
         """
-        found: set[tuple[str, int]] = set()
+        found, texts = set[tuple[str, int]](), Sentences(passages)
         entries = self.values.get("gold_sentences") or ()
         for entry in entries if isinstance(entries, list | tuple) else (entries,):
             match entry:
                 case [name, int(number)] if number >= 0:
                     self.check(name, passages)
-                    sentences = passages[name].sentences
-                    if sentences is not None and number >= len(sentences):
-                        self.refuse(f"sentence {number} of {name!r}", f"one below {len(sentences)}", "correct it")
+                    places = texts.of(name)
+                    if number >= len(places):
+                        self.refuse(f"sentence {number} of {name!r}", f"one below {len(places)}", "correct it")
+                    if not places[number][2]:
+                        got = f"sentence {number} of {name!r}, which its text does not hold after the one before it"
+                        self.refuse(got, "one that it holds", f"correct sentences or text in {CORPUS}, or remove it")
                     found.add((name, number))
                 case _:
                     self.refuse("other gold_sentences", 'pairs such as ["doc-1", 0]', "correct or remove them")
@@ -156,7 +160,7 @@ class Row:
         status = self.values.get("status")
         if status is not None and status not in STATUSES:
             self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")
-        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status)
+        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status, self.number)
 
 
 def _is_no_grade(value: object) -> bool:
@@ -184,34 +188,8 @@ def rows(path: Path) -> Iterator[Row]:
             try:
                 values = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
             except orjson.JSONDecodeError:
+                check_encoding(path, number, line)
                 values = None
             if not isinstance(values, dict):
                 Row(path, number, {}).refuse("another line", "one JSON object", "correct or remove it")
             yield Row(path, number, values)
-
-
-def refuse_packed(*files: Path) -> None:
-    """
-    Refuse a file that is there only packed: an optional one would be missing without a word.
-
-    :param files: What would be read.
-    :raises SourceError: With the command that unpacks it.
-    """
-    for file in files:
-        packed = file.with_name(file.name + ".gz")
-        if packed.is_file() and not file.is_file():
-            msg = f"got {str(packed)!r}, wanted {file.name}, which is not packed; {unpacking(packed)}"
-            raise SourceError(msg)
-
-
-def unpacking(file: Path) -> str:
-    """
-    Say how to unpack a file.
-
-    :param file: A file packed by gzip.
-    :returns: The command.
-    """
-    name = quote(str(file))
-    return (
-        f"unpack it: gunzip -k {name}" if file.suffix == ".gz" else f"unpack it: mv {name} {name}.gz; gunzip {name}.gz"
-    )

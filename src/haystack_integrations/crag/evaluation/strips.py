@@ -71,15 +71,20 @@ class Sentences:
 def _places(passage: Passage) -> list[tuple[int, int]]:
     if passage.sentences is None:
         return sentences(passage.text)
-    found, position = [], 0
-    for sentence in map(str.strip, passage.sentences):
-        start = passage.text.find(sentence, position)
-        if start < 0:  # a sentence that the text does not hold in this form cannot be kept
-            found.append((position, position))
-            continue
-        position = start + len(sentence)
-        found.append((start, position) if sentence else (position, position))
+    found, position = list[tuple[int, int]](), 0
+    for sentence in passage.sentences:
+        # One that the text does not hold cannot be kept; reading refuses a label on it.
+        start, position = _place(passage.text, sentence.strip(), position) or (position, position)
+        found.append((start, position))
     return found
+
+
+def _place(text: str, sentence: str, after: int) -> tuple[int, int] | None:
+    """Find a sentence by its words: a text may be laid out in lines of its own."""
+    if (start := text.find(sentence, after)) >= 0:
+        return start, start + len(sentence)
+    place = re.compile(r"\s+".join(map(re.escape, sentence.split()))).search(text, after)
+    return None if place is None else place.span()
 
 
 def _together(text: str, strips: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:

@@ -1,0 +1,71 @@
+"""Labels of lists beside the grades of their documents: by which rule they were made, and which of them do not fit."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from haystack_integrations.crag.evaluation.cases import Case, Label, RankedList, label
+from haystack_integrations.crag.evaluation.rows import Row
+
+_SHOWN: Final = 3
+
+
+def needs_all(cases: Sequence[Case]) -> bool:
+    """
+    Find out from labels what makes a list correct; one wrong label among many must not decide for all questions.
+
+    :param cases: Questions with lists.
+    :returns: Whether all gold documents must be in it: where that explains more labels than any of them does.
+    """
+    any_of, all_of = (
+        sum(label(case, ranked, k, needs_all=rule) == told for case, ranked, k, told in _labels(cases))
+        for rule in (False, True)
+    )
+    return all_of > any_of
+
+
+def check_labels(file: Path, cases: Sequence[Case]) -> None:
+    """
+    Refuse a label that the grades of its own line cannot mean, whatever makes a list correct.
+
+    :param file: Where the lists stand.
+    :param cases: Questions with lists.
+    :raises SourceError: With the line.
+    """
+    for case, ranked, k, told in _labels(cases):
+        own = [label(case, ranked, k, needs_all=rule) for rule in (False, True)]
+        if ranked.grades is not None and told not in own:
+            wanted = f"{' or '.join(map(repr, dict.fromkeys(own)))}, which follows from its grades"
+            way_out = f"correct one of the two, or leave out label_top{k}"
+            Row(file, ranked.line, {}).refuse(f"{told!r} as label_top{k}", wanted, way_out)
+
+
+def unexplained(file: Path, cases: Sequence[Case], *, needs_all: bool) -> str | None:
+    """
+    Say which labels do not follow from the grades: their lists and all others are measured by two rules.
+
+    :param file: Where the lists stand.
+    :param cases: Questions with lists.
+    :param needs_all: What makes a list correct, as in `cases.label`.
+    :returns: The sentence, with the first places; None where all labels follow.
+    """
+    places = [
+        f"{file}:{ranked.line}: {told!r} as label_top{k}, not {own!r}"
+        for case, ranked, k, told in _labels(cases)
+        if (own := label(case, ranked, k, needs_all=needs_all)) != told
+    ]
+    if not places:
+        return None
+    rule = "whether all documents in gold are there" if needs_all else "the best grade in it"
+    follow = "1 label does" if len(places) == 1 else f"{len(places)} labels do"
+    return (
+        f"{follow} not follow from the grades ({'; '.join(places[:_SHOWN])}{'; …' * (len(places) > _SHOWN)}): these "
+        f"lists are measured by their label, any other list by {rule}; correct what is there by mistake"
+    )
+
+
+def _labels(cases: Sequence[Case]) -> Iterator[tuple[Case, RankedList, int, Label]]:
+    for case in cases:
+        if case.fixed is not None:
+            for k, told in (case.fixed.labels or {}).items():
+                yield case, case.fixed, k, told

@@ -1,0 +1,72 @@
+"""Data files before anything is read of them: packed, or in another encoding."""
+
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from pathlib import Path
+from shlex import quote
+
+from haystack_integrations.crag.errors import SourceError
+
+
+def plain_text(path: Path) -> str:
+    """
+    Read a text file, with or without a byte order mark.
+
+    :param path: The file.
+    :returns: Its text.
+    :raises SourceError: For another encoding than UTF-8.
+    """
+    content = path.read_bytes()
+    for number, line in enumerate(content.splitlines(), 1):
+        check_encoding(path, number, line)
+    return content.decode("utf-8-sig")
+
+
+def check_encoding(path: Path, number: int, line: bytes) -> None:
+    """
+    Refuse a line of another encoding than UTF-8.
+
+    :param path: Its file.
+    :param number: Its number.
+    :param line: The line.
+    :raises SourceError: With the encoding, where it can be told, and the way out.
+    """
+    # Plain letters in UTF-16 are valid UTF-8, with a zero byte before or after each.
+    if line.startswith((BOM_UTF16_BE, BOM_UTF16_LE)) or line[:2].count(0) == 1:
+        got, encoding = "text in UTF-16", "UTF-16"
+    else:
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            got, encoding = "text that is not UTF-8", "ENCODING"
+        else:
+            return
+    command = f"iconv -f {encoding} -t UTF-8 {quote(str(path))} > NEW"
+    msg = f"{path}:{number}: got {got}, wanted UTF-8; save the file as that, such as by: {command}"
+    raise SourceError(msg)
+
+
+def refuse_packed(*files: Path) -> None:
+    """
+    Refuse a file that is there only packed: an optional one would be missing without a word.
+
+    :param files: What would be read.
+    :raises SourceError: With the command that unpacks it.
+    """
+    for file in files:
+        packed = file.with_name(file.name + ".gz")
+        if packed.is_file() and not file.is_file():
+            msg = f"got {str(packed)!r}, wanted {file.name}, which is not packed; {unpacking(packed)}"
+            raise SourceError(msg)
+
+
+def unpacking(file: Path) -> str:
+    """
+    Say how to unpack a file.
+
+    :param file: A file packed by gzip.
+    :returns: The command.
+    """
+    name = quote(str(file))
+    return (
+        f"unpack it: gunzip -k {name}" if file.suffix == ".gz" else f"unpack it: mv {name} {name}.gz; gunzip {name}.gz"
+    )
