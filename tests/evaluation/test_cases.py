@@ -108,16 +108,13 @@ def test_one_label_that_does_not_fit_is_told_and_changes_no_other_question(folde
 
 
 @pytest.mark.parametrize("name", ["label_top5", "label_top10"])
-def test_a_label_that_the_grades_of_its_line_contradict_is_refused(folder: Path, name: str) -> None:
-    """One of the two was corrected and the other was not; which of them counts would be a guess."""
+def test_a_label_that_the_grades_of_its_line_contradict_is_told(folder: Path, name: str) -> None:
+    """One of the two was corrected and the other was not."""
     first, *others = lists()
     write_lines(
         folder / SPLIT / "bm25_top10.jsonl", [{**first, "grades": [2, 1, *[0] * 8], name: "ambiguous"}, *others]
     )
-    said = (
-        f"bm25_top10.jsonl:1: got 'ambiguous' as {name}, wanted 'correct', which follows from its grades; correct one"
-    )
-    assert said in refusal(folder)
+    assert f"bm25_top10.jsonl:1: 'ambiguous' as {name}, not 'correct')" in read_dataset(folder, SPLIT).doubts[0]
     assert not read_dataset(folder, SPLIT, labelled=False).doubts, "labels that nobody asks for are in nobody's way"
 
 
@@ -187,18 +184,20 @@ def test_wrong_judgements_are_named(judged: Path, text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("q0\tbuilt-0\t1\n", "got the grade 2 of 'built-0' (gold is 2, partial 1), which has 1 in qrels.tsv"),
-        ("q0\tisle-0\t0\n", "got the grade 1 of 'isle-0' (gold is 2, partial 1), which has 0 in qrels.tsv"),
-        ("q0\tother-5\t2\n", "got the grade 0 of 'other-5' (gold is 2, partial 1), which has 2 in qrels.tsv"),
+        ("q0\tbuilt-0\t1\n", "'built-0' has the grade 2 (gold is 2, partial 1), but 1 in qrels.tsv, which is not used"),
+        ("q0\tisle-0\t0\n", "'isle-0' has the grade 1 (gold is 2, partial 1), but 0 in qrels.tsv"),
+        ("q0\tother-5\t2\n", "'other-5' has the grade 0 (gold is 2, partial 1), but 2 in qrels.tsv"),
     ],
 )
-def test_judgements_that_contradict_the_question_are_refused(folder: Path, line: str, said: str) -> None:
+def test_judgements_that_contradict_the_question_are_told(folder: Path, line: str, said: str) -> None:
     """Those that say the same do no harm; one that only stands in qrels.tsv would be lost."""
     file = folder / SPLIT / "qrels.tsv"
     file.write_text("q0\tbuilt-0\t2\nq0\tisle-0\t1\nq0\tother-7\t0\n")
-    assert read_dataset(folder, SPLIT).cases[0].gold == ("built-0",)
+    assert not read_dataset(folder, SPLIT).doubts
     file.write_text(line)
-    assert f"queries.jsonl:1: {said}, wanted one grade; correct one of the two" in refusal(folder)
+    (doubt,) = read_dataset(folder, SPLIT).doubts
+    assert doubt.startswith(f"1 in doubt of the labels ({folder / SPLIT / 'queries.jsonl'}:1: {said}")
+    assert doubt.endswith("); correct what is there by mistake")
 
 
 def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
@@ -373,11 +372,11 @@ def write_first_document(folder: Path, **changes: Any) -> None:
     write_lines(folder / "corpus.jsonl", [{**first, **changes}, *others])
 
 
-def test_a_labelled_sentence_that_its_text_does_not_hold_is_refused(folder: Path) -> None:
+def test_a_labelled_sentence_that_its_text_does_not_hold_is_told(folder: Path) -> None:
     """It could never be kept, whatever is refined; nor could one beyond those this package cuts a text into."""
     write_first_document(folder, sentences=["The lighthouse of Aruva was built by A. Finch.", "It took 3 years."])
-    said = "queries.jsonl:1: got sentence 0 of 'built-0', which its text does not hold after the one before it, wanted"
-    assert said in refusal(folder)
+    (doubt,) = read_dataset(folder, SPLIT).doubts
+    assert "queries.jsonl:1: sentence 0 of 'built-0', which its text does not hold, so it is never kept" in doubt
     write_first_document(folder, sentences=None, text="Adda Finch built it.")
     first, *others = queries()
     write_lines(folder / SPLIT / "queries.jsonl", [{**first, "gold_sentences": [["built-0", 1]]}, *others])

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.evaluation.cases import Case, Label, RankedList, label
-from haystack_integrations.crag.evaluation.rows import Row
 
 _SHOWN: Final = 3
 
@@ -22,22 +21,6 @@ def needs_all(cases: Sequence[Case]) -> bool:
         for rule in (False, True)
     )
     return all_of > any_of
-
-
-def check_labels(file: Path, cases: Sequence[Case]) -> None:
-    """
-    Refuse a label that the grades of its own line cannot mean, whatever makes a list correct.
-
-    :param file: Where the lists stand.
-    :param cases: Questions with lists.
-    :raises SourceError: With the line.
-    """
-    for case, ranked, k, told in _labels(cases):
-        own = [label(case, ranked, k, needs_all=rule) for rule in (False, True)]
-        if ranked.grades is not None and told not in own:
-            wanted = f"{' or '.join(map(repr, dict.fromkeys(own)))}, which follows from its grades"
-            way_out = f"correct one of the two, or leave out label_top{k}"
-            Row(file, ranked.line, {}).refuse(f"{told!r} as label_top{k}", wanted, way_out)
 
 
 def unexplained(file: Path, cases: Sequence[Case], *, needs_all: bool) -> str | None:
@@ -59,9 +42,19 @@ def unexplained(file: Path, cases: Sequence[Case], *, needs_all: bool) -> str | 
     rule = "whether all documents in gold are there" if needs_all else "the best grade in it"
     follow = "1 label does" if len(places) == 1 else f"{len(places)} labels do"
     return (
-        f"{follow} not follow from the grades ({'; '.join(places[:_SHOWN])}{'; …' * (len(places) > _SHOWN)}): these "
+        f"{follow} not follow from the grades ({first_of(places)}): these "
         f"lists are measured by their label, any other list by {rule}; correct what is there by mistake"
     )
+
+
+def first_of(places: Sequence[str]) -> str:
+    """
+    Name the first places.
+
+    :param places: All.
+    :returns: The first three, and a mark where there are more.
+    """
+    return "; ".join([*places[:_SHOWN], *["…"] * (len(places) > _SHOWN)])
 
 
 def _labels(cases: Sequence[Case]) -> Iterator[tuple[Case, RankedList, int, Label]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.evaluation.agreement import check_labels, needs_all, unexplained
+from haystack_integrations.crag.evaluation.agreement import first_of, needs_all, unexplained
 from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
@@ -47,7 +47,7 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     _check_folders(folder, place)
     try:
         passages = _passages(folder / CORPUS)
-        cases = _cases(place, passages, labelled=labelled)
+        cases, doubts = _cases(place, passages, labelled=labelled)
         if len(cases) < least:
             few = f"{len(cases)} question{'s' * (len(cases) != 1)}"
             msg = f"{place / QUERIES}: got {few}, wanted at least {least}; label more before measuring"
@@ -60,11 +60,12 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         raise SourceError(msg) from None
     whole = tuple(replace(case, fixed=lists.get(case.id), gap=gaps.get(case.id)) for case in cases.values())
     data = Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
-    if labelled:
-        check_labels(place / LISTS, whole)
-        doubt = unexplained(place / LISTS, whole, needs_all=data.needs_all)
-        data = replace(data, doubts=() if doubt is None else (doubt,))
-    return data
+    if not labelled:
+        return data
+    told = [unexplained(place / LISTS, whole, needs_all=data.needs_all)]
+    if doubts:
+        told.append(f"{len(doubts)} in doubt of the labels ({first_of(doubts)}); correct what is there by mistake")
+    return replace(data, doubts=tuple(doubt for doubt in told if doubt is not None))
 
 
 def _check_folders(folder: Path, place: Path) -> None:
@@ -91,8 +92,10 @@ def _passages(path: Path) -> dict[str, Passage]:
     return found
 
 
-def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> dict[str, Case]:
+def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> tuple[dict[str, Case], list[str]]:
+    """Read the questions, and what is in doubt of their labels."""
     found: dict[str, Case] = {}
+    doubts: list[str] = []
     qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
     for row in rows(place / QUERIES):
         name = row.name(found)
@@ -119,18 +122,20 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> d
             row.sentences(passages),
             strict=row.flag("strict", default=True),
         )
+        doubts += row.doubts
     for question, number in lines.items():
         Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
-    return found
+    return found, doubts
 
 
 def _check_qrels(row: Row, grades: Mapping[str, int], qrels: Mapping[str, int]) -> None:
-    """Refuse a question whose own grades and judgements differ: of the two, only its own would count."""
+    """Doubt a question whose own grades and judgements differ: of the two, only its own count."""
     for document, judged in qrels.items():
         own = grades.get(document, 0)
         if "gold" in row.values and own != judged:
-            got = f"the grade {own} of {document!r} (gold is 2, partial 1), which has {judged} in {QRELS}"
-            row.refuse(got, "one grade", _CORRECT)
+            row.doubt(
+                f"{document!r} has the grade {own} (gold is 2, partial 1), but {judged} in {QRELS}, which is not used"
+            )
 
 
 def _qrels(path: Path, passages: Mapping[str, Passage]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:

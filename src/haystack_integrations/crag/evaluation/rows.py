@@ -1,7 +1,7 @@
 """Lines of data files: each value is checked for its kind, and what is wrong is named with file and line."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -25,6 +25,7 @@ class Row:
     path: Path
     number: int
     values: dict[str, Any]
+    doubts: list[str] = field(default_factory=list, compare=False)
 
     def refuse(self, got: str, wanted: str, way_out: str) -> NoReturn:
         """
@@ -37,6 +38,14 @@ class Row:
         """
         msg = f"{self.path}:{self.number}: got {got}, wanted {wanted}; {way_out}"
         raise SourceError(msg)
+
+    def doubt(self, got: str) -> None:
+        """
+        Keep in mind what may be a mistake; the line counts as it stands.
+
+        :param got: What stands there.
+        """
+        self.doubts.append(f"{self.path}:{self.number}: {got}")
 
     def text(self, key: str) -> str:
         """
@@ -134,8 +143,7 @@ class Row:
                     if number >= len(places):
                         self.refuse(f"sentence {number} of {name!r}", f"one below {len(places)}", "correct it")
                     if not places[number][2]:
-                        got = f"sentence {number} of {name!r}, which its text does not hold after the one before it"
-                        self.refuse(got, "one that it holds", f"correct sentences or text in {CORPUS}, or remove it")
+                        self.doubt(f"sentence {number} of {name!r}, which its text does not hold, so it is never kept")
                     found.add((name, number))
                 case _:
                     self.refuse("other gold_sentences", 'pairs such as ["doc-1", 0]', "correct or remove them")
