@@ -16,7 +16,7 @@ from haystack_integrations.crag.settings import check_whole
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
 # What a retriever writes down that nobody set, and what it is here in any case. `AUTO` is its default, and no wish.
-_AS_IT_COMES: Final = {
+_AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "scale_score": [False],
     "filter_policy": ["replace"],
     "fuzziness": ["AUTO", "0"],
