@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.core.errors import DeserializationError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import FilterPolicy
 from makers import fill, grading_by
 
+from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
 from haystack_integrations.crag.components import BatchRelevanceGrader
+from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import CorrectiveRetriever
+from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 PAGES = (
     "A refund is paid within 14 days after the goods have arrived.",
@@ -64,6 +70,70 @@ connections: []
         (document,) = loaded.run({"query": "When is a refund paid?"})["retriever"]["documents"]
         assert document.content == PAGES[0]
     assert len(pipeline.dumps().splitlines()) < 30
+
+
+def exchanged(retriever: Any) -> str:
+    """What Haystack writes of a pipeline with a retriever, with that one line changed."""
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", retriever)
+    old = f"{type(retriever).__module__}.{type(retriever).__qualname__}"
+    text = pipeline.dumps()
+    assert text.count(old) == 1
+    return text.replace(old, "haystack_integrations.crag.pipelines.corrective_retriever.CorrectiveRetriever")
+
+
+def elasticsearch() -> Any:
+    """A store whose server is not asked before the first question."""
+    return ElasticsearchDocumentStore(hosts="http://127.0.0.1:9", index="handbook")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: InMemoryBM25Retriever(InMemoryDocumentStore(index="written"), top_k=3),
+        lambda: ElasticsearchBM25Retriever(document_store=elasticsearch(), top_k=3),
+        lambda: ReportingBM25Retriever(document_store=elasticsearch(), top_k=3),
+    ],
+    ids=["InMemoryBM25Retriever", "ElasticsearchBM25Retriever", "ReportingBM25Retriever"],
+)
+def test_a_retrievers_entry_that_haystack_wrote_becomes_a_corrective_one_too(make: Any) -> None:
+    """It holds every setting of the retriever, also those that nobody chose."""
+    before = make()
+    written = before.to_dict()["init_parameters"]
+    pipeline = Pipeline.loads(exchanged(before))
+    for loaded in (pipeline, Pipeline.loads(pipeline.dumps())):
+        retriever: Any = loaded.get_component("retriever")
+        assert isinstance(retriever, CorrectiveRetriever)
+        assert (retriever.top_k, retriever.filters) == (3, written["filters"])
+        assert retriever.document_store.to_dict() == written["document_store"]
+
+
+def test_what_haystack_wrote_of_an_app_answers_after_the_change_of_one_line() -> None:
+    store = InMemoryDocumentStore(index="an app")
+    fill(store, [Document(content=page) for page in PAGES])
+    loaded = Pipeline.loads(exchanged(InMemoryBM25Retriever(store, top_k=1)))
+    (document,) = loaded.run({"query": "When is a refund paid?"})["retriever"]["documents"]
+    assert document.content == PAGES[0]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "name"),
+    [({"scale_score": True}, "scale_score"), ({"filter_policy": FilterPolicy.MERGE}, "filter_policy")],
+)
+def test_a_retrievers_setting_that_somebody_chose_is_refused_with_the_way_out(
+    chosen: dict[str, Any], name: str
+) -> None:
+    """It would be lost without a word; the retriever inside takes it."""
+    store = InMemoryDocumentStore(index=f"chosen {name}")
+    text = exchanged(InMemoryBM25Retriever(store, **chosen))
+    with pytest.raises(
+        DeserializationError, match=rf"does not take \['{name}'\].*{{bm25: {{{name}: \.\.\.}}}}"
+    ) as raised:
+        Pipeline.loads(text)
+    assert isinstance(raised.value.__cause__, ConfigurationError)
+    fill(store, [Document(content=page) for page in PAGES])
+    inside = CorrectiveRetriever(store, settings={"bm25": {name: getattr(chosen[name], "value", chosen[name])}})
+    assert inside.run(query="When is a refund paid?")["documents"]
 
 
 def test_more_is_judged_than_is_handed_on(store: Any) -> None:

@@ -1,10 +1,12 @@
 """The figures of docs/observability.md: by name, unit, label and bucket; once for each run or call, of real runs."""
 
+import asyncio
 import json
 from typing import Any, get_args
 
 import pytest
-from haystack import Document
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
 from makers import cacheable, fill, grading_by, scripted
 from reading import Figures, in_new_process
 from scripted_model import NAME, ScriptedModel, judging
@@ -170,6 +172,33 @@ def test_calls_to_a_model_are_counted_in_the_words_of_the_conventions(
     rag.run(query=QUESTION)
     failed = {**labels, "error_type": "BadRequestError"}
     assert figures.added("gen_ai_client_operation_duration_seconds_count", **failed) >= 1
+
+
+async def test_a_call_whose_client_left_is_no_success(figures: Figures, store: Any) -> None:
+    """It is counted with what ended it, for the time that it was waited for; the cancellation goes on."""
+    asked = asyncio.Event()
+
+    @component
+    class Hanging:
+        """A model that never replies."""
+
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            raise AssertionError
+
+        @component.output_types(replies=list[ChatMessage])
+        async def run_async(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            asked.set()
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    client = asyncio.create_task(load("agent_rag", store=store, generator=Hanging()).run_async(query=QUESTION))
+    await asyncio.wait_for(asked.wait(), 10)
+    client.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await client
+    (labels,) = figures.series("gen_ai_client_operation_duration_seconds_count")
+    assert dict(labels)["error_type"] == "CancelledError"
 
 
 def test_no_label_has_a_value_that_users_make(figures: Figures, store: Any) -> None:

@@ -1,6 +1,7 @@
 """What a trace never holds by default, whoever makes the spans; and what the switch lets through."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -81,6 +82,89 @@ def test_an_exception_is_its_class_on_every_span_it_goes_through(
     assert kinds["search"] == "ValueError"
     assert kinds["request"] == "haystack.core.errors.PipelineRuntimeError"
     assert named(spans, "haystack.component.run")[0]["error.type"] == "ValueError"
+
+
+def raises_another_while_handling(pipeline: Pipeline) -> None:
+    """Without `from`: Python keeps what was being handled, and a traceback prints it."""
+    try:
+        ask(pipeline, f"fail {SECRET}")
+    except Exception:
+        raise RuntimeError("search failed")  # noqa: B904
+
+
+def handles_far_behind(pipeline: Pipeline) -> None:
+    """Eleven errors of the app, each raised from the one before."""
+    try:
+        raises_another_while_handling(pipeline)
+    except RuntimeError as error:
+        chain: Exception = error
+    for number in range(11):
+        try:
+            raise LookupError(number) from chain
+        except LookupError as error:
+            chain = error
+    raise chain
+
+
+def raises_what_was_wrapped(pipeline: Pipeline) -> None:
+    """Haystack's wrapper is taken off."""
+    try:
+        ask(pipeline, f"fail {SECRET}")
+    except Exception as error:
+        raise KeyError("search") from error.__cause__
+
+
+def asks_in_a_task_group(pipeline: Pipeline) -> None:
+    """What its tasks raise comes out as the members of a group, here of a group in a group."""
+
+    async def one() -> None:
+        await pipeline.run_async({"anything": {"query": f"fail {SECRET}"}})
+
+    async def inner() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(one())
+
+    async def outer() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(inner())
+
+    asyncio.run(outer())
+
+
+@pytest.mark.parametrize(
+    ("fails", "name"),
+    [
+        (raises_another_while_handling, "RuntimeError"),
+        (handles_far_behind, "LookupError"),
+        (raises_what_was_wrapped, "KeyError"),
+        (asks_in_a_task_group, "ExceptionGroup"),
+    ],
+)
+def test_an_error_of_the_app_is_its_class_where_its_traceback_would_tell_one_of_ours(
+    spans: InMemorySpanExporter, pipeline: Pipeline, fails: Callable[[Pipeline], None], name: str
+) -> None:
+    """OpenTelemetry writes down all that a traceback prints, not the chain of causes alone."""
+    with pytest.raises(Exception) as raised, trace.get_tracer("app").start_as_current_span("request"):
+        fails(pipeline)
+    assert type(raised.value).__name__ == name
+    finished = spans.get_finished_spans()
+    assert SECRET not in everything(finished)
+    (request,) = (span for span in finished if span.name == "request")
+    assert request.status.description == f"{name}: text withheld"
+
+
+def test_an_error_of_the_app_whose_traceback_tells_none_of_ours_keeps_its_text(
+    spans: InMemorySpanExporter, pipeline: Pipeline
+) -> None:
+    """Raised `from None`, it says what the app wrote, and nothing else is printed."""
+    with pytest.raises(RuntimeError), trace.get_tracer("app").start_as_current_span("request"):
+        try:
+            ask(pipeline, f"fail {SECRET}")
+        except Exception:
+            raise RuntimeError("search failed") from None
+    seen = everything(spans.get_finished_spans())
+    assert "search failed" in seen
+    assert "cannot parse" not in seen
 
 
 def test_an_apps_own_errors_keep_their_text(spans: InMemorySpanExporter) -> None:

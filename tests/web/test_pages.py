@@ -16,6 +16,7 @@ from haystack import Document
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.web.addresses import public
+from haystack_integrations.crag.web.charsets import _CODECS, decoded
 from haystack_integrations.crag.web.documents import web_documents
 from haystack_integrations.crag.web.fetching import PageFetcher
 from haystack_integrations.crag.web.pages import _PageReader, read_pages, read_pages_async
@@ -463,22 +464,85 @@ def test_a_name_that_is_unknown_and_a_port_that_is_closed_are_told(door: Door) -
     assert read_one(reader(port), f"http://pages.example:{port}/")[0] == "failed:connection"
 
 
+FEET = "Füße und Hände, hieß es."
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "kind"),
+    [
+        (FEET, "latin-1", "text/plain; charset=iso-8859-1"),
+        (FEET, "utf-8", "text/plain"),
+        (FEET, "utf-8", "text/plain; charset=rot13"),
+        (FEET, "utf-8", "text/plain; charset=punycode"),
+        (FEET, "utf-8", "text/plain; charset=no-such"),
+        (FEET, "utf-16", 'text/plain; charset="UTF-16"'),
+        (FEET, "utf-8-sig", "text/plain; charset=iso-8859-1"),
+        (f"<meta charset=windows-1252><p>{FEET} {SENTENCE * 3}", "cp1252", "text/html"),
+        (f"<meta charset=windows-1252><p>{FEET} {SENTENCE * 3}", "cp1252", "text/html; charset=no-such"),
+        (f"<meta charset=utf-16><p>{FEET} {SENTENCE * 3}", "utf-8", "text/html"),
+        (f"{FEET} “€”", "cp1252", "text/plain; charset=ISO-8859-1"),
+        ("ประเทศไทยมีประชากรเจ็ดสิบล้านคน", "tis-620", "text/plain; charset=TIS-620"),
+        ("ประเทศไทยมีประชากรเจ็ดสิบล้านคน", "cp874", "text/plain; charset=windows-874"),
+        ("東京は日本の首都です。人口は千四百万人。", "iso2022_jp", "text/plain; charset=ISO-2022-JP"),
+        ("東京は日本の首都です。人口は①千四百万人。", "cp932", "text/plain; charset=x-sjis"),
+        ("北京是中国的首都。人口两千两百万。", "gb18030", "text/plain; charset=x-gbk"),
+        ("北京是中國的首都。人口兩千兩百萬。", "big5", "text/plain; charset=x-x-big5"),
+        ("서울은 대한민국의 수도이다. 똠방각하", "cp949", "text/plain; charset=KS_C_5601-1987"),
+    ],
+)
+def test_the_named_character_set_is_used_when_it_is_one(door: Door, text: str, encoding: str, kind: str) -> None:
+    """By the server's word, or the page's, as browsers understand it; codecs that are none are not run."""
+    door.reply = lambda peer, _: peer.sendall(answer(text.encode(encoding), kind))
+    reason, read = read_one(reader(door.port), f"http://pages.example:{door.port}/")
+    assert reason == "read"
+    assert (FEET if FEET in text else text) in read
+    assert "\ufffd" not in read
+
+
+def test_every_label_has_a_codec_that_reads_ascii() -> None:
+    """All of them are Python's own, and none is used that is no character set."""
+    for label, codec in _CODECS.items():
+        body = "Emma, 1815.".encode(codec)
+        assert decoded(body, f"text/html; charset={label}") == "Emma, 1815."
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8"])
+def test_what_is_no_utf_8_is_read_as_western_where_it_looks_so(door: Door, kind: str) -> None:
+    """Named wrongly, or not at all; a page of UTF-8 with one damaged character stays one."""
+    url = f"http://pages.example:{door.port}/"
+    door.reply = lambda peer, _: peer.sendall(answer(FEET.encode("cp1252"), kind))
+    assert read_one(reader(door.port), url) == ("read", FEET)
+    damaged = FEET.encode() + b" \xff " + SENTENCE.encode() * 5
+    door.reply = lambda peer, _: peer.sendall(answer(damaged, kind))
+    reason, text = read_one(reader(door.port), url)
+    assert reason == "read"
+    assert text.startswith(f"{FEET} \ufffd ")
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("Füße".encode("latin-1"), "text/plain; charset=iso-8859-1"),
-        ("Füße".encode(), "text/plain"),
-        ("Füße".encode(), "text/plain; charset=rot13"),
-        ("Füße".encode(), "text/plain; charset=punycode"),
-        ("Füße".encode(), "text/plain; charset=no-such"),
-        ("Füße".encode("utf-16"), 'text/plain; charset="UTF-16"'),
-        (f"<meta charset=windows-1252><p>Füße {SENTENCE * 3}".encode("cp1252"), "text/html"),
+        ("Столица Японии — Токио, население 14 миллионов.".encode("cp1251"), "text/plain"),
+        ("東京は日本の首都です。人口は千四百万人。".encode("euc_jp"), "text/plain; charset=no-such"),
+        ("東京は日本の首都です。人口は千四百万人。".encode("shift_jis"), "text/plain; charset=euc-jp"),
+        (f"{FEET} {SENTENCE}".encode("cp1252"), "text/plain; charset=shift_jis"),
     ],
 )
-def test_the_named_character_set_is_used_when_it_is_one(door: Door, body: bytes, kind: str) -> None:
-    """By the server's word, or the page's; codecs that are none are not run."""
+def test_characters_that_cannot_be_told_leave_the_snippet(door: Door, body: bytes, kind: str) -> None:
+    """Garbled text would take the place of a good one."""
     door.reply = lambda peer, _: peer.sendall(answer(body, kind))
-    assert "Füße" in read_one(reader(door.port), f"http://pages.example:{door.port}/")[1]
+    one = read_one(reader(door.port), f"http://pages.example:{door.port}/")
+    assert one == ("failed:charset", "The snippet.")
+
+
+@pytest.mark.parametrize("said", ["Please enable JS", "We use cookies. Accept all cookies to continue to our website."])
+def test_a_page_that_says_no_more_than_its_snippet_leaves_it(door: Door, said: str) -> None:
+    """What stands there in place of the text is short."""
+    snippet = "The capital of Japan is Tokyo, with 14 million inhabitants (2024)."
+    door.reply = lambda peer, _: peer.sendall(answer(f"<html><body><p>{said}</p></body></html>".encode()))
+    (read,) = reader(door.port).read_blocking([web_document(f"http://pages.example:{door.port}/", snippet)], 3.0)
+    assert (page_of(read), read.content) == ("failed:short", snippet)
+    assert "page_url" not in crag_meta(read)["provenance"]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
     begun, sent, error, asked = time.monotonic(), list[Mapping[str, Any]](), None, True
     try:
         yield sent
-    except Exception as failure:
+    except BaseException as failure:  # a call whose client left (CancelledError) brought no reply either
         error, asked = kind_of(failure), not isinstance(failure, NoTimeLeftError)
         raise
     finally:
@@ -168,7 +168,7 @@ def _arguments(
     return arguments
 
 
-def kind_of(error: Exception) -> str:
+def kind_of(error: BaseException) -> str:
     """
     Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere.
 

@@ -84,3 +84,22 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(link))
         yield link
         link = link.__cause__
+
+
+def told(error: BaseException) -> Iterator[BaseException]:
+    """
+    Give all exceptions that a traceback of one prints: causes, what was being handled, and the members of groups.
+
+    :param error: Any exception.
+    :returns: The exception and the others, each once.
+    """
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        link = waiting.pop()
+        if link is None or id(link) in seen:
+            continue
+        seen.add(id(link))
+        yield link
+        members = link.exceptions if isinstance(link, BaseExceptionGroup) else ()
+        waiting += [*members, None if link.__suppress_context__ else link.__context__, link.__cause__]

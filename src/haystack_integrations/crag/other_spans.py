@@ -5,7 +5,6 @@ They do not pass Haystack's tracer, and write an exception down with its text, w
 app's own spans, and their errors, stay as they are. Import this only where the OpenTelemetry SDK is there.
 """
 
-from itertools import islice
 from typing import Any
 from weakref import WeakSet
 
@@ -15,8 +14,8 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span, SpanProcessor
 from opentelemetry.trace import Status, StatusCode
 
-from haystack_integrations.crag.errors import causes
-from haystack_integrations.crag.redaction import MOST_CAUSES, WITHHELD, ours, stand_in, went_through_ours
+from haystack_integrations.crag.errors import told
+from haystack_integrations.crag.redaction import WITHHELD, ours, stand_in, went_through_ours
 
 _guarded: "WeakSet[Any]" = WeakSet()
 
@@ -61,8 +60,8 @@ class _Words:
 
     def record_exception(self, exception: BaseException, *arguments: Any, **options: Any) -> None:
         """Write an exception down, or only its class."""
-        chain = islice(causes(exception), MOST_CAUSES)
-        self._withhold = self._withhold or any(map(went_through_ours, chain))
+        # What is written down is the whole traceback, however far behind an error of the app one of ours stands.
+        self._withhold = self._withhold or any(map(went_through_ours, told(exception)))
         self._record(stand_in(exception) if self._withheld() else exception, *arguments, **options)
 
     def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:

@@ -49,7 +49,7 @@ _STATIC: Final = frozenset(
 _PLUMBING: Final = "BranchJoiner"
 """Passes a value on; its spans would be a fifth of a trace, and tell nothing without content."""
 
-MOST_CAUSES: Final = 10
+_MOST_CAUSES: Final = 10
 _MARK: Final = "crag_withheld"
 
 ours: "WeakSet[Any]" = WeakSet()
@@ -101,8 +101,7 @@ class RedactingTracer(Tracer):
                 yield RedactingSpan(span, retrieves=retrieves)
             except Exception as error:
                 set_tags(span, {"error.type": error_type(error)})
-                with suppress(AttributeError):
-                    setattr(error, _MARK, True)
+                _mark(error)
                 if tracer.is_content_tracing_enabled:
                     raise
                 failure = error
@@ -188,7 +187,7 @@ def error_type(error: BaseException) -> str:
     :param error: Any exception.
     :returns: The name of its class.
     """
-    *_, first = islice(causes(error), MOST_CAUSES)
+    *_, first = islice(causes(error), _MOST_CAUSES)
     return type(first).__qualname__
 
 
@@ -200,6 +199,12 @@ def went_through_ours(error: BaseException) -> bool:
     :returns: The answer.
     """
     return getattr(error, _MARK, False) is True
+
+
+def _mark(error: BaseException) -> None:
+    for link in causes(error):  # an app may unwrap what Haystack wraps, and raise that
+        with suppress(AttributeError):
+            setattr(link, _MARK, True)
 
 
 def _allowed(tags: dict[str, Any] | None) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """CorrectiveRetriever: a whole corrective retrieval in a retriever's place, by one entry of a YAML file."""
 
 import asyncio
+from inspect import signature
 from typing import Any, Final
 
-from haystack import Document, SuperComponent, component, default_to_dict
+from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
 from haystack.document_stores.types import DocumentStore
 
@@ -14,6 +15,13 @@ from haystack_integrations.crag.settings import check_whole
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
+# What a retriever writes down that nobody set, and what it is here in any case. `AUTO` is its default, and no wish.
+_AS_IT_COMES: Final[dict[str, list[Any]]] = {
+    "scale_score": [False],
+    "filter_policy": ["replace"],
+    "fuzziness": ["AUTO", "0"],
+    "timeout_s": [5.0],
+}
 
 
 @component
@@ -80,6 +88,28 @@ class CorrectiveRetriever:
         grader = self.grader and component_to_dict(self.grader, "grader")
         data: dict[str, Any] = default_to_dict(self, grader=grader, **{name: getattr(self, name) for name in named})
         return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "CorrectiveRetriever":
+        """
+        Read what `to_dict` wrote, or the entry of the retriever that stood here: Haystack writes all its settings down.
+
+        :param data: The dictionary; left as it is.
+        :returns: The component. Settings of a retriever that say what is done here anyway are left out.
+        :raises ConfigurationError: For a setting that is not taken, or a retriever's that somebody chose otherwise.
+        """
+        known = [name for name in signature(cls.__init__).parameters if name != "self"]
+        values = data.get("init_parameters", {})
+        others = [name for name in values if name not in known]
+        if chosen := [name for name in others if values[name] not in _AS_IT_COMES.get(name, [])]:
+            msg = (
+                f"CorrectiveRetriever does not take {chosen}; wanted some of {known}. Leave it out, or give it to the "
+                f"keyword retriever inside, if that has it: settings: {{bm25: {{{chosen[0]}: ...}}}}"
+            )
+            raise ConfigurationError(msg)
+        kept = {name: value for name, value in values.items() if name in known}
+        made: CorrectiveRetriever = default_from_dict(cls, {**data, "init_parameters": kept})
+        return made
 
     def warm_up(self) -> None:
         """

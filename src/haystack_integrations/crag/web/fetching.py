@@ -31,8 +31,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 Kind = Literal[
-    "address", "connection", "domain", "empty", "encoding", "error", "name", "port", "redirects", "status", "timeout",
-    "type", "url",
+    "address", "charset", "connection", "domain", "empty", "encoding", "error", "name", "port", "redirects", "short",
+    "status", "timeout", "type", "url",
 ]  # fmt: skip
 """Why a page was not read."""
 

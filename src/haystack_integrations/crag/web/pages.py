@@ -1,8 +1,6 @@
 """Reading the pages of web results: public addresses only, little time, few bytes; the snippet stays where it fails."""
 
 import asyncio
-import re
-from codecs import lookup
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +13,7 @@ from haystack import Document
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.grades import annotate, crag_meta
 from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.web.charsets import decoded
 from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
 from haystack_integrations.crag.web.domains import checked_rules, parse_url
 from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
@@ -26,9 +25,8 @@ _GRACE_SECONDS: Final = 0.5
 # Two megabytes of `<p>x</p>` keep trafilatura busy for 24 seconds, and a thread cannot be stopped; so many, for 1.5.
 _MOST_TAGS: Final = 30_000
 _AT_ONCE: Final = 2
-_CHARSET: Final = re.compile(rb"charset\s*+=\s*+[\"']?([A-Za-z0-9_.:-]{1,40})")
-# Python knows codecs that are no character sets; one of them takes the square of the length.
-_CHARSETS: Final = ("utf-8", "utf-16", "ascii", "iso8859", "cp", "koi8", "gb", "big5", "shift_jis", "euc_", "mac-")
+# One character in so many may be one that could not be read.
+_GARBLED: Final = 200
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,8 @@ class _PageReader:
                 url = parse_url(document.meta.get("url"))
                 url, kind, body = await self.fetcher.fetch(url, self.max_bytes, self.permits)
                 async with turns:
-                    text = await call_within_async(ends - clock(), partial(_main_text, body, kind, most))
+                    told = len((document.content or "").strip())
+                    text = await call_within_async(ends - clock(), partial(_main_text, body, kind, most, told))
         except Exception as error:  # a page is an extra: whatever it does, the snippet stays
             return _labelled(document, page=f"failed:{_reason(error)}")
         # A redirect is part of where a text comes from, so it is told.
@@ -94,9 +93,9 @@ def _reason(error: Exception) -> Kind:
     return "error"
 
 
-def _main_text(body: bytes, kind: str, most: int) -> str:
-    """Find what a page is about, as clean text of bounded length."""
-    text = _decoded(body, kind)
+def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
+    """Find what a page is about, as clean text of bounded length that tells more than so many characters."""
+    text = decoded(body, kind)
     if kind.partition(";")[0].strip().lower() in MARKUP:
         text = "<".join(text.split("<", _MOST_TAGS + 1)[: _MOST_TAGS + 1])
         # A string, not bytes: those it would also decompress. Comments are other people's words.
@@ -107,17 +106,11 @@ def _main_text(body: bytes, kind: str, most: int) -> str:
         set_tags(span, guard_tags(removed, cut=shown != text))
     if not text:
         give_up("empty")
+    if text.count("\ufffd") * _GARBLED > len(text):
+        give_up("charset")
+    if len(text) <= told:  # «Please enable JavaScript», a question about cookies
+        give_up("short")
     return shown
-
-
-def _decoded(body: bytes, kind: str) -> str:
-    """Decode by what the server says, or else the page; what is no text in it is replaced."""
-    named = _CHARSET.search(kind.lower().encode("latin-1", "replace")) or _CHARSET.search(body[:2_048])
-    try:
-        charset = lookup(named[1].decode("ascii")).name if named else "utf-8"
-    except LookupError:
-        charset = "utf-8"
-    return body.decode(charset if charset.startswith(_CHARSETS) else "utf-8", errors="replace")
 
 
 async def read_pages_async(
