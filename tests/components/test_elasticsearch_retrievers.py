@@ -359,3 +359,11 @@ def test_filters_without_any_condition_do_not_open_the_whole_index(store: Any, o
     ):
         with pytest.raises(FilterError, match="empty list of conditions"):
             retriever.run(**inputs)
+
+
+def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any) -> None:
+    """The store's own translation looks it up in a table and raises a bare KeyError."""
+    filters = {"field": "meta.year", "operator": "CANARY", "value": 1}
+    with pytest.raises(FilterError, match="operator that is none") as raised:
+        ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
+    assert "CANARY" not in str(raised.value)

@@ -18,7 +18,12 @@ def filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     if _is_void(filters):
         msg = "got filters with an empty list of conditions, wanted at least one; leave out what restricts nothing"
         raise FilterError(msg)
-    return {"filter": _normalize_filters(filters)} if filters else {}
+    try:
+        return {"filter": _normalize_filters(filters)} if filters else {}
+    except KeyError as error:
+        # An operator is looked up in a table: for one that it does not hold, a bare KeyError is all that comes.
+        msg = "got filters with an operator that is none, wanted one of ==, !=, >, >=, <, <=, in, not in, AND, OR, NOT"
+        raise FilterError(msg) from error
 
 
 def _is_void(filters: Any) -> bool:
