@@ -28,7 +28,7 @@ def instant_model(score: float = 0.9) -> Any:
 
     def respond(messages: list[ChatMessage]) -> ChatMessage:
         keys = _KEY.findall(messages[-1].text or "")
-        text = json.dumps({"evaluations": [f"{key} {score}" for key in keys]}) if keys else "An answer [1]."
+        text = json.dumps({"grades": " ".join(f"{key} {score}" for key in keys)}) if keys else "An answer [1]."
         return ChatMessage.from_assistant(text, meta={"finish_reason": "stop"})
 
     return MockChatGenerator(response_fn=respond)

@@ -45,8 +45,8 @@ def reply_to(prompt: str, number: int) -> str:
     """Grade, rank or answer: whatever the prompt asks for, about one case."""
     wanted = topic(number)
     if graded := _GRADED.findall(prompt):
-        entries = [f"{key} {0.9 if wanted in text else 0.1}" for _, key, text in graded]
-        return orjson.dumps({"evaluations": entries}).decode()
+        line = " ".join(f"{key} {'.9' if wanted in text else '.1'}" for _, key, text in graded)
+        return orjson.dumps({"grades": line}).decode()
     if prompt.lstrip().startswith("You are ranking"):  # Haystack's LLMRanker
         documents = prompt.partition("\nDocuments:")[2]
         found = [{"index": int(place)} for place, text in _RANKED.findall(documents) if wanted in text]

@@ -33,8 +33,8 @@ def judging(score: Callable[[str], float], answer: str = "The answer is in [1]."
 
     def reply(messages: Messages) -> tuple[str, str]:
         documents = documents_in(messages)
-        entries = [f"{key} {score(text)}" for key, text in documents.items()]
-        return (json.dumps({"evaluations": entries}) if documents else answer), "stop"
+        line = " ".join(f"{key} {score(text)}" for key, text in documents.items())
+        return (json.dumps({"grades": line}) if documents else answer), "stop"
 
     return reply
 

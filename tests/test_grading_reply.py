@@ -17,6 +17,7 @@ SCORES = {"a1b2c3": 0.9, "d4e5f6": 0.2, "0a9b8c": 0.5}
 EVALUATIONS = [{"id": key, "score": score, "reason": f"because {key}"} for key, score in SCORES.items()]
 KEYED = json.dumps({"evaluations": EVALUATIONS})
 PAIRS = [f"{key} {score}" for key, score in SCORES.items()]
+LINE = '{"grades": "a1b2c3 .9 d4e5f6 .2 0a9b8c .5"}'
 
 
 def scores(text: str | None, finish_reason: str | None = "stop", **options: Any) -> dict[str, float]:
@@ -34,6 +35,11 @@ def scores(text: str | None, finish_reason: str | None = "stop", **options: Any)
         json.dumps({"evaluations": PAIRS}),
         json.dumps([pair.replace(" ", ": ") for pair in reversed(PAIRS)]),
         json.dumps({"evaluations": PAIRS}).removesuffix("}"),
+        LINE,
+        LINE.replace(" .", ": 0.").replace("2 0", "2, 0"),
+        LINE.removesuffix("}"),
+        f"```json\n{LINE}\n```",
+        LINE.replace("grades", "evaluations"),
         json.dumps(list(reversed(EVALUATIONS))),
         f"```json\n{KEYED}\n```",
         f"Sure! Here you are:\n{KEYED}\nAnything else?",
@@ -124,6 +130,43 @@ def test_every_prefix_of_a_reply_of_pairs_keeps_closed_entries_and_invents_none(
         for end in range(len(text)):
             closed = re.findall(r'"(\w{6}) [0-9.]+"', text[:end])
             assert scores(text[:end], finish) == {key: SCORES[key] for key in closed}
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
+def test_every_prefix_of_a_line_keeps_what_another_key_follows_and_invents_nothing(finish: str) -> None:
+    """P2 for the shortest form, also where the finish reason lies; the third key begins with a digit."""
+    for end in range(len(LINE)):
+        ends = {"a1b2c3": LINE.index("d4e5f6"), "d4e5f6": LINE.index("0a9b8c") + 1, "0a9b8c": LINE.rindex('"')}
+        assert scores(LINE[:end], finish) == {key: SCORES[key] for key, at in ends.items() if at < end}
+
+
+@pytest.mark.parametrize(
+    ("line", "credited"),
+    [
+        ("a1b2c3 .9 d4e5f6 0,2 0a9b8c .5", {"a1b2c3", "0a9b8c"}),
+        ("a1b2c3 0 9 d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
+        ("a1b2c3 d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
+        ("a1b2c3 high d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
+        ("a1b2c3 .9% d4e5f6 .2 0a9b8c -.5", {"d4e5f6"}),
+        ("a1b2c3 .9 d4e5f6 .2 0a9b8c 0.", {"a1b2c3", "d4e5f6"}),
+        ("a1b2c3 .9 d4e5f6 .2 ffffff .7 0a9b8c", {"a1b2c3", "d4e5f6"}),
+        ("a1b2c3 .9 d4e5f6 .2 a1b2c3 .8 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
+        ("xa1b2c3 .9 d4e5f60 .2 0a9b8c .5", {"0a9b8c"}),
+        ("A1B2C3 .9 d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
+    ],
+)
+def test_of_a_line_only_a_key_with_exactly_one_score_behind_it_counts(line: str, credited: set[str]) -> None:
+    """A decimal comma, a second number, a missing one, words, signs, foreign keys, a contradiction: no guess."""
+    reply = read_reply(json.dumps({"grades": line}), KEYS, finish_reason="stop")
+    assert {key: entry.score for key, entry in reply.entries.items()} == {key: SCORES[key] for key in credited}
+    assert reply.problem in ("missing", "invalid")
+
+
+def test_a_line_on_another_scale_credits_zeros_only() -> None:
+    reply = read_reply('{"grades": "a1b2c3 9 d4e5f6 0 0a9b8c 1"}', KEYS, finish_reason="stop")
+    assert {key: entry.score for key, entry in reply.entries.items()} == {"d4e5f6": 0.0}
+    assert (reply.off_scale, reply.problem) == (True, "invalid")
+    assert scores('{"grades": "a1b2c3 9 d4e5f6 2 0a9b8c 5"}', scale=10) == SCORES
 
 
 @pytest.mark.parametrize(

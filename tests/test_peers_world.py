@@ -155,8 +155,8 @@ def graded(client: Client, names: list[str]) -> dict[str, float]:
     bird = canary()
     prompt = GradingPrompt(DEFAULT_RUBRIC, DEFAULT_TEMPLATE, scale=1, reasons=False)
     messages = prompt.messages(QUESTION, [*items, bird], None)
-    entries = json.loads(client.ask(*(message.text or "" for message in messages)))["evaluations"]
-    scores = {key: float(score) for key, score in map(str.split, entries)}
+    said = json.loads(client.ask(*(message.text or "" for message in messages)))["grades"].split()
+    scores = {key: float(score) for key, score in zip(said[::2], said[1::2], strict=True)}
     assert scores.pop(bird.key) == 0.1
     return {name: scores[item.key] for name, item in zip(names, items, strict=True)}
 

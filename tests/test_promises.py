@@ -118,7 +118,8 @@ class Habit:
             written: Any = [{"score": score(v)} if self.form == "object array" else score(v) for v in values]
             return self.wrapped(json.dumps({"scores": written} if self.form == "scores array" else written)), set()
         pairs = [(key, truth[key]) for key in named]
-        for place, look, value in self.foreign:
+        # In a line a space in front of a key is none of its own.
+        for place, look, value in (one for one in self.foreign if self.form != "line" or one[1] != "spaced"):
             key = keys[place % len(keys)]
             name = {"short": key[:5], "long": key + "0", "spaced": f" {key}", "other": f"zz{place}"}[look]
             pairs.insert(place % (len(pairs) + 1), (name, value / 100))
@@ -126,6 +127,8 @@ class Habit:
             text = json.dumps({key: score(value) for key, value in pairs})
         elif self.form == "pairs":
             text = json.dumps({"evaluations": [f"{key} {score(value)}" for key, value in pairs]})
+        elif self.form == "line":
+            text = json.dumps({"grades": " ".join(f"{key} {value:g}".replace(" 0.", " .") for key, value in pairs)})
         else:
             entries = [{"id": key, "score": score(value)} for key, value in pairs]
             text = json.dumps({self.form: entries} if self.form != "list" else entries)
@@ -142,7 +145,7 @@ class Habit:
         }[self.around]
 
 
-LISTED = ("list", "evaluations", "scores", "documents", "results", "mapping", "pairs")
+LISTED = ("list", "evaluations", "scores", "documents", "results", "mapping", "pairs", "line")
 truths = st.lists(st.integers(0, 100).filter(lambda score: score != 50), min_size=1, max_size=7, unique=True)
 habits = st.builds(
     Habit,
@@ -231,6 +234,29 @@ def test_a_cut_reply_gives_the_scores_that_were_closed_and_no_other_by_either_do
 
     for found in doors.grade(scores, lambda: answer, "length"):
         assert read == closed
+        assert found == {n: score / 100 for n, score in enumerate(scores) if score / 100 in closed}
+
+
+@given(scores=truths, between=st.sampled_from((" ", ", ")), thousandths=st.integers(0, 1000))
+def test_a_line_that_was_cut_gives_the_scores_behind_which_another_key_began_by_either_door(
+    doors: Doors, scores: list[int], between: str, thousandths: int
+) -> None:
+    """P2 for the shortest form: `.1` may be the beginning of `.15`, and `9` that of the key `9f00aa`."""
+    closed: set[float] = set()
+
+    def answer(truth: dict[str, float]) -> str:
+        text = '{"grades": "' + between.join(f"{key} {score:g}" for key, score in truth.items()) + '"}'
+        prefix = text[: len(text) * thousandths // 1000]
+        closed.clear()
+        for key, score in truth.items():
+            _, said, rest = prefix.partition(f"{key} {score:g}")
+            following = rest.removeprefix(between).partition(between)[0]
+            is_next = rest.startswith(between) and re.fullmatch(r"[0-9.]*", following) is None
+            if said and (rest[:1] == '"' or is_next):
+                closed.add(score)
+        return prefix
+
+    for found in doors.grade(scores, lambda: answer, "length"):
         assert found == {n: score / 100 for n, score in enumerate(scores) if score / 100 in closed}
 
 

@@ -126,13 +126,16 @@ class Script:
 
     def _batch(self, request: Request, *, obeys: bool) -> str:
         scale = float(found[1]) if (found := _SCALE.search(request.text)) else 1.0
-        # As the prompt shows it: the text `KEY SCORE`, or an object where reasons are asked for.
-        is_object = '"score":' in request.text.rpartition("Reply with one entry")[2]
-        entries: list[Any] = []
-        for _, key, text in BLOCK.findall(request.text):
-            score = round((1.0 if obeys else SCORES[self._grade_of(request, text)]) * scale, 4)
-            entries.append({"id": key, "score": score} if is_object else f"{key} {score}")
-        return json.dumps({"evaluations": entries})
+        scores = {
+            key: round((1.0 if obeys else SCORES[self._grade_of(request, text)]) * scale, 4)
+            for _, key, text in BLOCK.findall(request.text)
+        }
+        # As the prompt shows it: one line `KEY SCORE KEY SCORE`, or objects where reasons are asked for.
+        if '"score":' in request.text.rpartition("Reply with one entry")[2]:
+            return json.dumps({"evaluations": [{"id": key, "score": score} for key, score in scores.items()]})
+        return json.dumps(
+            {"grades": " ".join(f"{key} {f'{score:g}'.lstrip('0') or 0}" for key, score in scores.items())}
+        )
 
     def _grade_of(self, request: Request, text: str) -> int:
         return max(map(self.grade, look(normal(text), request.forms)[0]), default=0)

@@ -10,7 +10,7 @@ from serving.conftest import KEY, QUESTION
 
 from haystack_integrations.crag.serving.deployment import query_pipelines
 
-GRADE_TEXT = "evaluations"
+GRADE_TEXT = "grades"
 
 
 def chat(question: Any, model: str = "corrective_rag", **more: Any) -> dict[str, Any]:

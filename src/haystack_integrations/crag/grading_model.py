@@ -27,20 +27,14 @@ def reply_schema(*, reasons: bool) -> dict[str, Any]:
     It is the same for every call, and names no ids: providers compile a schema when they first see it, which takes
     seconds, and keep it. Ids and ranges are checked when the reply is read.
 
-    :param reasons: Whether each entry is an object with a reason, or only the text `KEY SCORE`.
+    :param reasons: Whether the reply lists objects with reasons, or is one line `KEY SCORE KEY SCORE ...`.
     :returns: The value of `response_format`.
     """
-    item: dict[str, Any] = {"type": "string"}
+    schema = _object({"grades": {"type": "string"}})
     if reasons:
         entry = {"id": {"type": "string"}, "score": {"type": "number"}, "reason": {"type": "string"}}
-        item = {"type": "object", "properties": entry, "required": list(entry), "additionalProperties": False}
-    schema = {
-        "type": "object",
-        "properties": {"evaluations": {"type": "array", "items": item}},
-        "required": ["evaluations"],
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": "evaluations", "strict": True, "schema": schema}}
+        schema = _object({"evaluations": {"type": "array", "items": _object(entry)}})
+    return {"type": "json_schema", "json_schema": {"name": "grades", "strict": True, "schema": schema}}
 
 
 class GradingModel:
@@ -145,6 +139,10 @@ class GradingModel:
                 raise
             raise CallError(SCHEMA_REFUSED) from error
         self._words_taken |= schema is None
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def _may_be_the_form(error: Exception) -> bool:

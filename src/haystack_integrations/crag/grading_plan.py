@@ -106,9 +106,9 @@ def new_key(taken: Collection[str]) -> str:
     Draw the key of an item.
 
     :param taken: Keys of the others: two that are the same, as happens now and then, would share a grade.
-    :returns: Six random hexadecimal digits.
+    :returns: Six random hexadecimal digits, never all of them decimal: in a line of keys and scores that is a score.
     """
-    while (key := secrets.token_hex(3)) in taken:
+    while (key := secrets.token_hex(3)) in taken or key.isdecimal():
         pass
     return key
 

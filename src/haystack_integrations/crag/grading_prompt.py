@@ -44,7 +44,7 @@ Reply with one entry for each of the {{ documents | length }} documents, scores 
 {% if reasons -%}
 {"evaluations": [{"id": "{{ documents[0].key }}", "score": {{ scale / 2 }}, "reason": "at most ten words"}, ...]}
 {%- else -%}
-{"evaluations": ["{{ documents[0].key }} {{ scale / 2 }}", ...]}
+{"grades": "{{ documents[0].key }} {{ ("%g" | format(scale / 2)).removeprefix("0") }} ..."}
 {%- endif %}"""
 
 _PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", 0, 1)

@@ -4,7 +4,8 @@ Reading a grader's reply: keyed, strict, and never inventive.
 The order follows what can be trusted. A reply that was cut gives only the entries that were closed before the cut. A
 complete reply is read strictly; whatever JSON stands in it counts, and entries that contradict each other count as
 missing. Repair comes last, only for a complete reply and only of single closed entries: repairing cut JSON invents
-scores. An entry is an object, or the text `KEY SCORE`, which costs a model a third of the tokens.
+scores. An entry is an object, the text `KEY SCORE`, or a part of one line `KEY SCORE KEY SCORE ...`, which has the
+fewest tokens.
 """
 
 import re
@@ -28,11 +29,16 @@ _MOST_VALUES: Final = 64
 _ROUNDING: Final = 1e-9
 _MOST_MENDED: Final = 2000
 _MOST_SCALE: Final = 1_000_000
-_NUMBER: Final = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,20})?")
+_NUMBER: Final = re.compile(r"(?:[0-9]{1,7}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})")
 _PAIR: Final = re.compile(rf"([0-9a-f]{{6}})[ :=]+({_NUMBER.pattern})")
 _CLOSED_PAIR: Final = re.compile(rf'(?<!\\)"{_PAIR.pattern}"')
+# In a line a pair counts when the line ends behind it, or when something follows that is no second number.
+_NEXT: Final = rf"[,;]?\s+(?!{_NUMBER.pattern}(?:[\s,;]|\Z))\S"
+_IN_LINE: Final = re.compile(rf"(?<!\S){_PAIR.pattern}(?={_NEXT}|[,;]?\s*\Z)")
+_IN_CUT_LINE: Final = re.compile(rf"(?<!\S){_PAIR.pattern}(?={_NEXT})")
+_LINE: Final = re.compile(r'"grades"\s*:\s*"([^"\\]*)("?)')
 _FENCE_BEFORE: Final = re.compile(r"```\w{0,10}\s*\Z")
-_ENTRY_LISTS: Final = ("evaluations", "scores", "documents", "results")
+_ENTRY_LISTS: Final = ("grades", "evaluations", "scores", "documents", "results")
 _ENTRY_NAMES: Final = ("id", "score", "reason")
 _OF_A_PLACE: Final = frozenset({"score", "reason"})
 
@@ -145,7 +151,10 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
     """Take over the entries of one JSON value."""
     if isinstance(value, dict):
         lists = [value[name] for name in _ENTRY_LISTS if isinstance(value.get(name), list | dict)]
-        if lists:
+        lines = [value[name] for name in _ENTRY_LISTS if isinstance(value.get(name), str)]
+        for line in lines:
+            _collect_line(line, _IN_LINE, keys, scale, reply)
+        if lists or lines:
             # Beside another list, such as one of ids, nobody knows that its places are those of the documents.
             alone = sum(isinstance(one, list | dict) for one in value.values()) == 1
             for one in lists:
@@ -194,11 +203,24 @@ def _named(entry: Any, keys: Sequence[str]) -> Any:
 
 
 def _collect_pairs(text: str, keys: Sequence[str], scale: float, reply: Reply) -> bool:
-    """Take over the closed texts `KEY SCORE` of a reply without objects: in an object they are what somebody says."""
-    found = [] if "}" in text else list(islice(_CLOSED_PAIR.finditer(text), _MOST_VALUES + 2 * len(keys)))
+    """
+    Take over the closed texts `KEY SCORE`, and what was closed of a line, of a reply without a whole object: in an
+    object they are what somebody says.
+    """
+    if "}" in text:
+        return False
+    found = list(islice(_CLOSED_PAIR.finditer(text), _MOST_VALUES + 2 * len(keys)))
     for pair in found:
         _add(pair[1], pair[2], None, keys, scale, reply)
-    return bool(found)
+    lines = list(islice(_LINE.finditer(text), _MOST_VALUES))
+    for line in lines:
+        _collect_line(line[1], _IN_LINE if line[2] else _IN_CUT_LINE, keys, scale, reply)
+    return bool(found or lines)
+
+
+def _collect_line(line: str, form: re.Pattern[str], keys: Sequence[str], scale: float, reply: Reply) -> None:
+    for pair in islice(form.finditer(line), _MOST_VALUES + 2 * len(keys)):
+        _add(pair[1], pair[2], None, keys, scale, reply)
 
 
 def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, reply: Reply) -> None:
