@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,14 +32,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where these tests keep what they calibrate."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def calibrations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
-    """The module, with few questions kept apart and a cache of this test's own."""
+def calibrations(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Any:
+    """The module, with few questions kept apart."""
+    monkeypatch.syspath_prepend(PEERS / "adapters")
     monkeypatch.syspath_prepend(PEERS)
-    monkeypatch.setenv("CRAG_PEERS_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("CRAG_PEERS_DIR", str(cache))
     module = import_module("calibrations")
     monkeypatch.setattr(module, "APART", APART)
-    yield module
+    return module
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -77,13 +83,13 @@ def test_all_parts_measure_the_same_calibration(folder: Path, calibrations: Any)
 
 
 def test_a_calibration_is_made_once_and_made_anew_is_the_same(
-    folder: Path, calibrations: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, cache: Path, calibrations: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the byte; and what is told of it stands in it."""
     (place,), told = calibrations.calibrated(folder, ["towns"], 1)
     first = {path.name: path.read_bytes() for path in place.iterdir()}
     assert place.name == "towns"
-    assert place.is_relative_to(tmp_path / "cache")
+    assert place.is_relative_to(cache)
     assert told["towns"]["apart"] + told["towns"]["questions"] == COUNT
     assert sum(told["towns"]["labels"].values()) == told["towns"]["questions"]
     assert 0 < told["towns"]["held_out_f1"]["low"] <= told["towns"]["held_out_f1"]["value"]
@@ -111,7 +117,7 @@ def test_a_set_that_leaves_too_few_questions_is_told(
 def test_a_run_judges_by_the_calibration_and_says_on_what_it_was_made(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole run, with the real worker: it spares calls that the design without a calibration makes."""
+    """The whole run, with the real worker."""
     run, out = import_module("run"), tmp_path / "results"
     options = ["--sets", "towns", "--questions", str(APART), "--parts", "quality", "--out", str(out)]
     monkeypatch.setattr(sys, "argv", ["run.py", str(folder), *options, "--systems", "cascade_rag_calibrated"])
@@ -129,14 +135,10 @@ def test_a_run_judges_by_the_calibration_and_says_on_what_it_was_made(
 def test_a_cascade_is_scored_by_the_files_of_its_set(folder: Path, calibrations: Any) -> None:
     """Its own calibration, and how rare words are in its corpus."""
     (place,), _ = calibrations.calibrated(folder, ["towns"], 1)
-    sys.path.insert(0, str(PEERS / "adapters"))
-    try:
-        ours = import_module("adapters.ours")
-    finally:
-        sys.path.remove(str(PEERS / "adapters"))
+    ours = import_module("adapters.ours")
     scorer: Any = ours.loaded("cascade_rag", ours.scored_by(place)).pipeline.get_component("scorer")
     row = lines(folder / "towns" / "dev" / "queries.jsonl")[0]
     found = [{"id": "one", "text": "A town.", "title": "Town"}]
     report = scorer.run(query=row["question"], documents=ours.documents_of(found))["report"]
     assert report["calibrated"] is True
-    assert report["signals"]["statistics"] == "file"
+    assert report["signals"]["set"]["statistics"] == "file"

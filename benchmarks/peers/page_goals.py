@@ -102,8 +102,8 @@ def _decision(held: Held, design: str, peer: str, errors: float) -> Goal:
         f"{held.labels[design]}: decides and supports at least as well as {held.labels[peer]} at a third of its calls "
         f"or less, {100 * errors:.0f} % errors"
     )
-    both = {what: (held.find(one, design), held.find(one, peer)) for what, one in asked.items()}
-    pairs = {what: pair for what, pair in both.items() if isinstance(pair[0], Found) and isinstance(pair[1], Found)}
+    found = {what: held.found(one) for what, one in asked.items()}
+    pairs = {what: (each[design], each[peer]) for what, each in found.items() if {design, peer} <= each.keys()}
     if "calls" not in pairs:
         return Goal(wanted, "", None, None)
     calls_, n = pairs.pop("calls"), held.rows["quality", peer, first.arm]["n"]

@@ -126,8 +126,8 @@ def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     :param given: More that it is loaded with.
     :returns: The pipeline.
     """
-    shipped, changes = VARIANTS.get(name, (name, given or {}))
-    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **changes}
+    shipped, changes = VARIANTS.get(name, (name, {}))
+    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **changes, **(given or {})}
     own = read(shipped)["components"].get("web")
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
