@@ -65,7 +65,8 @@ LIMITS: Final = (
     enforce a schema rarely send such replies.""",
     """Wall times are of a machine shared with other work, at times with other runs of this comparison; of few
     questions, one at a time, with model and systems on the same processors. The time for each token is chosen, not
-    measured at a provider. Nothing is said about load. Examples that grade one document after another would take
+    measured at a provider. Nothing is said about load. Each question was asked before, at once: a text that
+    HeuristicGrader (in cascade, heuristic and paper_rag) reads for the first time takes it about 1 ms more. Examples that grade one document after another would take
     about the time of one call if they asked at once, with as many calls and tokens.""",
     """Tokens are words and marks counted by one rule, not by a model's tokenizer. Prompts of peers are in our words:
     their prompt tokens differ from those of the originals.""",
