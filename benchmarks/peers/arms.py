@@ -38,6 +38,11 @@ class Arm:
     errors: float = 0.0
     fault: str | None = None
 
+    @property
+    def is_timed(self) -> bool:
+        """Tell whether the model takes time."""
+        return bool(self.a or self.b or self.c)
+
     def __str__(self) -> str:
         """Name it in a table."""
         kind = f"a={self.a:g}" if self.b else f"a={self.a:g} flat" if self.a else "instant"

@@ -65,8 +65,7 @@ LIMITS: Final = (
     enforce a schema rarely send such replies.""",
     """Wall times are of a machine shared with other work, at times with other runs of this comparison; of few
     questions, one at a time, with model and systems on the same processors. The time for each token is chosen, not
-    measured at a provider. Nothing is said about load. Each question was asked before, at once: a text that
-    HeuristicGrader (in cascade, heuristic and paper_rag) reads for the first time takes it about 1 ms more. Examples that grade one document after another would take
+    measured at a provider. Nothing is said about load. Examples that grade one document after another would take
     about the time of one call if they asked at once, with as many calls and tokens.""",
     """Tokens are words and marks counted by one rule, not by a model's tokenizer. Prompts of peers are in our words:
     their prompt tokens differ from those of the originals.""",
@@ -124,7 +123,8 @@ GOALS: Final = """What this package was to reach, set before anything was measur
 CALLS: Final = """Mean calls of a question, the answer's included. † writes no answer, by its design. ‡ uses a model
     that was fitted on the half of the data that the questions are from."""
 WALL: Final = f"""Median seconds of a question, in brackets the range of the middle 80 % of the questions; the mean
-    beside it where questions did not all ask the same number of calls, since then no one value stands for all. A call
+    beside it where questions did not all ask the same number of calls, since then no one value stands for all. Since
+    24 November 2026 each row of questions is asked of a process started anew, so that no text was read before. A call
     takes a + {PER_PROMPT_TOKEN:.5f} s for each prompt token + {PER_COMPLETION_TOKEN} s for each completion token;
     flat: a alone."""
 NOTHING: Final = ("nothing",)

@@ -5,8 +5,9 @@ Corrective RAG side by side: every system on the same questions, documents, mode
         [--k 3 5 10 20 50] [--systems ...] [--parts cost quality faults] [--out benchmarks/peers/results]
 
 One process tree: the world (model, retriever, web) and one worker process for each system, one at a time, each in its
-own environment. A worker is warmed up with a question of each set that does not count. What is calibrated is so on
-questions that are not asked (`calibrations.py`): a minute or so for each set, once. Parts:
+own environment. A worker is warmed up with a question of each set that does not count, and starts anew before an arm
+where the model takes time, so that it has read nothing before. What is calibrated is so on questions that are not asked
+(`calibrations.py`): a minute or so for each set, once. Parts:
 
 cost     every k: all questions with an instant model, where calls and tokens are counted; `--timed` of each set with
          latency a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, and with 0.3 s flat; where a
@@ -147,6 +148,8 @@ def measure(
     raw.parent.mkdir(parents=True, exist_ok=True)
     with raw.open("a", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url, places) as worker:
         for arm in todo:
+            if arm.is_timed:
+                worker.stop()  # texts that it has read before would take it less time
             records = run_arm(world, worker, arm)
             file.writelines(json.dumps(record) + "\n" for record in records)
             figures.append({**asdict(arm), **measures.figures(records)})
