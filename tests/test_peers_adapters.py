@@ -163,6 +163,27 @@ def datasets(folder: Path) -> Path:
     return folder / "datasets"
 
 
+COUNTS = "asked = []\ndef answer(question, k):\n    asked.append(question)\n    return {'answer': str(len(asked))}"
+
+
+def test_a_worker_has_read_nothing_before_questions_that_are_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the one that warms it up: each timed arm begins with a process of its own."""
+    run, systems = import_module("run"), import_module("systems")
+    monkeypatch.setitem(
+        systems.SYSTEMS, "counts", systems.System("counts", "Counts", adapter(tmp_path, COUNTS), "a test")
+    )
+    options = ["--sets", "tiny", "--questions", "2", "--timed", "1", "--at-goals", "2", "--k", "3", "10"]
+    options += ["--parts", "cost", "--out", str(tmp_path / "results"), "--systems", "counts"]
+    monkeypatch.setattr(sys, "argv", ["run.py", str(datasets(tmp_path)), *options])
+    run.main()
+    raw = (tmp_path / "cache" / "records" / "cost" / "counts.jsonl").read_text("utf-8").splitlines()
+    said = [(one["k"], one["a"], bool(one["b"]), int(one["answer"])) for one in map(json.loads, raw)]
+    assert [number for k, a, by_tokens, number in said if k == 3 and (a or by_tokens)] == [2, 2, 2, 2]
+    assert [number for k, a, by_tokens, number in said if k == 10 and (a or by_tokens)] == [2, 3, 2, 2, 3, 2]
+
+
 def test_a_run_goes_on_without_what_fails_and_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,9 +19,12 @@ from result_files import Results  # noqa: E402
 TASKS = [{"set": "island"}, {"set": "island"}]
 
 
-def results(folder: Path, *, k: tuple[int, ...] = (3, 10), timed: int = 1, again: bool = False) -> Results:
+def results(
+    folder: Path, *, k: tuple[int, ...] = (3, 10), timed: int = 1, at_goals: int = 1, again: bool = False
+) -> Results:
     """The file of the part cost, opened by a run."""
     given = {"out": folder, "datasets": Path("data"), "sets": ["island"], "questions": 2, "timed": timed}
+    given |= {"at_goals": at_goals}
     return Results("cost", argparse.Namespace(**given, k=list(k), again=again), TASKS)
 
 
@@ -63,6 +66,43 @@ def test_more_questions_for_the_same_arm_are_another_measurement(tmp_path: Path)
     with pytest.raises(SystemExit, match="pass --again"):
         results(tmp_path, timed=2)
     assert len(results(tmp_path, timed=2, again=True).missing("corrective_rag")) == 10
+
+
+def test_more_questions_are_timed_where_a_goal_is_about_the_seconds(tmp_path: Path) -> None:
+    """At 0.3 s a call and k = 10, and nowhere else."""
+    asked = results(tmp_path, timed=1, at_goals=5).asked
+    assert {(arm.k, arm.a) for arm in asked if arm.questions == 5} == {(10, 0.3)}
+    assert [arm.questions for arm in asked if arm.k == 10] == [2, 5, 1, 5, 1]
+    assert [arm.questions for arm in asked if arm.k == 3] == [2, 1, 1, 1, 1]
+
+
+def test_more_questions_for_some_arms_take_the_place_of_those_only(tmp_path: Path) -> None:
+    """Of all systems, so that no column holds figures of other questions; all else stays, and is not asked again."""
+    for system in ("corrective_rag", "agent_rag"):
+        measure(results(tmp_path), system)
+    with pytest.raises(SystemExit, match="pass --again"):
+        results(tmp_path, k=(10,), at_goals=2)
+    measure(results(tmp_path, k=(10,), at_goals=2, again=True))
+    found = held(tmp_path)
+    assert [row["questions"] for row in found["figures"]["corrective_rag"]] == [2, 1, 1, 1, 1, 2, 2, 1, 2, 1]
+    assert [(row["k"], row["a"]) for row in found["figures"]["agent_rag"] if row["k"] == 10] == [
+        (10, 0.0),
+        (10, 0.0),
+        (10, 1.0),
+    ]
+    assert len(results(tmp_path, at_goals=2).missing("agent_rag")) == 2
+    assert results(tmp_path, at_goals=2).missing("corrective_rag") == []
+
+
+def test_another_calibration_is_not_mixed_in(tmp_path: Path) -> None:
+    """It would be another system; what is told of it stands beside the versions."""
+    file = results(tmp_path)
+    told = {"island": {"questions": 90}}
+    file.add("cascade_rag_calibrated", {}, [{**asdict(arm), "n": 2} for arm in file.asked], told)
+    assert held(tmp_path)["systems"]["cascade_rag_calibrated"]["calibrations"] == told
+    other = results(tmp_path, k=(5,))
+    with pytest.raises(SystemExit, match="'questions': 80"):
+        other.add("cascade_rag_calibrated", {}, [], {"island": {"questions": 80}})
 
 
 def test_another_version_of_a_system_is_not_mixed_in(tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ KS: Final = (3, 5, 10, 20, 50)
 FAULTS: Final = ("garbage", "cut", "web_down", "gap", "nothing", "nowhere", "injected", "hang")
 PER_PROMPT_TOKEN, PER_COMPLETION_TOKEN = 0.00002, 0.005
 QUESTION_SECONDS: Final = 60.0
+GOAL_SECONDS, GOAL_KS = 0.3, (5, 10, 100)
+"""Seconds of a call, and values of k, of which the goals speak (`page_goals.py`): more questions are timed there."""
+
 _FEWER: Final = {"hang": 1}
 
 
@@ -35,6 +38,11 @@ class Arm:
     errors: float = 0.0
     fault: str | None = None
 
+    @property
+    def is_timed(self) -> bool:
+        """Tell whether the model takes time."""
+        return bool(self.a or self.b or self.c)
+
     def __str__(self) -> str:
         """Name it in a table."""
         kind = f"a={self.a:g}" if self.b else f"a={self.a:g} flat" if self.a else "instant"
@@ -53,10 +61,11 @@ def arms(part: str, given: argparse.Namespace) -> Iterator[Arm]:
     every, b, c = given.questions, PER_PROMPT_TOKEN, PER_COMPLETION_TOKEN
     if part == "cost":
         for k in given.k:
+            at_goal = given.at_goals if k in GOAL_KS else given.timed
             yield Arm(k, every)
-            yield Arm(k, given.timed, a=0.3)
-            for a in (0.0, 0.3, 1.0):
-                yield Arm(k, given.timed, a=a, b=b, c=c)
+            yield Arm(k, at_goal, a=GOAL_SECONDS)
+            for a in (0.0, GOAL_SECONDS, 1.0):
+                yield Arm(k, at_goal if a == GOAL_SECONDS else given.timed, a=a, b=b, c=c)
     elif part == "quality":
         for fault in (None, "gap"):
             for errors in (0.0, 0.1):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arms import KS
+from page_calibrated import calibrations
 from page_figures import (
     Found,
     Held,
@@ -209,6 +210,7 @@ def page(held: Held, prices: Row) -> list[Block]:
         ("h2", "What was compared, and on what"),
         ("p", COMPARED),
         *compared_on(held),
+        *calibrations(held),
         *measured(held, prices),
         ("h2", "Under faults"),
         ("p", FAULTS_SAID),

@@ -16,12 +16,18 @@ Key = tuple[int, float, bool, float, str | None]
 
 
 class Found(NamedTuple):
-    """A figure; where it has one, its range: 95 % interval of a rate, the middle 80 % of seconds."""
+    """
+    A figure; where it has one, its range: 95 % interval of a rate, the middle 80 % of seconds.
+
+    Of seconds `value` is the median; `mean` stands beside it where the calls of the questions `varies`.
+    """
 
     value: float
     n: float
     low: float | None = None
     high: float | None = None
+    mean: float | None = None
+    varies: bool = False
 
 
 class Measure(NamedTuple):
@@ -47,7 +53,13 @@ class Measure(NamedTuple):
             return None if held is None else Found(held / n, n)
         if "value" in held:
             return Found(held["value"], held["n"], held["low"], held["high"])
-        return Found(held["median"], n, held["p10"], held["p90"]) if self.entry == "seconds" else Found(held["mean"], n)
+        if self.entry != "seconds":
+            return Found(held["mean"], n)
+        return Found(held["median"], n, held["p10"], held["p90"], held["mean"], _varies(row["calls"]))
+
+
+def _varies(calls: Row) -> bool:
+    return bool(calls["max"] > calls["mean"])
 
 
 def arm(k: int = 10, a: float = 0.0, flat: bool = True, errors: float = 0.0, fault: str | None = None) -> Key:
@@ -115,8 +127,12 @@ def written(found: Found | str, measure: Measure, n: float | None = None) -> str
     """Write a figure with its range, and with its n where that is not the column's."""
     if isinstance(found, str):
         return found
-    numbers = [f"{one:,.{measure.digits}f}" for one in found if one is not None]
-    said = f"{numbers[0]} ({numbers[2]} to {numbers[3]})" if len(numbers) == 4 else numbers[0]
+    number = "{:,.{}f}".format
+    said = number(found.value, measure.digits)
+    if found.low is not None and found.high is not None:
+        said += f" ({number(found.low, measure.digits)} to {number(found.high, measure.digits)})"
+    if found.varies and found.mean is not None:
+        said += f", mean {number(found.mean, measure.digits)}"
     return said if n in (None, found.n) else f"{said}, n={found.n:g}"
 
 

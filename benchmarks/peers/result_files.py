@@ -7,7 +7,7 @@ import platform
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -42,20 +42,25 @@ class Results:
         self.again, self.measured = given.again, set[str]()
         if self.path.is_file():
             found = json.loads(self.path.read_text("utf-8"))
-            if self._fits(found["settings"]):
-                self.held = found
+            is_alike = {**found["settings"], "arms": None} == {**self.held["settings"], "arms": None}
+            kept = self._without_replaced(found)
+            if is_alike and (given.again or kept == found):
+                self.held = kept
             elif not given.again:
-                sys.exit(f"{self.path} holds another run's settings; pass --again to replace it, or another --out")
+                sys.exit(f"{self.path} holds another run's settings; pass --again to replace them, or another --out")
         self.held["settings"]["arms"] = [asdict(arm) for arm in self._with_asked(self.held["settings"])]
 
     def _with_asked(self, settings: dict[str, Any]) -> list[Arm]:
         return sorted(dict.fromkeys([*_arms(settings["arms"]), *self.asked]), key=lambda arm: arm.k)
 
-    def _fits(self, settings: dict[str, Any]) -> bool:
-        """Tell whether these are the same questions; of one way of asking, more or fewer are another measurement."""
-        now = self._with_asked(settings)
-        ways = {replace(arm, questions=0) for arm in now}
-        return {**settings, "arms": None} == {**self.held["settings"], "arms": None} and len(ways) == len(now)
+    def _without_replaced(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what is now asked of more or fewer questions, of all systems: that is another measurement."""
+        asked = {replace(arm, questions=0): arm for arm in self.asked}
+        of_all = [*found["settings"]["arms"], *(row for rows in found["figures"].values() for row in rows)]
+        gone = {arm for arm in _arms(of_all) if asked.get(replace(arm, questions=0), arm) != arm}
+        figures = {name: _but(rows, gone) for name, rows in found["figures"].items()}
+        settings = {**found["settings"], "arms": _but(found["settings"]["arms"], gone)}
+        return {**found, "settings": settings, "figures": {name: rows for name, rows in figures.items() if rows}}
 
     def missing(self, system: str) -> list[Arm]:
         """
@@ -67,24 +72,33 @@ class Results:
         done = [] if self.again and system not in self.measured else _arms(self.held["figures"].get(system, ()))
         return [arm for arm in self.asked if arm not in done]
 
-    def add(self, system: str, versions: dict[str, str], figures: Sequence[dict[str, Any]]) -> None:
+    def add(
+        self,
+        system: str,
+        versions: dict[str, str],
+        figures: Sequence[dict[str, Any]],
+        calibrations: Mapping[str, Any] | None = None,
+    ) -> None:
         """
         Write a system's figures; those of the same arms, measured before, give way to them.
 
         :param system: Its name.
         :param versions: Of its packages.
         :param figures: Of each arm.
+        :param calibrations: By name of the set what is told of its calibration, for a system that is calibrated.
         """
         fresh = _arms(figures)
         stays = [row for row in self.held["figures"].get(system, ()) if not set(_arms([row])) & set(fresh)]
-        known = self.held["systems"].get(system, {}).get("versions", versions)
-        if stays and known != versions:
+        now = {"versions": versions, **({"calibrations": dict(calibrations)} if calibrations else {})}
+        before = self.held["systems"].get(system, now)
+        known = {name: before.get(name) for name in now}
+        if stays and known != now:
             sys.exit(
-                f"{self.path} has {system} with {known}, but this is {versions}; pass --again with all that stands "
+                f"{self.path} has {system} with {known}, but this is {now}; pass --again with all that stands "
                 "there of it, or another --out"
             )
         self.measured.add(system)
-        self.held["systems"][system] = {**SYSTEMS[system].shown(), "versions": versions, "date": _now()}
+        self.held["systems"][system] = {**SYSTEMS[system].shown(), **now, "date": _now()}
         self.held["figures"][system] = sorted([*stays, *figures], key=lambda row: row["k"])
         self.held["failed"].pop(system, None)
         self._write()
@@ -113,6 +127,10 @@ class Results:
         fresh = self.path.with_suffix(".new")
         fresh.write_text(_written(held), "utf-8")
         fresh.replace(self.path)
+
+
+def _but(rows: Sequence[dict[str, Any]], gone: Collection[Arm]) -> list[dict[str, Any]]:
+    return [row for row, arm in zip(rows, _arms(rows), strict=True) if arm not in gone]
 
 
 def _arms(rows: Iterable[dict[str, Any]]) -> list[Arm]:

@@ -5,10 +5,13 @@ Corrective RAG side by side: every system on the same questions, documents, mode
         [--k 3 5 10 20 50] [--systems ...] [--parts cost quality faults] [--out benchmarks/peers/results]
 
 One process tree: the world (model, retriever, web) and one worker process for each system, one at a time, each in its
-own environment. A worker is warmed up with a question that does not count. Parts:
+own environment. A worker is warmed up with a question of each set that does not count, and starts anew before an arm
+where the model takes time, so that it has read nothing before. What is calibrated is so on questions that are not asked
+(`calibrations.py`): a minute or so for each set, once. Parts:
 
 cost     every k: all questions with an instant model, where calls and tokens are counted; `--timed` of each set with
-         latency a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, and with 0.3 s flat
+         latency a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, and with 0.3 s flat; where a
+         goal is about the seconds (0.3 s, k = 5, 10 and 100) `--at-goals` of each set instead
 quality  k = 10, a share of 0 and 0.1 of grades and answers wrong, on fixed lists and on those without an answering
          document
 faults   k = 10, `--faulty` questions of each set for each fault; one question of each set where the model hangs
@@ -34,6 +37,7 @@ from typing import Any, Final
 
 import measures
 from arms import KS, PARTS, QUESTION_SECONDS, Arm
+from calibrations import calibrated
 from environments import SystemFailed, cache_dir
 from result_files import Results, machine
 from systems import SYSTEMS
@@ -95,7 +99,8 @@ def run_arm(world: World, worker: Worker, arm: Arm) -> list[dict[str, Any]]:
     lost = 0
     for task in asked(world.tasks, arm.questions):
         if worker.is_cold:
-            ask(world, worker, world.tasks[-1], Arm(arm.k, 1))
+            for first in {one["set"]: one for one in world.tasks}.values():
+                ask(world, worker, first, Arm(arm.k, 1))
         records.append(ask(world, worker, task, arm))
         lost += worker.is_cold
         if lost == MOST_LOST:
@@ -124,7 +129,9 @@ def line(system: str, arm: Arm, records: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def measure(world: World, name: str, part: str, todo: Sequence[Arm]) -> tuple[dict[str, str], Any]:
+def measure(
+    world: World, name: str, part: str, todo: Sequence[Arm], places: Sequence[Path] = ()
+) -> tuple[dict[str, str], Any]:
     """
     Run a part with one system.
 
@@ -132,14 +139,17 @@ def measure(world: World, name: str, part: str, todo: Sequence[Arm]) -> tuple[di
     :param name: The system.
     :param part: One of `PARTS`.
     :param todo: The arms to run.
+    :param places: For each set the folder with its calibration, for a system that is calibrated.
     :returns: Versions, and the figures of each arm.
     :raises SystemFailed: When the system cannot be installed or started.
     """
     figures = []
     raw = cache_dir() / "records" / part / f"{name}.jsonl"
     raw.parent.mkdir(parents=True, exist_ok=True)
-    with raw.open("a", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url) as worker:
+    with raw.open("a", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url, places) as worker:
         for arm in todo:
+            if arm.is_timed:
+                worker.stop()  # texts that it has read before would take it less time
             records = run_arm(world, worker, arm)
             file.writelines(json.dumps(record) + "\n" for record in records)
             figures.append({**asdict(arm), **measures.figures(records)})
@@ -161,7 +171,9 @@ def main() -> None:
                     print(f"{name:22} {part}: measured before, see {results.path.name}")
                     continue
                 try:
-                    results.add(name, *measure(world, name, part, todo))
+                    asked = (given.datasets, given.sets, given.questions)
+                    places, told = calibrated(*asked) if SYSTEMS[name].calibrated else ((), {})
+                    results.add(name, *measure(world, name, part, todo, places), told)
                 except SystemFailed as error:
                     print(f"{name:22} {part}: left out, {error}", flush=True)
                     results.leave_out(name, str(error))
@@ -178,6 +190,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--questions", type=int, default=20, help="of each set")
     parser.add_argument("--timed", type=int, default=3, help="of each set, where the model takes time")
+    parser.add_argument("--at-goals", type=int, help="of each set, where a goal is about the seconds; as --timed")
     parser.add_argument("--faulty", type=int, default=3, help="of each set, for each fault")
     parser.add_argument("--k", nargs="+", type=int, default=list(KS))
     parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS), metavar="SYSTEM")
@@ -185,6 +198,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--again", action="store_true", help="measure anew what is there of these systems and k")
     given = parser.parse_args()
+    given.at_goals = given.at_goals or given.timed
     if any(k > LONGEST_LIST for k in given.k):
         parser.error(f"--k: got {max(given.k)}, wanted at most {LONGEST_LIST}; the lists of the questions end there")
     return given

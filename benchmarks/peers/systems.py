@@ -38,6 +38,7 @@ class System:
     :param routes: Whether it decides between answering from what was retrieved and something else.
     :param judges: Whether it has a verdict of three classes.
     :param web: Whether it may ask the web.
+    :param calibrated: Whether it judges by a calibration on questions of the set that are not asked.
     """
 
     name: str
@@ -50,6 +51,7 @@ class System:
     routes: bool = True
     judges: bool = False
     web: bool = False
+    calibrated: bool = False
 
     def shown(self) -> dict[str, Any]:
         """
@@ -78,6 +80,19 @@ _ALL: Final = (
     ),
     _ours("agent_rag", "agent_rag", "its second pass searches vectors only, so here it finds nothing new"),
     _ours("cascade_rag", "cascade_rag", *_MODEL_FREE),
+    System(
+        "cascade_rag_calibrated",
+        "cascade_rag, calibrated",
+        "ours.py",
+        f"{_YAML}/cascade_rag.yml",
+        changed=(
+            *_ON_WORLD,
+            "calibration at its scorer is one that crag calibrate makes of questions that are not asked, see above",
+            "a pipeline for each set; its document frequencies are those of the set's corpus, as its store would tell",
+        ),
+        judges=True,
+        calibrated=True,
+    ),
     _ours("heuristic_rag", "heuristic_rag", *_MODEL_FREE, web=True, answers=False),
     _ours("ranked_rag", "ranked_rag", "grades the first 5 of k, by its design", _STRIPS, web=True),
     _ours("signals_rag", "signals_rag", "no reranker: the other two signals count for more", _STRIPS, web=True),

@@ -128,11 +128,20 @@ def read(
         data = read_dataset(Path(folder) / name, SPLIT, least=1)
         corpora[name] = Corpus(name, data.passages, data.removed)
         rows = {part: _rows(Path(folder) / name / file) for part, file in _FILES.items()}
-        cases = sorted((case for case in data.cases if _is_usable(case, data)), key=lambda case: _hash(case.id))
-        for case in cases[:questions]:
+        for case in in_order(data)[:questions]:
             task = _task(case, data, corpora[name], _labels(case, rows))
             tasks[task.id] = task
     return tasks, corpora
+
+
+def in_order(data: Dataset) -> list[Case]:
+    """
+    Give the questions that may be asked.
+
+    :param data: A set.
+    :returns: Its questions in the order in which they are asked.
+    """
+    return sorted((case for case in data.cases if _is_usable(case, data)), key=lambda case: _hash(case.id))
 
 
 _FILES = {"corpus": CORPUS, "queries": f"{SPLIT}/{QUERIES}"}

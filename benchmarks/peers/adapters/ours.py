@@ -6,13 +6,17 @@ inside its `WebFallback`. Models are those of the YAML, timeouts and retries inc
 OPENAI_BASE_URL. `top_k` is k for retriever and joiner; prompts, filters, thresholds and token limits stay as shipped.
 `agent_rag` searches vectors in its second pass: here that pass finds nothing new.
 
+What is calibrated is one pipeline for each set, as a user of its documents has one: `calibration` at its scorer, and
+document frequencies from a file, since the store that would tell them is the comparison's retriever here.
+
 The memory of the web search (no query twice in a minute) is off, since each question is asked in several arms.
 """
 
+from pathlib import Path
 from typing import Any
 
 from haystack import Document, SuperComponent, component
-from worker import Answer, search, serve, system, web
+from worker import Answer, calibrations, dataset, search, serve, system, web
 
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.pipelines import load
@@ -23,6 +27,7 @@ PACKAGES = ("crag-haystack", "haystack-ai", "openai")
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "corrective_rag_all": ("corrective_rag", {"fuse": {"max_tokens": None}}),
 }
+CALIBRATED = {"cascade_rag_calibrated": "cascade_rag"}
 _ROUTES = {"web": "web", "web_and_refine": "web", "refine": "retry", "expand": "retry"}
 
 
@@ -102,15 +107,27 @@ class WorldWeb:
         return {"documents": documents, "links": [one["url"] for one in found]}
 
 
-def loaded(name: str) -> SuperComponent:
+def scored_by(place: Path) -> dict[str, Any]:
+    """
+    Choose what a cascade is loaded with to judge by a calibration.
+
+    :param place: The folder of the calibration.
+    :returns: Settings of its scorer.
+    """
+    files = {name: str(place / f"{name}.json") for name in ("calibration", "statistics")}
+    return {"scorer": {"document_store": None, **files}}
+
+
+def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     """
     Load a shipped pipeline on the world.
 
     :param name: Its name, or that of a variant.
+    :param given: More that it is loaded with.
     :returns: The pipeline.
     """
     shipped, changes = VARIANTS.get(name, (name, {}))
-    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **changes}
+    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **changes, **(given or {})}
     own = read(shipped)["components"].get("web")
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
@@ -125,7 +142,23 @@ def prepare(name: str) -> Answer:
     :param name: Its name.
     :returns: What answers a question.
     """
-    rag = loaded(name)
+    if name not in CALIBRATED:
+        return answering(loaded(name))
+    of = {place.name: answering(loaded(CALIBRATED[name], scored_by(place))) for place in calibrations()}
+
+    def answer(question: str, k: int) -> dict[str, Any]:
+        return of[dataset()](question, k)
+
+    return answer
+
+
+def answering(rag: SuperComponent) -> Answer:
+    """
+    Ask a pipeline, and read its record.
+
+    :param rag: The pipeline.
+    :returns: What answers a question.
+    """
     fuse: Any = rag.pipeline.get_component("fuse")
 
     def answer(question: str, k: int) -> dict[str, Any]:

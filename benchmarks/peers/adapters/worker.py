@@ -18,6 +18,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, TextIO
 
 Answer = Callable[[str, int], dict[str, Any]]
@@ -71,6 +72,24 @@ def system() -> str:
     return str(_given().system)
 
 
+def dataset() -> str:
+    """
+    Tell which set the question that is being answered is from.
+
+    :returns: The name of the set.
+    """
+    return _asked["task"].partition(":")[0]
+
+
+def calibrations() -> list[Path]:
+    """
+    Tell where the calibrations are.
+
+    :returns: A folder for each set, of its name.
+    """
+    return list(_given().calibrations)
+
+
 def serve(answer: Answer, packages: Sequence[str]) -> None:
     """
     Say that the system is ready, then answer one line after another until there are no more.
@@ -90,6 +109,7 @@ def _given() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--system", required=True)
     parser.add_argument("--url", required=True)
+    parser.add_argument("--calibrations", nargs="*", type=Path, default=())
     given = parser.parse_args()
     os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = f"{given.url}/v1"
     os.environ["OPENAI_API_KEY"] = "none"
