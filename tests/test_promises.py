@@ -122,6 +122,8 @@ class Habit:
         for place, look, value in (one for one in self.foreign if self.form != "line" or one[1] != "spaced"):
             key = keys[place % len(keys)]
             name = {"short": key[:5], "long": key + "0", "spaced": f" {key}", "other": f"zz{place}"}[look]
+            if self.form == "line" and name.isdecimal():
+                continue  # a second number behind a key: that key has no score, as other tests say
             pairs.insert(place % (len(pairs) + 1), (name, value / 100))
         if self.form == "mapping":
             text = json.dumps({key: score(value) for key, value in pairs})
