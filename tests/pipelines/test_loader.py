@@ -410,6 +410,17 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
         load(own, store=store)
 
 
+def test_an_input_without_a_name_is_refused_with_the_way_to_name_it() -> None:
+    """`Pipeline.run` takes a dictionary, so this is what is tried first."""
+    rag = load("corrective_retrieval", store=InMemoryDocumentStore())
+    for given, kind in (({"query": "Who wrote Emma?"}, "dict"), ("Who wrote Emma?", "str")):
+        said = f"got {kind} without a name, wanted inputs by name; write run(query=...)"
+        with pytest.raises(ConfigurationError, match=re.escape(said)):
+            rag.run(given)
+        with pytest.raises(ConfigurationError, match=re.escape(said)):
+            asyncio.run(rag.run_async(given))
+
+
 def test_an_input_that_the_pipeline_does_not_take_is_refused_and_not_left_out() -> None:
     """With `filter` for `filters` a plain SuperComponent searches the documents of everyone."""
     rag = load("corrective_retrieval")
