@@ -71,7 +71,7 @@ def answer(
     found = find_place(*place) if not request.docs or any(place[:2]) else None
     is_kept = found is not None and found.kind == ELASTICSEARCH
     if bool(request.docs) == is_kept:
-        got = "both files and a store" if request.docs else "nothing to answer from"
+        got = "both files and a store" if request.docs else "neither files nor a store"
         msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
         raise ConfigurationError(msg)
     options = {key: value for key, value in request.options.items() if value is not None}
