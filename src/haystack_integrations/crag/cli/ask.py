@@ -196,10 +196,11 @@ def read_documents(
     :returns: What could not be read, each `{"source", "reason"}`.
     :raises SourceError: When nothing could be read at all.
     """
+    from haystack_integrations.crag.pipelines.contents import RECORDS
     from haystack_integrations.crag.pipelines.indexing import index
-    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, RECORDS
+    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, shared_folder
 
-    report = index(paths, store, base=Path.cwd()).to_dict()
+    report = index(paths, store, base=shared_folder(paths)).to_dict()
     tell(report["failures"])
     if not store.count_documents():
         kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))
