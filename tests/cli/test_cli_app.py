@@ -51,6 +51,24 @@ def test_the_supporting_sentence_is_shown_with_its_source(docs: Path) -> None:
     assert "pass 1 of 3" in result.stdout
 
 
+def test_an_interruption_while_the_command_is_loaded_shows_no_traceback() -> None:
+    """A library is being imported when it comes."""
+    coming = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from haystack_integrations.crag.cli import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", coming], capture_output=True, text=True, check=False, env=environment()
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 def test_a_question_without_spaces_is_warned_of_in_a_sentence(docs: Path) -> None:
     """The record has a word for programs; a person is told what it means."""
     shown = crag("ask", "ペンギンはどこに住んでいますか", "--docs", docs).stdout
