@@ -51,6 +51,13 @@ def test_the_supporting_sentence_is_shown_with_its_source(docs: Path) -> None:
     assert "pass 1 of 3" in result.stdout
 
 
+def test_a_web_search_that_fails_is_told_with_what_says_why(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address without its scheme, for example: the run goes on without the web."""
+    monkeypatch.setenv("CRAG_SEARXNG_URL", "127.0.0.1:9")
+    shown = crag("ask", "Who repairs bicycles?", "--docs", docs, "--pipeline", "heuristic_rag").stdout
+    assert "Warning   the web search failed (`crag doctor` says why)" in shown
+
+
 def test_an_interruption_while_the_command_is_loaded_shows_no_traceback() -> None:
     """A library is being imported when it comes."""
     coming = (
