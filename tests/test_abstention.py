@@ -77,6 +77,13 @@ def test_where_all_words_occur_an_answer_is_missing() -> None:
     assert said[2] == "Missing: an answer; the words of the question do occur."
 
 
+@pytest.mark.parametrize("question", ["返金はいつ支払われますか?", "q", "???"])
+def test_of_a_question_whose_words_were_not_looked_for_none_is_said_to_occur(question: str) -> None:
+    """Text without spaces, a single letter, no word at all: what is missing is an answer, and no more is known."""
+    said = lines(abstain([graded("Rain is likely.", 0.02, question)], question=question))
+    assert said[2] == "Missing: an answer."
+
+
 def test_grader_failures_are_no_judgement_on_the_documents() -> None:
     """What could not be judged is counted, and is never the best."""
     said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.5, "failed")]))[1]

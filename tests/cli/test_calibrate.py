@@ -133,6 +133,28 @@ def test_what_cannot_work_is_refused_before_anything_is_fitted(folder: Path, opt
     assert said in refused(crag("calibrate", folder, "--split", SPLIT, *options), ExitCode.USAGE)
 
 
+def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+    """The corpus named as `--output`, a calibration as `--html` or `--json`: refused; an earlier result is replaced."""
+    folder = write_towns(tmp_path / "towns", count=60)
+    corpus, file, page, result = folder / "corpus.jsonl", tmp_path / "c.json", tmp_path / "c.html", tmp_path / "r.json"
+    before = corpus.read_bytes()
+    fit, judge = ("calibrate", folder, "--split", SPLIT), ("eval", folder, "--split", SPLIT, "--limit", "2")
+    for _ in range(2):
+        assert crag(*fit, "--output", file, "--html", page).exit_code == 0
+        assert crag(*judge, "--json", result, "--html", page).exit_code == 0
+    calibration = file.read_bytes()
+    for command in (
+        (*fit, "--output", corpus),
+        (*fit, "--output", result),
+        (*fit, "--output", file, "--html", corpus),
+        (*judge, "--html", file),
+        (*judge, "--json", file),
+    ):
+        assert "exists and is no earlier result of this kind" in refused(crag(*command), ExitCode.USAGE)
+    assert "for two results" in refused(crag(*fit, "--output", file, "--html", file), ExitCode.USAGE)
+    assert (corpus.read_bytes(), file.read_bytes()) == (before, calibration)
+
+
 def test_a_split_without_lists_says_how_to_make_them(tmp_path: Path) -> None:
     """By retrieval."""
     folder = write_towns(tmp_path / "towns", count=12)

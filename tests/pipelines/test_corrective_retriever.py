@@ -175,6 +175,7 @@ def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) ->
         ({"pipeline": "corrective_rag"}, r"corrective_retrieval"),
         ({"pipeline": "indexing"}, r"corrective_retrieval"),
         ({"pipeline": "nothing"}, "no shipped pipeline"),
+        ({"mode": "obsrve"}, "mode must be one of"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: dict[str, Any], said: str) -> None:

@@ -275,6 +275,24 @@ def test_only_what_is_under_the_given_paths_is_removed(folder, store):
     assert left == {"docs/mine.md", "docs/long.md", "docs/c.jsonl#0", "docs2/a.md"}
 
 
+def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_it(folder, store):
+    """Shown from the folder that the paths share; a part of them, and a folder with the same names, change no other."""
+    (folder / "deep").mkdir()
+    (folder / "deep" / "short.txt").write_text("Mansfield Park is a third novel.")
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "short.txt").write_text("Persuasion is another novel.")  # the same name and the same words
+    assert index(folder, store).added == 6
+    assert sorted(contents(store)) == [*(f"c.jsonl#{n}" for n in range(3)), "deep/short.txt", "long.md", "short.txt"]
+    assert events(index(folder / "deep", store)) == {"sources": 1, "unchanged": 1}
+    assert events(index(other / "short.txt", store)) == {"sources": 1, "added": 1, "documents_written": 1}
+    assert events(index([folder, other], store)) == {"sources": 7, "unchanged": 7}
+    (other / "short.txt").unlink()
+    assert events(index(other, store)) == {"removed": 1, "documents_deleted": 1}
+    assert events(index(folder, store)) == {"sources": 6, "unchanged": 6}
+    assert not any(str(folder.parent) in document.meta["source"] for document in store.filter_documents())
+
+
 def test_a_record_that_moved_to_another_file_is_kept(folder, store):
     """It is overwritten under its id, and not deleted as a record of the file that is gone."""
     index(folder, store, base=folder)

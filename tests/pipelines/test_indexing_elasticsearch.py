@@ -19,7 +19,7 @@ from haystack import Document, component
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines import bulk
 from haystack_integrations.crag.pipelines.indexing import index
-from haystack_integrations.crag.pipelines.sources import Listing
+from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.store_profiles import open_store, prepare
 
 ROOT = Path(__file__).parents[2]
@@ -326,3 +326,21 @@ def test_a_server_that_does_not_answer_is_one_clear_error(folder):
     store = open_store("elasticsearch", "http://127.0.0.1:9", "crag")
     with pytest.raises(StoreError, match=r"no answer from Elasticsearch at http://127.0.0.1:9"):
         index(folder, store, base=folder)
+
+
+def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_it(
+    client: Elasticsearch, store: Any, elasticsearch_index: str, folder: Path
+) -> None:
+    """A second run writes nothing, another folder with the same names takes nothing away, and what vanished goes."""
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "short.txt").write_text("Mansfield Park is a third novel.")
+    jsonl(other / "c.jsonl", record(7))
+    assert index(folder, store).added == 5
+    assert index(other, store).added == 2
+    assert (index(folder, store).unchanged, index(other, store).unchanged) == (5, 2)
+    (other / "short.txt").unlink()
+    assert index(other, store).removed == 1
+    shown = sorted({hit["_source"]["source"] for hit in hits(client, elasticsearch_index).values()})
+    assert shown == [*(f"c.jsonl#{number}" for number in (0, 1, 2, 7)), "long.md", "short.txt"]
+    assert index(folder, store).unchanged == 5

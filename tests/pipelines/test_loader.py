@@ -396,7 +396,7 @@ def test_an_anchor_that_was_taken_out_is_explained(tmp_path: Path) -> None:
     ("kind", "said"),
     [
         ("haystack_integrations.crag.components.magic.Magic", "Could not import"),
-        ("somebodys.module.Magic", "allowlist|trusted|not allowed"),
+        ("somebodys.module.Magic", "does not trust"),
         ("haystack.components.joiners.branch.BranchJoiner", "document_store"),
     ],
 )
@@ -408,6 +408,42 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
     own.write_text(yaml.safe_dump(spec))
     with pytest.raises(ConfigurationError, match=f"(?i)(cannot be loaded|has no setting).*({said})"):
         load(own, store=store)
+
+
+def test_weights_of_a_retriever_that_there_is_not_are_refused() -> None:
+    """Of an expander's strategy and of the first one: passed over, the strategy would search with other weights."""
+    store, weights = InMemoryDocumentStore(), {"bm52": 1.0, "dense": 0.2}
+    said = "has weights for ['bm52'], which no joiner has; choose from ['bm25', 'dense']"
+    for given in (
+        {"expander": {"strategies": [{"name": "by_meaning", "weights": weights}]}},
+        {"guard": {"strategy": {"name": "by_meaning", "weights": weights}}},
+    ):
+        with pytest.raises(ConfigurationError, match=re.escape(said)):
+            load("corrective_retrieval", store=store, **given)
+
+
+def test_a_class_that_haystack_does_not_trust_is_told_in_one_line_with_the_ways_of_load(tmp_path: Path) -> None:
+    """Haystack's own words name arguments that `load` does not have."""
+    own = tmp_path / "own.yml"
+    text = source("corrective_retrieval")
+    own.write_text(text.replace("haystack_integrations.crag.components.heuristic_grader", "somebodys.module"))
+    with pytest.raises(ConfigurationError) as refused:
+        load(own)
+    assert str(refused.value).endswith(
+        "Haystack does not trust the module 'somebodys.module'; name it in HAYSTACK_DESERIALIZATION_ALLOWLIST, or "
+        "pass the part to `load` as an object"
+    )
+
+
+def test_an_input_without_a_name_is_refused_with_the_way_to_name_it() -> None:
+    """`Pipeline.run` takes a dictionary, so this is what is tried first."""
+    rag = load("corrective_retrieval", store=InMemoryDocumentStore())
+    for given, kind in (({"query": "Who wrote Emma?"}, "dict"), ("Who wrote Emma?", "str")):
+        said = f"got {kind} without a name, wanted inputs by name; write run(query=...)"
+        with pytest.raises(ConfigurationError, match=re.escape(said)):
+            rag.run(given)
+        with pytest.raises(ConfigurationError, match=re.escape(said)):
+            asyncio.run(rag.run_async(given))
 
 
 def test_an_input_that_the_pipeline_does_not_take_is_refused_and_not_left_out() -> None:

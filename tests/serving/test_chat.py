@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from openai import OpenAI
+from openai import AuthenticationError, NotFoundError, OpenAI, UnprocessableEntityError
 from scripted_model import ScriptedModel, documents_in, judging
 from serving.conftest import KEY, QUESTION
 
@@ -51,6 +51,21 @@ def test_openais_own_client_reads_it(answering: Any) -> None:
         assert completion.choices[0].message.content == "The answer is in [1]."
         chunks = client.chat.completions.create(model="corrective_rag", messages=messages, stream=True)
         assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "The answer is in [1]."
+
+
+def test_openais_own_client_shows_what_went_wrong(answering: Any) -> None:
+    """It shows `error.message` and nothing else: there stand the code and what would be accepted, and no value."""
+    messages: Any = [{"role": "user", "content": QUESTION}]
+    with OpenAI(base_url=f"{answering.url}/v1", api_key=KEY, max_retries=0) as client:
+        with pytest.raises(NotFoundError, match=r"not_found: .*\"accepted\": \[.*\"corrective_rag\"") as unknown:
+            client.chat.completions.create(model="CANARY", messages=messages)
+        with pytest.raises(UnprocessableEntityError, match="invalid_request"):
+            client.chat.completions.create(model="corrective_rag", messages=[])
+    assert "CANARY" not in str(unknown.value)
+    assert (unknown.value.code, unknown.value.type) == ("not_found", "invalid_request_error")
+    with OpenAI(base_url=f"{answering.url}/v1", api_key="wrong", max_retries=0) as client:
+        with pytest.raises(AuthenticationError, match="unauthorized"):
+            client.models.list()
 
 
 @pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag", "strict_rag", "baseline_rag", "paper_rag"])
@@ -139,5 +154,5 @@ def test_a_bad_chat_is_an_error_also_of_a_stream(
 ) -> None:
     with answering.client() as client:
         response = client.post("/v1/chat/completions", json={**body, "stream": stream})
-    assert (response.status_code, response.json()["error"]) == (status, code)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
     assert "CANARY" not in response.text

@@ -70,7 +70,9 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
                 time.sleep(0.02)
             running.process.send_signal(signal.SIGTERM)
             response = waiting.result(20)
-        assert (response.status_code, response.json()) == (503, {"error": "unavailable", "trace_id": None})
+        error = response.json()["error"]
+        assert (response.status_code, response.json()) == (503, {"error": error, "trace_id": None})
+        assert (error if "run" in path else error["code"]) == "unavailable"
         assert running.process.wait(10) in (0, -signal.SIGTERM)
     assert f"POST {path} 503" in running.log
 

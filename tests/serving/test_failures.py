@@ -253,7 +253,9 @@ def test_a_body_that_is_no_question_is_refused(answering: Any, path: str, kind: 
 def test_what_is_no_json_is_told_by_one_code_at_every_door(answering: Any, path: str) -> None:
     with answering.client() as client:
         response = client.post(path, content=b"x", headers={"Content-Type": "application/json"})
-    assert (response.status_code, response.json()) == (400, {"error": "bad_request", "trace_id": None})
+    error = response.json()["error"]
+    assert (response.status_code, response.json()) == (400, {"error": error, "trace_id": None})
+    assert (error["code"] if path.startswith("/v1/") else error) == "bad_request"
 
 
 @pytest.mark.parametrize(
@@ -279,7 +281,11 @@ def test_a_pipeline_that_is_not_served_is_refused_with_those_that_are(serve: Any
     with running.client() as client:
         for path, sent in (("/corrective_rag/run", {"question": QUESTION}), ("/v1/chat/completions", chat)):
             response = client.post(path, json=sent)
-            assert (response.status_code, response.json()["error"]) == (404, "not_found")
+            error = response.json()["error"]
+            assert (response.status_code, error if path == "/corrective_rag/run" else error["code"]) == (
+                404,
+                "not_found",
+            )
             assert response.json()["detail"] == [
                 {"field": "pipeline", "rule": "unknown", "accepted": ["corrective_retrieval"]}
             ]

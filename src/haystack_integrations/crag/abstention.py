@@ -89,7 +89,9 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
         return first
     found = " ".join(_found(decision, **abstention["found"]))
     looked_for = _queries(abstention["looked_for"])
-    return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {_gap(**abstention['missing'])}"
+    has_words = any(_wanted(one["query"]) for one in abstention["looked_for"][:1])
+    gap = _gap(**abstention["missing"], has_words=has_words)
+    return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {gap}"
 
 
 def _best(documents: Sequence[Document]) -> dict[str, Any] | None:
@@ -103,12 +105,18 @@ def _best(documents: Sequence[Document]) -> dict[str, Any] | None:
 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
-    """List the question's content words that no document has; a single letter or ideograph says too little."""
+    """List the question's content words that no document has."""
     question = ask(query)
     texts = (f"{document.meta.get('title') or ''}\n{document.content or ''}" for document in documents)
     there = {term for text in texts for term in question.read(text)}
-    wanted = {word: question.read(word) for word in dict.fromkeys(words(query)) if len(word) > 1}
-    return [_as_written(word, query) for word, terms in wanted.items() if terms and there.isdisjoint(terms)]
+    return [_as_written(word, query) for word, terms in _wanted(query).items() if there.isdisjoint(terms)]
+
+
+def _wanted(query: str) -> dict[str, frozenset[str]]:
+    """List a question's content words with their terms; a single letter or ideograph says too little."""
+    question = ask(query)
+    read = {word: frozenset(question.read(word)) for word in dict.fromkeys(words(query)) if len(word) > 1}
+    return {word: terms for word, terms in read.items() if terms}
 
 
 def _as_written(word: str, query: str) -> str:
@@ -148,11 +156,11 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
     yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["coverage"]["web"])) if text)
 
 
-def _gap(words: Sequence[str], searched: int, *, complete: bool) -> str:
+def _gap(words: Sequence[str], searched: int, *, complete: bool, has_words: bool) -> str:
     if not searched:
         return "a document to answer from."
-    if not words:
-        return "an answer; the words of the question do occur."
+    if not words:  # of a question without spaces, or of single letters, no word was looked for
+        return "an answer; the words of the question do occur." if has_words else "an answer."
     which = ("the document" if searched == 1 else f"any of the {searched} documents") + ("" if complete else " at hand")
     named = _listed([_quoted(word) for word in words[:_MOST_WORDS]], len(words), ", ")
     return f"{named}, not to be found in {which}."

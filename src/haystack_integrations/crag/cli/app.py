@@ -165,7 +165,8 @@ def index(
     url: Url = None,
     index: Index = None,
     base: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Folder to which the names of sources are relative.")
+        Path | None,
+        typer.Option(metavar="PATH", help="Folder that sources are named from; else the one that the paths share."),
     ] = None,
     shard: Annotated[
         str | None,
@@ -192,6 +193,8 @@ def index(
     if statistics is not None:
         with working("counting words"):  # of the whole index, as it is now: a second run counts nothing twice
             corpus_statistics.write_statistics(corpus_statistics.count_store(opened), statistics)
+    if not report["sources"]:  # a wrong folder, or one that is not mounted: no failure, and seldom meant
+        complain(f"got no file to index in {', '.join(map(str, paths))}; was another folder meant?", "warning")
     complain_about(report["failures"])
     show_json(report) if json else show(report_table(report))
     raise typer.Exit(ExitCode.INPUTS_FAILED if report["failures"] else ExitCode.DONE)

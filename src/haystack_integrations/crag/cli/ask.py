@@ -71,7 +71,7 @@ def answer(
     found = find_place(*place) if not request.docs or any(place[:2]) else None
     is_kept = found is not None and found.kind == ELASTICSEARCH
     if bool(request.docs) == is_kept:
-        got = "both files and a store" if request.docs else "nothing to answer from"
+        got = "both files and a store" if request.docs else "neither files nor a store"
         msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
         raise ConfigurationError(msg)
     options = {key: value for key, value in request.options.items() if value is not None}
@@ -196,10 +196,11 @@ def read_documents(
     :returns: What could not be read, each `{"source", "reason"}`.
     :raises SourceError: When nothing could be read at all.
     """
+    from haystack_integrations.crag.pipelines.contents import RECORDS
     from haystack_integrations.crag.pipelines.indexing import index
-    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, RECORDS
+    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, shared_folder
 
-    report = index(paths, store, base=Path.cwd()).to_dict()
+    report = index(paths, store, base=shared_folder(paths)).to_dict()
     tell(report["failures"])
     if not store.count_documents():
         kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))

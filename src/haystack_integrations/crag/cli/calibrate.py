@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
-from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_doubts, tell_repeated, write
+from haystack_integrations.crag.cli.files import (
+    CALIBRATION,
+    REPORT,
+    check_targets,
+    require_extra,
+    tell_doubts,
+    tell_repeated,
+    write,
+)
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 
@@ -42,7 +50,7 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    check_targets(output, html)
+    check_targets((output, CALIBRATION), (html, REPORT))
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.files import check_targets, require_extra, tell_doubts, tell_repeated, write
+from haystack_integrations.crag.cli.files import (
+    REPORT,
+    RESULT,
+    check_targets,
+    require_extra,
+    tell_doubts,
+    tell_repeated,
+    write,
+)
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 
@@ -94,7 +102,7 @@ def evaluate(
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     file = None if json is None or str(json) == _STDOUT else json
-    check_targets(file, html)
+    check_targets((file, RESULT), (html, REPORT))
     setup = _setup(pipeline, grader, calibration, lists, top_k, model)
     with working("reading the data"):
         dataset = read_dataset(folder, split)

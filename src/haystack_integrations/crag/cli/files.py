@@ -11,6 +11,13 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 3
 
+CALIBRATION: Final = b'"format": "crag-calibration"'
+REPORT: Final = b": evaluation of corrective RAG</title>"
+RESULT: Final = b'"verdict": {\n    "accuracy"'
+"""How a file says in its first lines that it is a calibration, a page or a result: one that may be replaced."""
+
+_FIRST: Final = 2000  # bytes
+
 
 def require_extra() -> None:
     """
@@ -25,17 +32,38 @@ def require_extra() -> None:
         raise ConfigurationError(msg) from None
 
 
-def check_targets(*files: Path | None) -> None:
+def check_targets(*targets: tuple[Path | None, bytes]) -> None:
     """
-    Refuse a result that could not be written, before anything is judged.
+    Refuse, before anything is judged, a result that could not be written or would take the place of something else.
 
-    :param files: Where results go; None for one that is not wanted.
+    :param targets: Where results go, None for one that is not wanted, and what stands in the first lines of its kind.
     :raises ConfigurationError: With the first that cannot be written.
     """
-    for file in files:
-        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+    files = [file for file, _ in targets if file is not None]
+    if len({file.absolute() for file in files}) < len(files):
+        msg = f"got {str(files[0])!r} for two results; choose a file for each"
+        raise ConfigurationError(msg)
+    for file, mark in targets:
+        if file is None:
+            continue
+        if file.is_dir() or not file.parent.is_dir():
             msg = f"cannot write {str(file)!r}; choose a file in a folder that exists"
             raise ConfigurationError(msg)
+        if _holds_another(file, mark):
+            msg = f"{str(file)!r} exists and is no earlier result of this kind; choose another file, or remove it first"
+            raise ConfigurationError(msg)
+
+
+def _holds_another(file: Path, mark: bytes) -> bool:
+    """Tell whether a file has a content of another kind: labels and calibrations are not made a second time."""
+    try:
+        if not file.is_file():
+            return False
+        with file.open("rb") as opened:
+            first = opened.read(_FIRST)
+    except OSError:
+        return False  # told when it is written
+    return bool(first.strip()) and mark not in first
 
 
 def write(file: Path, text: str) -> None:

@@ -38,6 +38,10 @@ _LIMITS: Final = {
     "llm_calls": "no more model calls allowed",
     "tokens": "no more tokens allowed",
 }
+_REASONS: Final = {
+    "unspaced_question": "the question has no spaces between words, so it cannot be judged well without a chat model",
+    "web_failed": "the web search failed (`crag doctor` says why)",
+}
 
 
 def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
@@ -117,7 +121,8 @@ def _remarks(crag: Mapping[str, Any]) -> list[RenderableType]:
     answer = crag["answer"]
     said = ["the model says that the evidence does not answer"] * (answer["status"] == "declined")
     said += [f"the answer cites [{number}], and no passage has that number" for number in answer["cited_unknown"]]
-    said += [reason for reason in crag["coverage"]["reasons"] if not reason.startswith("limit:")]
+    reasons = (reason for reason in crag["coverage"]["reasons"] if not reason.startswith("limit:"))
+    said += [_REASONS.get(reason, reason) for reason in reasons]
     return [Text.assemble(("Warning   ", "yellow"), ", ".join(said))] if said else []
 
 

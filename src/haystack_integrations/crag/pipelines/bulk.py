@@ -10,8 +10,8 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened
-from haystack_integrations.crag.pipelines.sources import Known, Listing
+from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened, name_of
+from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class StoreBulk:
     def owners(self, ids: list[str]) -> dict[str, str]:
         """Look up which documents are there."""
         there = self.store.filter_documents({"field": "id", "operator": "in", "value": ids})
-        return {document.id: str(document.meta.get("source", "")) for document in there}
+        return {document.id: name_of(document.meta) for document in there}
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents; they are written when this returns."""
@@ -172,9 +172,9 @@ class ElasticsearchBulk:
         """Look up which documents are there; `known` has made visible what was written before."""
         if self._was_empty:
             return {}
-        answer = self.client.mget(index=self.index, ids=ids, source_includes=["source"], realtime=False)
+        answer = self.client.mget(index=self.index, ids=ids, source_includes=list(PROVENANCE), realtime=False)
         there = [item for item in answer["docs"] if item.get("found")]
-        return {item["_id"]: str(item.get("_source", {}).get("source", "")) for item in there}
+        return {item["_id"]: name_of(item.get("_source", {})) for item in there}
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents in one of the threads."""
@@ -201,8 +201,9 @@ class ElasticsearchBulk:
         # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
         if kinds != {"keyword"} or not few or "" in scope.prefixes:
             return {"exists": {"field": "source_sha256"}}
-        prefixes = [{"prefix": {"source": prefix}} for prefix in scope.prefixes]
-        return {"bool": {"should": [*prefixes, {"terms": {"source": sorted(scope.names)}}]}}
+        fields, names = PROVENANCE[:2], sorted(scope.names)
+        prefixes = [{"prefix": {field: prefix}} for field in fields for prefix in scope.prefixes]
+        return {"bool": {"should": [*prefixes, *({"terms": {field: names}} for field in fields)]}}
 
     def _write(self, documents: list[Document]) -> dict[str, str]:
         from elasticsearch import SerializationError

@@ -6,6 +6,9 @@ from typing import Any, Final
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.components.query_expander import QueryExpander
+from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -14,6 +17,17 @@ CHAT_GENERATOR: Final = "chat_generator"
 
 OF_THE_SET: Final = {"aggregate": "set"}
 """The setting by which a router goes by a grader's word on the whole set."""
+
+
+def check_loaded(pipeline: Pipeline) -> None:
+    """
+    Refuse a pipeline that would go wrong without a word.
+
+    :param pipeline: A loaded pipeline.
+    :raises ConfigurationError: Naming the part, what is wrong with it and the way out.
+    """
+    check_actions(pipeline)
+    check_weights(pipeline)
 
 
 def check_actions(pipeline: Pipeline) -> None:
@@ -37,6 +51,27 @@ def check_actions(pipeline: Pipeline) -> None:
                 f"correction to {name}.{missing[0]}, or choose another action"
             )
             raise ConfigurationError(msg)
+
+
+def check_weights(pipeline: Pipeline) -> None:
+    """
+    Refuse a strategy that weighs a retriever which no joiner knows: a slip in its name would be passed over.
+
+    :param pipeline: A loaded pipeline.
+    :raises ConfigurationError: Naming the part, the retriever and those that there are.
+    """
+    parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
+    known = {name for part in parts.values() if isinstance(part, EvidenceJoiner) for name in part.weights}
+    for name, part in parts.items():
+        strategies = part.strategies if isinstance(part, QueryExpander) else []
+        strategies = [part.strategy] if isinstance(part, QuestionGuard) and part.strategy else strategies
+        for strategy in strategies or []:
+            if known and (unknown := sorted(set(strategy.get("weights") or {}) - known)):
+                msg = (
+                    f"the strategy {strategy['name']!r} of {name!r} has weights for {unknown}, which no joiner has; "
+                    f"choose from {sorted(known)}"
+                )
+                raise ConfigurationError(msg)
 
 
 def asks_a_model(part: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """What is indexed: files, the records of JSON Lines files, and documents in the form that Elasticsearch takes."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, BinaryIO, Final
 
@@ -11,8 +11,12 @@ from haystack import Document
 
 from haystack_integrations.crag.vocabulary import META_KEY
 
-PROVENANCE: Final = ("source", "source_sha256", "chunk", "chunks")
+_SHOWN, _PATH = "source", "source_path"
+PROVENANCE: Final = (_SHOWN, _PATH, "source_sha256", "chunk", "chunks")
 """The metadata that tell which part of which version of which source a document is."""
+
+RECORDS: Final = ".jsonl"
+"""The suffix of JSON Lines files."""
 
 MAX_NAME: Final = 1024
 """The characters of a string that Elasticsearch can search for (`ignore_above` in our mapping)."""
@@ -44,7 +48,8 @@ class Source:
     """
     A file or a record.
 
-    :param name: What users see, and what its documents hold as `meta["source"]`.
+    :param name: By which a later run knows it again.
+    :param shown: What users and models see, and what its documents hold as `meta["source"]`.
     :param sha256: Of its bytes; for a record, of its line.
     :param data: The bytes of a file.
     :param suffix: The kind of a file, in lower case.
@@ -52,13 +57,36 @@ class Source:
     """
 
     name: str
+    shown: str
     sha256: str
     data: bytes = b""
     suffix: str = ""
     document: Document | None = None
 
 
-def records(file: BinaryIO, name: str) -> Iterator[Source | Failure]:
+def provenance(name: str, shown: str, sha256: str) -> dict[str, Any]:
+    """
+    Give the metadata that tell of which version of which source a document is.
+
+    :param name: By which a later run knows the source again.
+    :param shown: What users and models see: no path of this machine, where `name` is one.
+    :param sha256: Of the source's bytes.
+    :returns: Metadata; the path is in them where it is not what is shown.
+    """
+    return {_SHOWN: shown, **({} if shown == name else {_PATH: name}), "source_sha256": sha256}
+
+
+def name_of(meta: Mapping[str, Any]) -> str:
+    """
+    Name the source of a document that is in a store.
+
+    :param meta: Its metadata.
+    :returns: The name that `provenance` was given; empty for what was not indexed from a source.
+    """
+    return str(meta.get(_PATH) or meta.get(_SHOWN) or "")
+
+
+def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]:
     """
     Read a JSON Lines file, a line at a time.
 
@@ -67,6 +95,7 @@ def records(file: BinaryIO, name: str) -> Iterator[Source | Failure]:
 
     :param file: The file, opened for reading bytes.
     :param name: The file's name.
+    :param shown: The name that users see.
     :returns: An iterator of records and failures. A failure never ends it, but a file without any record does.
     """
     number = good = bad = 0
@@ -80,7 +109,7 @@ def records(file: BinaryIO, name: str) -> Iterator[Source | Failure]:
             continue
         line = line.removeprefix(b"\xef\xbb\xbf").strip()
         if line:
-            found = _record(line, name, number)
+            found = _record(line, name, shown, number)
             good += isinstance(found, Source)
             bad += isinstance(found, Failure)
             yield found
@@ -89,7 +118,7 @@ def records(file: BinaryIO, name: str) -> Iterator[Source | Failure]:
             return
 
 
-def _record(line: bytes, file: str, number: int) -> Source | Failure:
+def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure:
     try:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -110,8 +139,9 @@ def _record(line: bytes, file: str, number: int) -> Source | Failure:
     if content is None:
         return Failure(name, f"line {number} has no text, wanted a string as `text` or `content`; fill or remove it")
     sha256 = hashlib.sha256(line).hexdigest()
-    meta = {**_meta(fields), "source": name, "source_sha256": sha256, "chunk": 0, "chunks": 1}
-    return Source(name, sha256, document=Document(id=key, content=content, meta=meta))
+    shown = f"{shown}#{key}"
+    meta = {**_meta(fields), **provenance(name, shown, sha256), "chunk": 0, "chunks": 1}
+    return Source(name, shown, sha256, document=Document(id=key, content=content, meta=meta))
 
 
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from haystack.dataclasses import ByteStream
 from pypdf import PasswordType, PdfReader
 from pypdf.errors import DependencyError, PyPdfError
 
-from haystack_integrations.crag.pipelines.contents import Failure, Source
+from haystack_integrations.crag.pipelines.contents import Failure, Source, name_of, provenance
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 
@@ -99,7 +99,7 @@ class Converter:
 
     def _run(self, sources: list[Source]) -> dict[str, list[Document] | Failure]:
         streams = [
-            _File(source.data, {"source": source.name, "source_sha256": source.sha256}, MIME_TYPES[source.suffix])
+            _File(source.data, provenance(source.name, source.shown, source.sha256), MIME_TYPES[source.suffix])
             for source in sources
         ]
         try:
@@ -113,7 +113,7 @@ class Converter:
         parts: dict[str, list[Document]] = {source.name: [] for source in sources}
         for document in documents:
             if document.content and document.content.strip():
-                parts[document.meta["source"]].append(document)
+                parts[name_of(document.meta)].append(document)
         return {source.name: _numbered(source, parts[source.name]) for source in sources}
 
 

@@ -10,6 +10,7 @@ from haystack.document_stores.types import DocumentStore
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
+from haystack_integrations.crag.policy import check_mode
 from haystack_integrations.crag.records import best
 from haystack_integrations.crag.settings import check_whole
 
@@ -69,10 +70,13 @@ class CorrectiveRetriever:
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
-        :raises ConfigurationError: For a number below 1, or a pipeline that is not there or gives something else.
+        :raises ConfigurationError: For a number below 1, an unknown mode, or a pipeline that is not there or gives
+            something else.
         """
         check_whole("top_k", top_k)
         check_whole("candidates", candidates)
+        if mode is not None:
+            check_mode(mode)
         given = read(pipeline)["outputs"]
         if not set(given) >= _WANTED or "answers" in given:
             fitting = [name for name in names() if set(read(name)["outputs"]) == _WANTED]

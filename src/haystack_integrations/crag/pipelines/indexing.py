@@ -14,8 +14,9 @@ from haystack_integrations.crag.pipelines.bulk import Bulk, open_bulk
 from haystack_integrations.crag.pipelines.contents import Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_report import IndexReport
+from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.shards import Shard
-from haystack_integrations.crag.pipelines.sources import Known, Listing, find, read
+from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, stored_size
 from haystack_integrations.crag.store_profiles import prepare
 
@@ -60,6 +61,8 @@ def index(
         `{"id", "text", "title"}` become one document each, with that id.
     :param store: The document store.
     :param base: Directory to which the names of sources are relative: the same on another machine. One for an index.
+        Without it `meta["source"]` is the path from the folder that the paths share, and a source is known again by
+        its absolute path, in `meta["source_path"]`.
     :param embedder: Document embedder instead of the pipeline's own. What is up to date is not embedded again: for
         another embedder take another index.
     :param pipeline: Another pipeline than the shipped one, with components `embedder` and `writer`.

@@ -1,5 +1,6 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -7,7 +8,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 from haystack import Pipeline, component
@@ -15,13 +16,15 @@ from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
-from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_actions, is_chat_model
+from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
 from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, meant
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, check_part, on_store, place_on, with_settings
 from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
+
+_UNTRUSTED: Final = re.compile(r"Refusing to deserialize a class from module '([^']+)'")
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -179,7 +182,7 @@ def load(
             check_part(spec["components"][key])
         check_sockets(str(name), spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
-    check_actions(pipeline)
+    check_loaded(pipeline)
     if store is not None:
         check_asked(pipeline, store)
     declared = spec["components"]
@@ -207,6 +210,11 @@ def _named(name: str | Path) -> Iterator[None]:
 
 def _said(error: BaseException) -> str:
     """Give an error's words without the part's settings, which Haystack repeats in full."""
+    if refused := _UNTRUSTED.search(str(error)):
+        return (
+            f"Haystack does not trust the module {refused[1]!r}; name it in HAYSTACK_DESERIALIZATION_ALLOWLIST, or "
+            "pass the part to `load` as an object"
+        )
     head, mark, _ = str(error).partition(" with the following data:")
     return f"{head}: {_said(error.__cause__)}" if mark and error.__cause__ else str(error)
 

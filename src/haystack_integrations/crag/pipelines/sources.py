@@ -3,14 +3,14 @@
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.pipelines.contents import MAX_NAME, PROVENANCE, Failure, Source, records
+from haystack_integrations.crag.pipelines.contents import MAX_NAME, RECORDS, Failure, Source, records
+from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.pipelines.shards import Shard
 
 MIME_TYPES: Final = {
@@ -24,97 +24,9 @@ MIME_TYPES: Final = {
 }
 """The files that `indexing.yml` converts, by suffix."""
 
-RECORDS: Final = ".jsonl"
 SUFFIXES: Final = (*MIME_TYPES, RECORDS)  # all files that can be indexed
 _MAX_FILE: Final = 100_000_000
 _OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(SUFFIXES)}; convert it first"
-
-
-@dataclass(slots=True)
-class Known:
-    """
-    A version of a source in a store.
-
-    :param sha256: Of the source's bytes.
-    :param chunks: How many documents the version has.
-    :param ids: Those that are there.
-    """
-
-    sha256: str
-    chunks: int
-    ids: list[str] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        """Tell whether all documents of the version are there."""
-        return len(self.ids) == self.chunks
-
-
-@dataclass(frozen=True)
-class Listing:
-    """
-    What was found below the given paths.
-
-    :param files: Path and name of each file, ordered by name.
-    :param names: The given paths that are files.
-    :param prefixes: How the names begin of all that is in given directories and JSON Lines files, in order.
-    :param skipped: How many files in directories are of a kind that is not indexed.
-    :param failures: What is there but cannot be listed.
-    :param shard: The part of it that is to be indexed here.
-    """
-
-    files: tuple[tuple[Path, str], ...]
-    names: frozenset[str]
-    prefixes: tuple[str, ...]
-    skipped: int
-    failures: tuple[Failure, ...]
-    shard: Shard = field(default_factory=Shard)
-
-    def covers(self, name: str) -> bool:
-        """
-        Tell whether a source belongs to the given paths, be it still there or not.
-
-        :param name: The source's name.
-        :returns: True when it does.
-        """
-        # "" is the base itself: all that has a name relative to a base.
-        if name in self.names or ("" in self.prefixes[:1] and not PurePosixPath(name).is_absolute()):
-            return True
-        return name.startswith(self.prefixes[1:] if "" in self.prefixes[:1] else self.prefixes)
-
-    def known(self, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[Known]]:
-        """
-        Sort documents of a store by the sources and versions that they are of.
-
-        :param documents: The id and the metadata of each document.
-        :returns: The versions of each source that belongs to the given paths and to this shard, by the source's
-            name. What something else wrote is left out: it is not ours to update or remove.
-        """
-        found: dict[str, list[Known]] = {}
-        for id_, meta in documents:
-            name, sha256, _, chunks = (meta.get(key) for key in PROVENANCE)
-            if not isinstance(name, str) or not isinstance(sha256, str) or not isinstance(chunks, int):
-                continue
-            if not self.shard.takes(name, id_) or (name not in found and not self.covers(name)):
-                continue
-            versions = found.setdefault(name, [])
-            version = next((one for one in versions if (one.sha256, one.chunks) == (sha256, chunks)), None)
-            if version is None:
-                versions.append(version := Known(sha256, chunks))
-            version.ids.append(id_)
-        return found
-
-    def count(self) -> int | None:
-        """
-        Count the sources, for a progress bar.
-
-        :returns: Number of files, and of lines in JSON Lines files; None when it is not known how many are of a shard.
-        """
-        return (
-            None
-            if self.shard.of > 1
-            else sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
-        )
 
 
 def find(
@@ -125,7 +37,7 @@ def find(
 
     :param paths: Files and directories.
     :param base: Directory to which names are relative. Without it, and for what is outside of it, a name is the
-        absolute path.
+        absolute path; without it what is shown of a name begins at the folder that the given paths share.
     :param shard: The part of them that is to be indexed here; None for all.
     :returns: What was found.
     :raises SourceError: When a path does not exist, or none was given.
@@ -157,7 +69,20 @@ def find(
     ordered = tuple((files[name], name) for name in sorted(files))
     part = shard or Shard()
     skipped = skipped if part.number == 1 else 0
-    return Listing(ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures), part)
+    shared = shared_folder(given).rstrip("/") + "/" if root is None else ""
+    return Listing(ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures), part, shared)
+
+
+def shared_folder(paths: Iterable[str | Path]) -> str:
+    """
+    Find the folder that sources are shown from: what a client or a model is told is no path of this machine.
+
+    :param paths: Files and folders.
+    :returns: The folder that all of them are in; of a single folder, itself.
+    """
+    full = [os.path.abspath(path) for path in paths]
+    folder = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in full])
+    return Path(folder).as_posix()
 
 
 def read(listing: Listing) -> Iterator[Source | Failure]:
@@ -176,7 +101,7 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
                 yield Failure(name, "got a pipe, socket or device, wanted a file; leave it out")
             elif path.suffix.lower() == RECORDS:
                 with path.open("rb") as file:
-                    found = records(file, name)
+                    found = records(file, name, listing.shown(name))
                     yield from (one for one in found if not _is_of_another(one, takes))
             elif not takes(name):
                 continue
@@ -184,7 +109,8 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
                 yield Failure(name, f"got {status.st_size} bytes, wanted at most {_MAX_FILE}; split the file")
             else:
                 data = path.read_bytes()
-                yield Source(name, hashlib.sha256(data).hexdigest(), data, path.suffix.lower())
+                shown, sha256 = listing.shown(name), hashlib.sha256(data).hexdigest()
+                yield Source(name, shown, sha256, data, path.suffix.lower())
         except OSError as error:
             yield Failure(name, f"cannot be read ({error.strerror}); check that it is there and that you may read it")
 
@@ -238,11 +164,3 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself, or into what may not be looked at: reported when it is read
         return False
-
-
-def _count_lines(path: Path) -> int:
-    try:
-        with path.open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-    except OSError:
-        return 0  # reported when it is read

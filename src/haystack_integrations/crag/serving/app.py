@@ -19,7 +19,7 @@ from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.answers import RunResult
 from haystack_integrations.crag.serving.deployment import Deployment, deploy
 from haystack_integrations.crag.serving.envelope import DOCS, Envelope
-from haystack_integrations.crag.serving.failures import Problem, add_handlers, no_such_pipeline
+from haystack_integrations.crag.serving.failures import ChatProblem, Problem, add_handlers, no_such_pipeline
 from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
@@ -117,6 +117,7 @@ def _add_chat(app: FastAPI, deployment: Deployment) -> None:
     for route in iter_route_contexts(create_openai_router(deployment.registry).routes):
         if route.path in _CHAT and route.endpoint is not None:
             told = {"summary": route.summary, "response_model": route.response_model, "dependencies": [Depends(known)]}
+            told["responses"] = {status: {"model": ChatProblem} for status in _FAILURES}
             app.add_api_route(route.path, route.endpoint, methods=list(route.methods or ()), tags=["chat"], **told)
 
 

@@ -2,8 +2,7 @@
 
 import asyncio
 import gc
-import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -209,12 +208,13 @@ def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
 
 def _store(settings: ServeSettings) -> Any:
     from haystack_integrations.crag.pipelines.indexing import index
+    from haystack_integrations.crag.pipelines.sources import shared_folder
 
     if settings.store == "elasticsearch":
         return elasticsearch_store(find_place(settings.store, settings.url, settings.index))
     store = _guarded_store() if settings.uploads else memory_store()
     if settings.docs:
-        report = index(settings.docs, store, base=_common_folder(settings.docs))
+        report = index(settings.docs, store, base=shared_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
     return store
 
@@ -223,12 +223,6 @@ def _guarded_store() -> Any:
     from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 
     return GuardedMemoryStore(shared=False)
-
-
-def _common_folder(places: Iterable[str]) -> str:
-    """Find the folder that sources are named from: what a client is told is no path of this machine."""
-    full = [os.path.abspath(place) for place in places]
-    return os.path.commonpath([place if os.path.isdir(place) else os.path.dirname(place) for place in full])
 
 
 def _cache(settings: ServeSettings) -> "RedisGradeCache | None":

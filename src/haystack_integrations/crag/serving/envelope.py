@@ -9,7 +9,7 @@ from haystack import logging
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haystack_integrations.crag.serving.failures import problem, trace_id
+from haystack_integrations.crag.serving.failures import problem, told_at, trace_id
 from haystack_integrations.crag.serving.gate import HEALTH
 
 logger = logging.getLogger(__name__)
@@ -41,6 +41,7 @@ class Envelope:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        told_at(scope["path"])
         started, status, whole, task = time.monotonic(), 0, False, asyncio.current_task()
         self._running.add(task)
 

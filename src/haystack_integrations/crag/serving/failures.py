@@ -1,7 +1,9 @@
 """What a client is told when something fails: a code, the trace to look at, and nothing else."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -54,6 +56,10 @@ _PACKAGES: Final = {
     "openai": "model_unavailable",
 }
 _NO_TRACE: Final = "0" * 32
+OPENAI: Final = "/v1/"
+"""How the paths of the OpenAI-compatible routes begin."""
+
+_is_chat: ContextVar[bool] = ContextVar("crag_failures_of_chat", default=False)
 _FILTERS: Final = (
     {
         "field": "filters",
@@ -76,6 +82,21 @@ class Problem(BaseModel):
         description="With 422: each field that is wrong and the rule that it breaks, never its value. "
         "With 404 of a pipeline: those that are served.",
     )
+
+
+class ChatError(BaseModel):
+    """What went wrong, as clients of OpenAI read it."""
+
+    message: str = Field(description="The code, and with 404 and 422 the fields, rules and names that `detail` has.")
+    type: str = Field(description="`invalid_request_error` or `server_error`.")
+    param: None = None
+    code: str = Field(description="What `error` is at the other routes.")
+
+
+class ChatProblem(Problem):
+    """The same at the OpenAI-compatible routes: their clients show `error.message`, and nothing of another form."""
+
+    error: ChatError  # type: ignore[assignment]
 
 
 class ServeError(HTTPException):
@@ -127,10 +148,27 @@ def problem(status: int, code: str | None = None, detail: Any = None, headers: A
     :param headers: Further headers.
     :returns: The response.
     """
-    body: dict[str, Any] = {"error": code or _CODES.get(status) or _word(status), "trace_id": trace_id()}
+    word = code or _CODES.get(status) or _word(status)
+    said = _as_openai_says(status, word, detail) if _is_chat.get() else word
+    body: dict[str, Any] = {"error": said, "trace_id": trace_id()}
     if detail:
         body["detail"] = list(detail)
     return JSONResponse(body, status, headers=headers)
+
+
+def told_at(path: str) -> None:
+    """
+    Let the failures of the running request be told in the form that its route has.
+
+    :param path: The path of the request.
+    """
+    _is_chat.set(path.startswith(OPENAI))
+
+
+def _as_openai_says(status: int, code: str, detail: Any) -> dict[str, Any]:
+    message = f"{code}: {json.dumps(list(detail))}" if detail else code
+    kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
+    return {"message": message, "type": kind, "param": None, "code": code}
 
 
 def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], served: Iterable[str]) -> None:

@@ -1,0 +1,115 @@
+"""What was found below given paths, and which documents of a store belong to it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from haystack_integrations.crag.pipelines.contents import RECORDS, Failure, name_of
+from haystack_integrations.crag.pipelines.shards import Shard
+
+
+@dataclass(slots=True)
+class Known:
+    """
+    A version of a source in a store.
+
+    :param sha256: Of the source's bytes.
+    :param chunks: How many documents the version has.
+    :param ids: Those that are there.
+    """
+
+    sha256: str
+    chunks: int
+    ids: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether all documents of the version are there."""
+        return len(self.ids) == self.chunks
+
+
+@dataclass(frozen=True)
+class Listing:
+    """
+    What was found below the given paths.
+
+    :param files: Path and name of each file, ordered by name.
+    :param names: The given paths that are files.
+    :param prefixes: How the names begin of all that is in given directories and JSON Lines files, in order.
+    :param skipped: How many files in directories are of a kind that is not indexed.
+    :param failures: What is there but cannot be listed.
+    :param shard: The part of it that is to be indexed here.
+    :param shared: The folder that names are shown from, where they are absolute paths; empty where they are not.
+    """
+
+    files: tuple[tuple[Path, str], ...]
+    names: frozenset[str]
+    prefixes: tuple[str, ...]
+    skipped: int
+    failures: tuple[Failure, ...]
+    shard: Shard = field(default_factory=Shard)
+    shared: str = ""
+
+    def shown(self, name: str) -> str:
+        """
+        Give what users and models see of a source's name.
+
+        :param name: The name.
+        :returns: The path from the folder that all given paths share.
+        """
+        return name.removeprefix(self.shared)
+
+    def covers(self, name: str) -> bool:
+        """
+        Tell whether a source belongs to the given paths, be it still there or not.
+
+        :param name: The source's name.
+        :returns: True when it does.
+        """
+        # "" is the base itself: all that has a name relative to a base.
+        if name in self.names or ("" in self.prefixes[:1] and not PurePosixPath(name).is_absolute()):
+            return True
+        return name.startswith(self.prefixes[1:] if "" in self.prefixes[:1] else self.prefixes)
+
+    def known(self, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[Known]]:
+        """
+        Sort documents of a store by the sources and versions that they are of.
+
+        :param documents: The id and the metadata of each document.
+        :returns: The versions of each source that belongs to the given paths and to this shard, by the source's
+            name. What something else wrote is left out: it is not ours to update or remove.
+        """
+        found: dict[str, list[Known]] = {}
+        for id_, meta in documents:
+            name, sha256, chunks = name_of(meta), meta.get("source_sha256"), meta.get("chunks")
+            if not name or not isinstance(sha256, str) or not isinstance(chunks, int):
+                continue
+            if not self.shard.takes(name, id_) or (name not in found and not self.covers(name)):
+                continue
+            versions = found.setdefault(name, [])
+            version = next((one for one in versions if (one.sha256, one.chunks) == (sha256, chunks)), None)
+            if version is None:
+                versions.append(version := Known(sha256, chunks))
+            version.ids.append(id_)
+        return found
+
+    def count(self) -> int | None:
+        """
+        Count the sources, for a progress bar.
+
+        :returns: Number of files, and of lines in JSON Lines files; None when it is not known how many are of a shard.
+        """
+        return (
+            None
+            if self.shard.of > 1
+            else sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
+        )
+
+
+def _count_lines(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 0  # reported when it is read
