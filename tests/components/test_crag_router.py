@@ -141,6 +141,16 @@ def test_a_failed_grade_never_leads_to_a_web_search(action: str) -> None:
     assert "web" in route(all_failed, on_ungraded="web")
 
 
+@pytest.mark.parametrize("asked", ["web", "web_and_refine"])
+@pytest.mark.parametrize("instead", ["refine", "re_retrieve"])
+def test_what_goes_along_is_chosen_by_what_is_done_in_place_of_the_web(asked: Any, instead: Any) -> None:
+    """A refinement takes the kept along, another retrieval drops all, whatever the web would have kept."""
+    documents = [*docs(0.35, tag="weak "), *docs(0.5, status="failed")]
+    result = route(documents, on_ambiguous=asked, on_ungraded=instead)
+    assert result["decision"]["rule"] == "grader_partial"
+    assert list(result[instead].kept) == (documents if instead == "refine" else [])
+
+
 def test_a_ladder_names_an_action_for_each_pass() -> None:
     """The last rung stays."""
     router = CragRouter(on_ambiguous=["refine", "re_retrieve", "web"], max_iterations=9)

@@ -146,12 +146,12 @@ class Policy:
         action = self._rung(judgement.verdict, iteration)
         if judgement.verdict == "ambiguous" and self.enough is not None and len(judgement.kept) >= self.enough:
             action, rule = "generate", "enough_documents"
-        carried = judgement.kept if action in ("refine", "web_and_refine") else []
-        if action == "web" and (carried := self._good(judgement.kept)):
-            action = "web_and_refine"
         if action in WEB_ACTIONS and judgement.verdict != "ungraded" and (judgement.counts["failed"] or not whole):
             # What was not judged or not searched may be the answer: a failure must not send the question to the web.
             action, rule = self._rung("ungraded", iteration), "grader_partial" if whole else "retrieval_incomplete"
+        carried = judgement.kept if action in ("refine", "web_and_refine") else []
+        if action == "web" and (carried := self._good(judgement.kept)):
+            action = "web_and_refine"
         # What was found does not answer and not all was searched: neither an answer nor "there is none" rests on it.
         unsearched = judgement.rule in RETRIEVAL_RULES
         limit = (met or self._limit(state, iteration, new=new)) if action in LOOP_ACTIONS else None
