@@ -151,6 +151,14 @@ def test_what_goes_along_is_chosen_by_what_is_done_in_place_of_the_web(asked: An
     assert list(result[instead].kept) == (documents if instead == "refine" else [])
 
 
+def test_a_failed_grade_is_no_irrelevant_one_where_the_filter_is_high() -> None:
+    """Its 0.5 is below a filter of 0.6; what was not judged is evidence at the limit all the same."""
+    documents = docs(0.5, 0.5, status="failed")
+    settings = {"filter_threshold": 0.6, "on_limit": "generate_relevant", "on_ungraded": "refine"}
+    assert route(documents, **settings, max_iterations=1)["generate"] == documents
+    assert route([*documents, *docs(0.4, tag="low ")], **settings, max_iterations=1)["generate"] == documents
+
+
 def test_a_ladder_names_an_action_for_each_pass() -> None:
     """The last rung stays."""
     router = CragRouter(on_ambiguous=["refine", "re_retrieve", "web"], max_iterations=9)

@@ -185,7 +185,8 @@ class Policy:
 
     def _is_evidence(self, document: Document) -> bool:
         grade = grade_of(document)
-        return grade is not None and grade.score >= self.filter_threshold
+        # One that failed says nothing: its 0.5 is below a high filter, the document is not.
+        return grade is not None and (grade.status == "failed" or grade.score >= self.filter_threshold)
 
 
 def _ladder(name: str, value: Any) -> tuple[Action, ...]:
