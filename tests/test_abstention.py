@@ -176,3 +176,10 @@ def test_a_whole_pipeline_tells_it_in_answer_and_record_and_not_in_the_trace(
     assert not {"canary", "chess"} & {word for span in ours for word in span.to_json().lower().split('"')}
     assert "chess" not in " ".join(span.to_json() for span in ours)
     assert [span for span in ours if span.name == "crag.route"][-1].attributes["crag.abstention.missing"] == 2
+
+
+def test_a_search_that_does_not_say_why_it_failed_ends_no_run() -> None:
+    """Anybody's retriever may report; a status is all that it must tell."""
+    retrieval = {"retrievers": {"own": {"status": "failed"}}}
+    said = CragRouter(on_ungraded="abstain").run(query=QUESTION, documents=[], retrieval=retrieval)["abstain"]
+    assert "The search by own failed." in said

@@ -142,7 +142,8 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
     for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
         if said["status"] != "ok":
             how = "failed" if said["status"] == "failed" else "reached only a part"
-            yield f"The search by {name} {how} ({said['kind']})."
+            why = f" ({said['kind']})" if said.get("kind") else ""
+            yield f"The search by {name} {how}{why}."
     if failed := decision["coverage"]["failed"]:
         yield f"{failed} could not be judged and may answer after all."
     yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["coverage"]["web"])) if text)
