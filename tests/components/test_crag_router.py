@@ -80,6 +80,21 @@ def test_the_graders_own_verdict_on_the_set_holds_whatever_the_thresholds() -> N
     assert by_mean["decision"]["verdict"] == "correct"
 
 
+def test_what_a_rule_approved_needs_no_word_of_a_grader_on_the_set() -> None:
+    """No grader was asked, so there is no report; and what one said of an earlier pass is about other documents."""
+    approved = docs(1.0, status="approved")
+    first = route(approved, aggregate="set")["decision"]
+    assert (first["verdict"], first["score"], first["judged_by"]) == ("correct", 1.0, "test")
+    router = CragRouter(aggregate="set")
+    report = {"set_score": 0.1, "verdict": "incorrect"}
+    before = router.run(query=QUESTION, documents=docs(0.1, tag="other "), report=report)["state"]
+    assert router.run(query=QUESTION, documents=approved, state=before)["generate"] == approved
+    failed = router.run(query=QUESTION, documents=docs(0.5, status="failed"), state=before)["state"]
+    assert failed.trail[-1]["score"] is None
+    after = router.run(query=QUESTION, documents=docs(1.0, status="approved", tag="new "), state=failed)
+    assert after["decision"]["verdict"] == "correct"
+
+
 def test_dropped_documents_are_on_record_with_score_and_reason() -> None:
     """Nothing disappears silently."""
     documents = [*docs(0.9, 0.1), Document(content="never graded")]

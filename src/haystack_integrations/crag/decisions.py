@@ -128,6 +128,8 @@ def judge(
     usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
     scores = usable if over == "all" else [score for score in usable if score >= thresholds.filter]
     low = any(score < thresholds.filter for score in usable)
+    if aggregate == "set" and (counts["approved"] == len(documents) or (counts["approved"] and set_score is None)):
+        aggregate = "max"  # a rule spoke, and no grader was asked about the set
     score = _aggregate(aggregate, scores, set_score)
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
