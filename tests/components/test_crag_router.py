@@ -225,6 +225,15 @@ def test_the_policy_says_what_a_run_ends_with_at_its_limit(
     assert ("abstain" in result) is not bool(given.get(score))
 
 
+def test_the_last_pass_answers_from_what_nobody_graded_when_there_is_no_other() -> None:
+    """A grader that gives no grade at all costs no evidence at a limit, as it costs none before."""
+    ungraded = [Document(content="passage 1"), Document(content="passage 2")]
+    settings: dict[str, Any] = {"on_ungraded": "refine", "max_iterations": 1}
+    assert route(ungraded, **settings)["generate"] == ungraded
+    assert route(ungraded, **settings, max_evidence=1)["generate"] == ungraded[:1]
+    assert "abstain" in route(ungraded, **settings, on_limit="generate_relevant")
+
+
 def test_the_last_pass_abstains_when_the_policy_says_so() -> None:
     """No document passed the filter in any pass: the router says that the documents do not answer."""
     settings: dict[str, Any] = {"max_iterations": 1, "on_limit": "generate_relevant", "abstention": "No idea."}

@@ -160,7 +160,9 @@ class Policy:
         sound = [document for document in pool if self._is_evidence(document)]
         if limit is not None:
             action = "abstain" if self.on_limit == "abstain" else "generate"
-            evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
+            # Where nobody gave a grade, nothing is in the pool, and what there is was called worse by nobody.
+            rest = list(pool) or judgement.kept[: self.max_evidence]
+            evidence = sound or (rest if self.on_limit == "generate" and not unsearched else [])
         else:
             evidence = [] if unsearched else judgement.kept or list(pool)
         # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.
