@@ -514,6 +514,15 @@ def test_a_mean_at_the_threshold_is_at_the_threshold_whatever_floats_make_of_it(
     assert route(docs(*[0.7] * count))["decision"]["verdict"] == "correct"
 
 
+@pytest.mark.parametrize(("score", "verdict"), [(0.69996, "ambiguous"), (0.29997, "incorrect"), (0.70004, "correct")])
+def test_the_score_on_record_is_on_the_side_of_the_thresholds_that_the_verdict_says(score: float, verdict: str) -> None:
+    """Rounded to four decimals, 0.69996 would be an ambiguous 0.7."""
+    decision = route(docs(score), filter_threshold=0.0)["decision"]
+    assert decision["verdict"] == verdict
+    assert decision["score"] == score
+    assert route(docs(0.123456), filter_threshold=0.0)["decision"]["score"] == 0.1235
+
+
 @pytest.mark.parametrize("score", [85, -0.1, float("nan"), float("inf"), True, "0.9"])
 def test_a_score_of_the_set_on_another_scale_is_refused(score: Any) -> None:
     router = CragRouter(aggregate="set")

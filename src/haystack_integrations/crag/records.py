@@ -12,7 +12,7 @@ from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
 from haystack_integrations.crag.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.thresholds import Thresholds
+from haystack_integrations.crag.thresholds import Thresholds, told
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, Mode
 
 FIRST_STRATEGY: Final = "first"
@@ -54,7 +54,7 @@ def decision_record(
         and what its replies were like; and of the retrieval, under that name, what was not searched.
     :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
     """
-    tried = state.queries[-1]
+    tried, score = state.queries[-1], judgement.score
     kept = [graded_entry(document) for document in judgement.kept]
     return {
         "iteration": state.iteration + 1,
@@ -62,7 +62,7 @@ def decision_record(
         "strategy": tried["strategy"] or FIRST_STRATEGY,
         "query": tried["query"],
         "verdict": judgement.verdict,
-        "score": None if judgement.score is None else round(judgement.score, 4),
+        "score": None if score is None else float(told(score, (thresholds.upper, thresholds.lower), digits=4)),
         "rule": choice.rule,
         "judged_by": judgement.rule,
         "action": choice.action,

@@ -24,8 +24,8 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
     Read a report.
 
     :param report: What grader and cascade say, and under `retrieval` what EvidenceJoiner says.
-    :returns: The same as plain JSON: costs as whole numbers, `reasons` a list, `verdict` in the package's own words, None
-        for a measurement that is no number.
+    :returns: The same as plain JSON: costs as whole numbers, `reasons` a list, `verdict` in our own words, and
+        None for a measurement that is no number.
     :raises ConfigurationError: For an entry that is not what its name says; None is as good as none.
     """
     said: dict[str, Any] = plain(report)
