@@ -61,6 +61,7 @@ def decision_record(
         "max_iterations": max_iterations,
         "strategy": tried["strategy"] or FIRST_STRATEGY,
         "query": tried["query"],
+        "after": state.action or None,
         "verdict": judgement.verdict,
         "score": None if score is None else float(told(score, (thresholds.upper, thresholds.lower), digits=4)),
         "rule": choice.rule,

@@ -30,7 +30,7 @@ class CragState:
     :param strategy: Name of the retrieval strategy of the coming pass; empty for the pipeline's first.
     :param weights: Fusion weights of that strategy, by retriever; empty for the joiner's own.
     :param queries: Search queries tried, each `{"query", "strategy"}`, in order.
-    :param action: The correction that leads to the coming pass; empty on the first.
+    :param action: The correction that leads to the coming pass; empty on the first, and where it had no other query.
     :param kept: Documents that a refinement carries into the coming pass.
     :param best: Best documents of all passes so far, best first.
     :param seen: Ids of all documents ever retrieved in this run.
