@@ -479,6 +479,16 @@ def test_a_web_that_answered_nothing_leaves_nothing_to_answer_from() -> None:
     assert after.trail[-1]["judged_by"] == "no_documents"
 
 
+@pytest.mark.parametrize(("status", "rule"), [("empty", "web_empty"), ("denied", "web_denied"), ("ok", "nothing_new")])
+def test_a_web_that_brings_nothing_new_makes_what_was_refined_no_better(status: Any, rule: str) -> None:
+    """Its best part alone would pass for correct. A second search that finds nothing leaves the status of the first."""
+    router = CragRouter(aggregate="min", on_ambiguous="web_and_refine", max_iterations=4)
+    good, weak = docs(0.9), docs(0.5, tag="weak ")
+    first = router.run(query=QUESTION, documents=[*good, *weak])["state"]
+    after = router.run(query=QUESTION, documents=good, state=replace(first, kept=(), web=status))["decision"]
+    assert (after["verdict"], after["judged_by"], after["rule"]) == ("ambiguous", rule, "nothing_new")
+
+
 def test_a_web_that_was_down_earlier_excuses_no_later_search_of_the_store() -> None:
     """What judges a pass is the correction that led to it."""
     router = CragRouter(on_ambiguous=["re_retrieve", "generate"], max_iterations=3)

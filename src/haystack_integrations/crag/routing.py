@@ -123,7 +123,7 @@ class Routing:
         if judgement.rule == SET_VERDICT:
             judgement = replace(judgement, correct_from=least)
         nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
-        if nothing_new and known.web != "ok" and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
+        if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
         return _doubted(judgement, report)
 
@@ -141,7 +141,9 @@ def _unchanged(judgement: Judgement, known: CragState) -> Judgement:
     """
     last = known.trail[-1]
     least = last["thresholds"].get("correct_from")
-    return replace(judgement, verdict=last["verdict"], score=last["score"], rule=f"web_{known.web}", correct_from=least)
+    # One that answered earlier in the run, and now with nothing or the same, counts as answered.
+    rule = "nothing_new" if known.web == "ok" else f"web_{known.web}"
+    return replace(judgement, verdict=last["verdict"], score=last["score"], rule=rule, correct_from=least)
 
 
 def _passed(known: CragState, done: Choice, decision: dict[str, Any]) -> CragState:
