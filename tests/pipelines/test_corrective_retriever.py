@@ -144,6 +144,22 @@ def test_more_is_judged_than_is_handed_on(store: Any) -> None:
     assert first["crag"]["documents_before"] == more["crag"]["documents_before"] == 3
 
 
+@pytest.mark.parametrize("asked", [{"top_k": 25}, {"top_k": 5, "candidates": 25}])
+def test_as_many_are_judged_and_handed_on_as_are_asked_for(in_memory_store: Any, asked: dict[str, int]) -> None:
+    """Joiner and router stop at 10 by themselves; whoever asked a retriever for 25 gets 25 from this one."""
+    fill(in_memory_store, [Document(content=f"A refund of {euros} euros is paid.") for euros in range(30)])
+
+    def retrieved(**settings: Any) -> dict[str, Any]:
+        grader = BatchRelevanceGrader(grading_by(lambda _: 0.5))
+        retriever = CorrectiveRetriever(in_memory_store, grader=grader, **asked, **settings)
+        return retriever.run(query="When is a refund paid?")
+
+    found = retrieved()
+    assert found["crag"]["documents_before"] == 25
+    assert len(found["documents"]) == len(found["crag"]["kept"]) == asked["top_k"]
+    assert retrieved(settings={"fuse": {"top_k": 3}})["crag"]["documents_before"] == 3
+
+
 def test_filters_of_a_run_take_the_place_of_the_components(store: Any) -> None:
     only = {"field": "meta.part", "operator": "==", "value": 2}
     retriever = CorrectiveRetriever(store, filters=only, mode="observe")
