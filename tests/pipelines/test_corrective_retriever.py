@@ -10,13 +10,15 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import DeserializationError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import FilterPolicy
-from makers import fill, grading_by
+from makers import fill, graded, grading_by
 
 from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
 from haystack_integrations.crag.components import BatchRelevanceGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import CorrectiveRetriever
+from haystack_integrations.crag.records import best
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 PAGES = (
@@ -219,3 +221,13 @@ def test_of_more_documents_than_asked_for_the_best_graded_are_handed_on() -> Non
     record = result["crag"]
     assert (record["documents_after"], [entry["score"] for entry in record["kept"]]) == (1, [0.95])
     assert [entry["reason"] for entry in record["discarded"]] == ["top_k", "top_k"]
+
+
+def test_the_record_tells_of_what_is_handed_on_in_its_order_and_its_origin() -> None:
+    """A page of the web that is left out of the best was not used."""
+    pages = [graded("the web", 0.4, "?"), graded("the handbook", 0.9, "?")]
+    pages[0] = annotate(pages[0], origin="web")
+    record = {"mode": "enforce", "discarded": [], "web_used": True, "documents_after": 2, "kept": []}
+    both, one = best(pages, record, 2), best(pages, record, 1)
+    assert [entry["id"] for entry in both["crag"]["kept"]] == [document.id for document in both["documents"]]
+    assert (both["crag"]["web_used"], one["crag"]["web_used"]) == (True, False)

@@ -158,7 +158,7 @@ def run_record(
         "tokens": {"in": total.tokens_in, "out": total.tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
-        "web_used": any(crag_meta(document).get("origin") == "web" for document in evidence),
+        "web_used": _is_web_used(evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
         "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": total.tokens_in + total.tokens_out},
         "trail": list(state.trail),
@@ -175,13 +175,15 @@ def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) ->
     :returns: `documents`, best first by their grades, as found where the run only observed; and `crag`, the record.
     """
     chosen = (best_first(documents) if record["mode"] == "enforce" else list(documents))[:most]
-    if len(chosen) == len(documents):
-        return {"documents": chosen, "crag": record}
     rest = [document for document in documents if all(document is not one for one in chosen)]
     cut = [dropped_entry(document, graded_entry(document)["score"], "top_k") for document in rest]
     kept = [graded_entry(document) for document in chosen]
     told = {"kept": kept, "documents_after": len(kept), "discarded": [*record["discarded"], *cut]}
-    return {"documents": chosen, "crag": {**record, **told}}
+    return {"documents": chosen, "crag": {**record, **told, "web_used": _is_web_used(chosen)}}
+
+
+def _is_web_used(evidence: Sequence[Document]) -> bool:
+    return any(crag_meta(document).get("origin") == "web" for document in evidence)
 
 
 def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:
