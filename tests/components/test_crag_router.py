@@ -506,6 +506,9 @@ def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:
     assert grade_of(result["generate"][0], question_id(QUESTION)) is not None
     decision = route([foreign])["decision"]
     assert (decision["verdict"], decision["coverage"]["reasons"]) == ("ungraded", ["not_graded"])
+    entry = decision["kept"][0]
+    entry = decision["kept"][0]
+    assert (entry["score"], entry["status"], entry["reason"]) == (0.5, "failed", "not_graded")
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def graded_entry(document: Document) -> dict[str, Any]:
     :param document: A graded document.
     :returns: `{"id", "score", "status", "grader", "reason"}`, and `source` where the document has one.
     """
-    grade = grade_of(document) or Grade(0.0, "failed", "none", "", "not_graded")
+    grade = grade_of(document) or Grade.failed("none", "", "not_graded")
     entry: dict[str, Any] = {"id": document.id, "score": grade.score, "status": grade.status, "grader": grade.grader}
     if grade.reason:
         entry["reason"] = grade.reason

@@ -134,17 +134,19 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
 
 def taken_up(documents: Iterable[Document], question: str) -> list[Document]:
     """
-    Tie grades that name no question, as somebody's own grader may write them, to the question at hand.
+    Tie grades that name no question, as somebody's own grader may write them, to the question at hand; take off others.
 
     :param documents: Documents as a router gets them; one with a grade that is none is left ungraded, with a warning.
     :param question: `question_id` of the question.
-    :returns: The documents, with copies of those whose grade is one for this question from now on.
+    :returns: The documents, with copies of those whose grade is one for this question from now on, or none any more:
+        on record it would pass for this question's.
     """
     taken, strange = [], []
     for document in documents:
         meta = crag_meta(document)
         grade = grade_of(document)
-        taken.append(annotate(document, question=question) if grade and not meta.get("question") else document)
+        tied = annotate(document, question=question) if grade and not meta.get("question") else document
+        taken.append(without_grade(tied) if grade and grade_of(tied, question) is None else tied)
         if grade is None and "score" in meta:
             strange.append({name: meta.get(name) for name in ("score", "status")})
     if strange:
