@@ -193,7 +193,7 @@ def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) ->
     for name, part in read(pipeline)["components"].items():
         if (kind := kinds.get(part["type"])) is not None:
             setting = _ROOM[kind]
-            usual = signature(kind.__init__).parameters[setting].default
+            usual = signature(vars(kind)["__init__"]).parameters[setting].default
             least = max(most, part.get("init_parameters", {}).get(setting, usual))
             roomy[name] = {setting: least, **settings.get(name, {})}
     return roomy
