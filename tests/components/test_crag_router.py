@@ -497,6 +497,22 @@ def test_a_web_that_was_down_earlier_excuses_no_later_search_of_the_store() -> N
     assert after.trail[-1]["judged_by"] == "no_documents"
 
 
+def test_two_texts_of_one_id_are_two_documents() -> None:
+    """Two stores may count from one, both: the answer of the second is not lost for what the first has there."""
+    first, second = (replace(document, id="1") for document in docs(0.1, 0.9))
+    result = route([first, second, replace(second, score=0.5)])
+    decision = result["decision"]
+    assert result["generate"] == [second]
+    assert [entry["score"] for entry in decision["kept"]] == [0.9]
+    assert [(entry["id"], entry["score"]) for entry in decision["discarded"]] == [("1", 0.1)]
+    assert decision["coverage"]["documents_in"] == 2
+    assert result["state"].grades == {}
+    report = {"set_score": 0.9, "verdict": "correct"}
+    weak = [first, replace(second, meta=docs(0.2)[0].meta)]
+    decision = CragRouter(aggregate="set").run(query=QUESTION, documents=weak, report=report)["decision"]
+    assert [entry["score"] for entry in (*decision["kept"], *decision["discarded"])] == [0.2, 0.1]
+
+
 def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:
     """As somebody's own grader may write it; one that was given for another question stays without effect."""
     said = {"score": 0.9, "status": "graded", "grader": "mine"}

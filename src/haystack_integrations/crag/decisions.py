@@ -166,7 +166,7 @@ def _never_empty(
     if kept or verdict != "correct":
         return kept, discarded
     best = best_first(documents)[0]
-    return [best], [entry for entry in discarded if entry["id"] != best.id]
+    return [best], [entry for document, entry in zip(documents, discarded, strict=True) if document is not best]
 
 
 def _counts(grades: Sequence[Grade | None]) -> dict[str, int]:

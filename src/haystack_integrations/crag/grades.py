@@ -196,14 +196,17 @@ def source_name(document: Document) -> str | None:
 
 def unite(first: Iterable[Document], *others: Iterable[Document]) -> list[Document]:
     """
-    Join lists of documents, each id once, in the order of first appearance.
+    Join lists of documents, each once, in the order of first appearance.
 
     :param first: The list whose version of a document wins.
     :param others: Further lists.
-    :returns: One list without repeated ids.
+    :returns: One list: no id of an earlier list again, and of one list none again with the same text. Two texts of one
+        id in one list, as two stores may give them, are two documents.
     """
-    by_id: dict[str, Document] = {}
+    united: dict[tuple[str, str | None], Document] = {}
     for documents in (first, *others):
+        earlier = {id_ for id_, _ in united}
         for document in documents:
-            by_id.setdefault(document.id, document)
-    return list(by_id.values())
+            if document.id not in earlier:
+                united.setdefault((document.id, document.content), document)
+    return list(united.values())

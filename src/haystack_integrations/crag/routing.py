@@ -1,5 +1,6 @@
 """One decision, from graded documents to the next state: judge, choose, write down. CragRouter gives it sockets."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -202,6 +203,7 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
 
 
 def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:
-    """Collect the grades of this pass by document id; a failed one may be tried again."""
-    grades = {document.id: grade_of(document, question) for document in documents}
+    """Collect the grades of this pass by document id; a failed one may be tried again, and one of two of an id."""
+    ids = Counter(document.id for document in documents)
+    grades = {document.id: grade_of(document, question) for document in documents if ids[document.id] == 1}
     return {id_: asdict(grade) for id_, grade in grades.items() if grade is not None and grade.status != "failed"}
