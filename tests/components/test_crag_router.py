@@ -232,6 +232,9 @@ def test_the_last_pass_answers_from_what_nobody_graded_when_there_is_no_other() 
     assert route(ungraded, **settings)["generate"] == ungraded
     assert route(ungraded, **settings, max_evidence=1)["generate"] == ungraded[:1]
     assert "abstain" in route(ungraded, **settings, on_limit="generate_relevant")
+    router = CragRouter(on_ungraded="web")
+    first = router.run(query=QUESTION, documents=ungraded)["web"]
+    assert router.run(query=QUESTION, documents=[], state=replace(first, web="failed"))["generate"] == ungraded
 
 
 def test_the_last_pass_abstains_when_the_policy_says_so() -> None:

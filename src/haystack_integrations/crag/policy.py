@@ -113,9 +113,11 @@ class Policy:
         :param documents: Graded documents of this pass.
         :param state: What the run knows so far.
         :param question: `question_id` of the question.
-        :returns: At most `max_evidence` documents, best first; the newest grade of a document counts.
+        :returns: At most `max_evidence` documents, best first; the newest grade of a document counts. Those without one
+            only from a pass in which none has any.
         """
-        graded = [document for document in documents if grade_of(document, question) is not None]
+        # Where nobody gave a grade, nobody called one of them worse than another.
+        graded = [one for one in documents if grade_of(one, question) is not None] or list(documents)
         replaced = state.action in WEB_ACTIONS and graded
         return best_first(graded if replaced else unite(graded, state.best))[: self.max_evidence]
 
@@ -160,9 +162,7 @@ class Policy:
         sound = [document for document in pool if self._is_evidence(document)]
         if limit is not None:
             action = "abstain" if self.on_limit == "abstain" else "generate"
-            # Where nobody gave a grade, nothing is in the pool, and what there is was called worse by nobody.
-            rest = list(pool) or judgement.kept[: self.max_evidence]
-            evidence = sound or (rest if self.on_limit == "generate" and not unsearched else [])
+            evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
         else:
             evidence = [] if unsearched else judgement.kept or list(pool)
         # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.
