@@ -130,7 +130,7 @@ class AnswerGenerator(ChatBacked):
         return {"replies": [apology(self.apology, error, meta or {})]}
 
     def _told(self, span: Span, replies: list[ChatMessage]) -> dict[str, Any]:
-        """Put model, finish reason and tokens on the span; no reply, or none with text, is a failure that has a price."""
+        """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
         first = replies[0] if replies else ChatMessage.from_assistant("")
         set_tags(span, reply_tags(first))
