@@ -5,7 +5,8 @@ from typing import Any
 from haystack import component
 
 from haystack_integrations.crag.budget import Budget
-from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+from haystack_integrations.crag.errors import QuestionError
+from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import check_mode
 from haystack_integrations.crag.settings import check_whole
@@ -110,8 +111,5 @@ def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:
     """Check a strategy and give it in the state's words."""
     if strategy is None:
         return {}
-    is_one = isinstance(strategy, dict) and set(strategy) == {"name", "weights"}
-    if not is_one or not isinstance(strategy["weights"], dict):
-        msg = f"a strategy needs a name and weights by retriever, but got {strategy!r}"
-        raise ConfigurationError(msg)
+    check_strategy(strategy)
     return {"strategy": str(strategy["name"]), "weights": dict(strategy["weights"])}
