@@ -123,3 +123,11 @@ def test_weights_that_no_list_can_be_fused_by_are_refused_when_they_are_set(weig
     own = {"name": "the joiner's own", "weights": {}}
     assert QueryExpander(strategies=[{**own, "expand": True}]).strategies
     assert QuestionGuard(strategy=own).run(query="Who?")["state"].weights == {}
+
+
+@pytest.mark.parametrize("question", ["\u200b", "\ufeff \u200e", "\x00\x07", "\u2060\n"])
+def test_a_question_that_nobody_can_see_is_an_empty_one(question: str) -> None:
+    """As a browser's clipboard leaves it: no retriever finds anything for it, and no reader could tell why."""
+    with pytest.raises(QuestionError, match="the question is empty: none of its characters can be seen"):
+        QuestionGuard().run(query=question)
+    assert QuestionGuard().run(query=f"Emma{question}?")["query"] == f"Emma{question}?"

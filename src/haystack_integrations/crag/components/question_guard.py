@@ -9,6 +9,7 @@ from haystack_integrations.crag.errors import QuestionError
 from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import check_mode
+from haystack_integrations.crag.query_text import one_line
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import WebStatus
@@ -97,6 +98,9 @@ class QuestionGuard:
                 "send it as UTF-8 text"
             )
             raise QuestionError(msg) from None
+        if not one_line(query):
+            msg = "the question is empty: none of its characters can be seen; ask one with at least one word"
+            raise QuestionError(msg)
         if top_k is not None:
             check_whole("top_k", top_k)
         Budget.of(budget)
