@@ -183,3 +183,18 @@ def test_a_whole_pipeline_tells_it_in_answer_and_record_and_not_in_the_trace(
     assert not {"canary", "chess"} & {word for span in ours for word in span.to_json().lower().split('"')}
     assert "chess" not in " ".join(span.to_json() for span in ours)
     assert [span for span in ours if span.name == "crag.route"][-1].attributes["crag.abstention.missing"] == 2
+
+
+def test_a_search_that_does_not_say_why_it_failed_ends_no_run() -> None:
+    """Anybody's retriever may report; a status is all that it must tell."""
+    retrieval = {"retrievers": {"own": {"status": "failed"}}}
+    said = CragRouter(on_ungraded="abstain").run(query=QUESTION, documents=[], retrieval=retrieval)["abstain"]
+    assert "The search by own failed." in said
+
+
+def test_a_score_just_below_a_limit_does_not_read_as_if_it_reached_it() -> None:
+    """0.696 is 0.70 in two decimals, and 0.70 would be enough."""
+    found = lines(abstain([doc("a canoe", 0.696)]))[1]
+    assert "relevance of 0.70." in found
+    assert "judged ambiguous (0.696, where 0.70 is enough)" in found
+    assert "relevance of 0.298; evidence begins at 0.30" in lines(abstain([doc("a canoe", 0.298)]))[1]

@@ -53,6 +53,17 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
     assert plain(object).startswith("<class")
 
 
+def test_a_measurement_that_is_no_number_is_null_in_the_record() -> None:
+    """JSON has no NaN: one would make the whole record unreadable to who reads it strictly."""
+    signals = {"spread": float("nan"), "documents": [{"ratio": np.float64("inf"), "sure": np.float64(0.5)}]}
+    retrieval = {"retrievers": {"own": {"recall": float("nan")}}}
+    decision = decided({"signals": signals, "cascade": {"asked": 0, "share": float("-inf")}}, retrieval)
+    told = json.loads(json.dumps(decision, allow_nan=False))
+    assert told["signals"] == {"spread": None, "documents": [{"ratio": None, "sure": 0.5}]}
+    assert type(decision["signals"]["documents"][0]["sure"]) is float
+    assert told["cascade"]["share"] is told["retrieval"]["retrievers"]["own"]["recall"] is None
+
+
 @pytest.mark.parametrize("verdict", ["good", {"verdict": "good"}, 0.9])
 def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
     verdict: object, caplog: pytest.LogCaptureFixture
@@ -73,6 +84,9 @@ def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
         ({"verdict": {"verdict": "correct", "correct_from": "x"}}, "got 'x' as verdict.correct_from"),
         ({"signals": 0.5}, "got 0.5 as signals in the grader's report, wanted a mapping"),
         ({"set_score": 85}, "wanted a number from 0 to 1; divide by its maximum"),
+        ({"set_score": float("nan")}, "got nan as set_score"),
+        ({"verdict": {"verdict": "correct", "correct_from": float("nan")}}, "got nan as verdict.correct_from"),
+        ({"limit": 10}, "got 10 as limit in the grader's report, wanted one of ['llm_calls', 'tokens', 'deadline']"),
     ],
 )
 def test_what_is_not_what_its_name_says_is_refused(report: dict[str, Any], told: str) -> None:

@@ -45,3 +45,10 @@ def test_a_state_is_never_changed_in_place_and_so_never_copied() -> None:
 def test_the_limit_that_is_reached_is_named(budget: Budget, usage: Usage, limit: str | None) -> None:
     """None while something is left of everything."""
     assert CragState.start("q", budget=budget, usage=usage).exhausted() == limit
+
+
+@pytest.mark.parametrize(("left", "beside", "limit"), [(100, 0, None), (199, 1, "tokens"), (200, 1, None)])
+def test_a_call_leaves_tokens_to_those_that_run_beside_it(left: int, beside: int, limit: str | None) -> None:
+    """Each by itself would fit into what is left; together they would exceed it."""
+    state = CragState.start("q", budget=Budget(tokens=1_000), usage=Usage(1, 1_000 - left, 0))
+    assert state.forbids(100, beside) == limit

@@ -11,7 +11,7 @@ import pytest
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk
-from makers import scripted
+from makers import graded, scripted
 
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
@@ -232,3 +232,23 @@ def test_a_reply_without_text_is_no_answer(text: str) -> None:
     assert (reply.text, reply.meta["crag_failure"]) == (AnswerGenerator(MockChatGenerator("x")).apology, "no_text")
     with pytest.raises(ValueError, match="without any text"):
         AnswerGenerator(MockChatGenerator(text), on_failure="raise").run([ChatMessage.from_user("Who?")])
+
+
+class Silent:
+    """A chat generator that was asked and gives no reply at all, as a filter in front of a model may leave it."""
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        """Give nothing."""
+        return {"replies": []}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_model_that_gives_no_reply_was_asked_and_failed(asynchronous: bool) -> None:
+    """Not an answer that nobody asked for: it is counted, and the record says why there is none."""
+    reply = ask(AnswerGenerator(Silent()), asynchronous=asynchronous)
+    assert reply.meta["crag_failure"] == "no_text"
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    crag = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
+    assert (crag["answer"]["status"], crag["llm_calls"]) == ("failed", 1)
+    assert crag["coverage"]["reasons"] == ["answer_failed:no_text"]

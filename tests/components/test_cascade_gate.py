@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document
 from makers import graded, grading_by, scripted
@@ -73,6 +74,22 @@ def test_without_a_verdict_the_documents_decide(scores: tuple[float, ...], asked
     result = CascadeGate().run(query=QUESTION, documents=docs(*scores), report={"set_score": 0.5})
     assert result["report"]["cascade"] == {"asked": asked, "verdict": None, "certainty": None, "calibrated": None}
     assert ("undecided" in result) == bool(asked)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "certainty"),
+    [
+        ("correct", None),
+        ({"verdict": "correct", "probabilities": {"correct": "high"}}, None),
+        ({"verdict": "correct", "probabilities": [0.9]}, None),
+        ({"verdict": "correct", "probabilities": {"correct": np.float32(0.75)}}, 0.75),
+    ],
+)
+def test_a_scorers_word_without_a_probability_is_not_sure(verdict: Any, certainty: float | None) -> None:
+    """A word alone is a verdict to the router; how sure it is, nobody knows, so the model is asked."""
+    result = CascadeGate().run(query=QUESTION, documents=docs(0.5), report={"verdict": verdict, "set_score": 0.9})
+    assert result["report"]["cascade"] == {"asked": 1, "verdict": "correct", "certainty": certainty, "calibrated": None}
+    assert "undecided" in result
 
 
 def test_where_no_document_is_between_the_scorers_unsure_verdict_stands() -> None:

@@ -80,6 +80,21 @@ def test_the_graders_own_verdict_on_the_set_holds_whatever_the_thresholds() -> N
     assert by_mean["decision"]["verdict"] == "correct"
 
 
+def test_what_a_rule_approved_needs_no_word_of_a_grader_on_the_set() -> None:
+    """No grader was asked, so there is no report; and what one said of an earlier pass is about other documents."""
+    approved = docs(1.0, status="approved")
+    first = route(approved, aggregate="set")["decision"]
+    assert (first["verdict"], first["score"], first["judged_by"]) == ("correct", 1.0, "test")
+    router = CragRouter(aggregate="set")
+    report = {"set_score": 0.1, "verdict": "incorrect"}
+    before = router.run(query=QUESTION, documents=docs(0.1, tag="other "), report=report)["state"]
+    assert router.run(query=QUESTION, documents=approved, state=before)["generate"] == approved
+    failed = router.run(query=QUESTION, documents=docs(0.5, status="failed"), state=before)["state"]
+    assert failed.trail[-1]["score"] is None
+    after = router.run(query=QUESTION, documents=docs(1.0, status="approved", tag="new "), state=failed)
+    assert after["decision"]["verdict"] == "correct"
+
+
 def test_dropped_documents_are_on_record_with_score_and_reason() -> None:
     """Nothing disappears silently."""
     documents = [*docs(0.9, 0.1), Document(content="never graded")]
@@ -141,6 +156,24 @@ def test_a_failed_grade_never_leads_to_a_web_search(action: str) -> None:
     assert "web" in route(all_failed, on_ungraded="web")
 
 
+@pytest.mark.parametrize("asked", ["web", "web_and_refine"])
+@pytest.mark.parametrize("instead", ["refine", "re_retrieve"])
+def test_what_goes_along_is_chosen_by_what_is_done_in_place_of_the_web(asked: Any, instead: Any) -> None:
+    """A refinement takes the kept along, another retrieval drops all, whatever the web would have kept."""
+    documents = [*docs(0.35, tag="weak "), *docs(0.5, status="failed")]
+    result = route(documents, on_ambiguous=asked, on_ungraded=instead)
+    assert result["decision"]["rule"] == "grader_partial"
+    assert list(result[instead].kept) == (documents if instead == "refine" else [])
+
+
+def test_a_failed_grade_is_no_irrelevant_one_where_the_filter_is_high() -> None:
+    """Its 0.5 is below a filter of 0.6; what was not judged is evidence at the limit all the same."""
+    documents = docs(0.5, 0.5, status="failed")
+    settings = {"filter_threshold": 0.6, "on_limit": "generate_relevant", "on_ungraded": "refine"}
+    assert route(documents, **settings, max_iterations=1)["generate"] == documents
+    assert route([*documents, *docs(0.4, tag="low ")], **settings, max_iterations=1)["generate"] == documents
+
+
 def test_a_ladder_names_an_action_for_each_pass() -> None:
     """The last rung stays."""
     router = CragRouter(on_ambiguous=["refine", "re_retrieve", "web"], max_iterations=9)
@@ -190,6 +223,18 @@ def test_the_policy_says_what_a_run_ends_with_at_its_limit(
     result = route(docs(score), max_iterations=1, on_limit=on_limit)
     assert [grade_of(d).score for d in result.get("generate", [])] == given.get(score, [])  # type: ignore[union-attr]
     assert ("abstain" in result) is not bool(given.get(score))
+
+
+def test_the_last_pass_answers_from_what_nobody_graded_when_there_is_no_other() -> None:
+    """A grader that gives no grade at all costs no evidence at a limit, as it costs none before."""
+    ungraded = [Document(content="passage 1"), Document(content="passage 2")]
+    settings: dict[str, Any] = {"on_ungraded": "refine", "max_iterations": 1}
+    assert route(ungraded, **settings)["generate"] == ungraded
+    assert route(ungraded, **settings, max_evidence=1)["generate"] == ungraded[:1]
+    assert "abstain" in route(ungraded, **settings, on_limit="generate_relevant")
+    router = CragRouter(on_ungraded="web")
+    first = router.run(query=QUESTION, documents=ungraded)["web"]
+    assert router.run(query=QUESTION, documents=[], state=replace(first, web="failed"))["generate"] == ungraded
 
 
 def test_the_last_pass_abstains_when_the_policy_says_so() -> None:
@@ -437,12 +482,38 @@ def test_a_web_that_answered_nothing_leaves_nothing_to_answer_from() -> None:
     assert after.trail[-1]["judged_by"] == "no_documents"
 
 
+@pytest.mark.parametrize(("status", "rule"), [("empty", "web_empty"), ("denied", "web_denied"), ("ok", "nothing_new")])
+def test_a_web_that_brings_nothing_new_makes_what_was_refined_no_better(status: Any, rule: str) -> None:
+    """Its best part alone would pass for correct. A second search that finds nothing leaves the status of the first."""
+    router = CragRouter(aggregate="min", on_ambiguous="web_and_refine", max_iterations=4)
+    good, weak = docs(0.9), docs(0.5, tag="weak ")
+    first = router.run(query=QUESTION, documents=[*good, *weak])["state"]
+    after = router.run(query=QUESTION, documents=good, state=replace(first, kept=(), web=status))["decision"]
+    assert (after["verdict"], after["judged_by"], after["rule"]) == ("ambiguous", rule, "nothing_new")
+
+
 def test_a_web_that_was_down_earlier_excuses_no_later_search_of_the_store() -> None:
     """What judges a pass is the correction that led to it."""
     router = CragRouter(on_ambiguous=["re_retrieve", "generate"], max_iterations=3)
     first = router.run(query=QUESTION, documents=docs(0.5))["state"]
     after = router.run(query=QUESTION, documents=[], state=replace(first, web="failed"))["outcome"]
     assert after.trail[-1]["judged_by"] == "no_documents"
+
+
+def test_two_texts_of_one_id_are_two_documents() -> None:
+    """Two stores may count from one, both: the answer of the second is not lost for what the first has there."""
+    first, second = (replace(document, id="1") for document in docs(0.1, 0.9))
+    result = route([first, second, replace(second, score=0.5)])
+    decision = result["decision"]
+    assert result["generate"] == [second]
+    assert [entry["score"] for entry in decision["kept"]] == [0.9]
+    assert [(entry["id"], entry["score"]) for entry in decision["discarded"]] == [("1", 0.1)]
+    assert decision["coverage"]["documents_in"] == 2
+    assert result["state"].grades == {}
+    report = {"set_score": 0.9, "verdict": "correct"}
+    weak = [first, replace(second, meta=docs(0.2)[0].meta)]
+    decision = CragRouter(aggregate="set").run(query=QUESTION, documents=weak, report=report)["decision"]
+    assert [entry["score"] for entry in (*decision["kept"], *decision["discarded"])] == [0.2, 0.1]
 
 
 def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:
@@ -454,6 +525,9 @@ def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:
     assert grade_of(result["generate"][0], question_id(QUESTION)) is not None
     decision = route([foreign])["decision"]
     assert (decision["verdict"], decision["coverage"]["reasons"]) == ("ungraded", ["not_graded"])
+    entry = decision["kept"][0]
+    entry = decision["kept"][0]
+    assert (entry["score"], entry["status"], entry["reason"]) == (0.5, "failed", "not_graded")
 
 
 @pytest.mark.parametrize(
@@ -470,6 +544,15 @@ def test_failed_grades_degrade_the_coverage_without_a_report(statuses: str, reas
 @pytest.mark.parametrize("count", range(1, 30))
 def test_a_mean_at_the_threshold_is_at_the_threshold_whatever_floats_make_of_it(count: int) -> None:
     assert route(docs(*[0.7] * count))["decision"]["verdict"] == "correct"
+
+
+@pytest.mark.parametrize(("score", "verdict"), [(0.69996, "ambiguous"), (0.29997, "incorrect"), (0.70004, "correct")])
+def test_the_score_on_record_is_on_the_side_of_the_thresholds_that_the_verdict_says(score: float, verdict: str) -> None:
+    """Rounded to four decimals, 0.69996 would be an ambiguous 0.7."""
+    decision = route(docs(score), filter_threshold=0.0)["decision"]
+    assert decision["verdict"] == verdict
+    assert decision["score"] == score
+    assert route(docs(0.123456), filter_threshold=0.0)["decision"]["score"] == 0.1235
 
 
 @pytest.mark.parametrize("score", [85, -0.1, float("nan"), float("inf"), True, "0.9"])

@@ -137,7 +137,7 @@ def test_the_same_query_is_never_sent_twice_with_the_same_strategy(question: str
         ({"n": 0}, "from 1 to 10"),
         ({"n": 11}, "from 1 to 10"),
         ({"timeout_s": 0}, "> 0"),
-        ({"strategies": [{"name": "x"}]}, "needs name and weights"),
+        ({"strategies": [{"name": "x"}]}, "needs a name and weights"),
         ({"synonyms": {"a": "b"}}, "for the term 'a'"),
         ({"mode": "multi", "template": "{{ query }}"}, "'question'"),
         ({"mode": "multi", "template": "Write something."}, "shows no"),

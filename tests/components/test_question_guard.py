@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 
@@ -109,3 +110,24 @@ def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
         QuestionGuard(budget=budget)
     with pytest.raises(ConfigurationError, match=r"wanted|must be"):
         QuestionGuard().run(query="q", budget=budget)
+
+
+@pytest.mark.parametrize("weights", [{"bm25": "x"}, {"bm25": -1}, {"bm25": None}, {"bm25": float("nan")}, "bm25", None])
+def test_weights_that_no_list_can_be_fused_by_are_refused_when_they_are_set(weights: Any) -> None:
+    """At both doors of a strategy, and not in the middle of a run, where fusion would fail or turn the order round."""
+    strategy = {"name": "keywords", "weights": weights}
+    with pytest.raises(ConfigurationError, match="weights by retriever, finite numbers >= 0, but got"):
+        QuestionGuard(strategy=strategy)
+    with pytest.raises(ConfigurationError, match="weights by retriever, finite numbers >= 0, and may have expand, but"):
+        QueryExpander(strategies=[strategy])
+    own = {"name": "the joiner's own", "weights": {}}
+    assert QueryExpander(strategies=[{**own, "expand": True}]).strategies
+    assert QuestionGuard(strategy=own).run(query="Who?")["state"].weights == {}
+
+
+@pytest.mark.parametrize("question", ["\u200b", "\ufeff \u200e", "\x00\x07", "\u2060\n"])
+def test_a_question_that_nobody_can_see_is_an_empty_one(question: str) -> None:
+    """As a browser's clipboard leaves it: no retriever finds anything for it, and no reader could tell why."""
+    with pytest.raises(QuestionError, match="the question is empty: none of its characters can be seen"):
+        QuestionGuard().run(query=question)
+    assert QuestionGuard().run(query=f"Emma{question}?")["query"] == f"Emma{question}?"

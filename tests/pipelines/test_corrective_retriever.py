@@ -10,13 +10,15 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import DeserializationError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import FilterPolicy
-from makers import fill, grading_by
+from makers import fill, graded, grading_by
 
 from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
 from haystack_integrations.crag.components import BatchRelevanceGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import CorrectiveRetriever
+from haystack_integrations.crag.records import best
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 PAGES = (
@@ -144,6 +146,22 @@ def test_more_is_judged_than_is_handed_on(store: Any) -> None:
     assert first["crag"]["documents_before"] == more["crag"]["documents_before"] == 3
 
 
+@pytest.mark.parametrize("asked", [{"top_k": 25}, {"top_k": 5, "candidates": 25}])
+def test_as_many_are_judged_and_handed_on_as_are_asked_for(in_memory_store: Any, asked: dict[str, int]) -> None:
+    """Joiner and router stop at 10 by themselves; whoever asked a retriever for 25 gets 25 from this one."""
+    fill(in_memory_store, [Document(content=f"A refund of {euros} euros is paid.") for euros in range(30)])
+
+    def retrieved(**settings: Any) -> dict[str, Any]:
+        grader = BatchRelevanceGrader(grading_by(lambda _: 0.5))
+        retriever = CorrectiveRetriever(in_memory_store, grader=grader, **asked, **settings)
+        return retriever.run(query="When is a refund paid?")
+
+    found = retrieved()
+    assert found["crag"]["documents_before"] == 25
+    assert len(found["documents"]) == len(found["crag"]["kept"]) == asked["top_k"]
+    assert retrieved(settings={"fuse": {"top_k": 3}})["crag"]["documents_before"] == 3
+
+
 def test_filters_of_a_run_take_the_place_of_the_components(store: Any) -> None:
     only = {"field": "meta.part", "operator": "==", "value": 2}
     retriever = CorrectiveRetriever(store, filters=only, mode="observe")
@@ -204,3 +222,13 @@ def test_of_more_documents_than_asked_for_the_best_graded_are_handed_on() -> Non
     record = result["crag"]
     assert (record["documents_after"], [entry["score"] for entry in record["kept"]]) == (1, [0.95])
     assert [entry["reason"] for entry in record["discarded"]] == ["top_k", "top_k"]
+
+
+def test_the_record_tells_of_what_is_handed_on_in_its_order_and_its_origin() -> None:
+    """A page of the web that is left out of the best was not used."""
+    pages = [graded("the web", 0.4, "?"), graded("the handbook", 0.9, "?")]
+    pages[0] = annotate(pages[0], origin="web")
+    record = {"mode": "enforce", "discarded": [], "web_used": True, "documents_after": 2, "kept": []}
+    both, one = best(pages, record, 2), best(pages, record, 1)
+    assert [entry["id"] for entry in both["crag"]["kept"]] == [document.id for document in both["documents"]]
+    assert (both["crag"]["web_used"], one["crag"]["web_used"]) == (True, False)

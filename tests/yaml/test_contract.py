@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Document, Pipeline
-from makers import fill, grading_by, scripted
+from makers import asked, fill, grading_by, run_by_door, scripted
+from metasearch import Metasearch
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.pipelines import export, load, names
@@ -133,3 +134,30 @@ def test_the_folder_is_flat_and_holds_only_pipelines() -> None:
     """Hayhooks takes a sub-folder for a wrapper, and Python would take an __init__.py for a package."""
     folder = Path(str(read.__globals__["files"]("haystack_integrations.crag"))) / "yaml"
     assert {path.suffix for path in folder.iterdir()} == {".yml"}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("name", ["paper_rag", "strict_rag"])
+def test_a_rewriter_without_another_query_starts_no_second_run_beside_the_first(
+    name: str, asynchronous: bool, in_memory_store: Any, metasearch: Metasearch
+) -> None:
+    """A question of one word has no other query for the web: what comes then is judged once, with the run's state."""
+    calls = []
+
+    def reply(messages: Any) -> str:
+        calls.append(messages)
+        text, documents = messages[-1].text, asked(messages)
+        if documents:
+            return json.dumps({"evaluations": [{"id": key, "score": 0.5} for key in documents]})
+        return "By Austen [1]." if "passage-" in text else "emma"
+
+    fill(in_memory_store, [Document(content="Emma is a novel."), Document(content="Emma was a film.")])
+    metasearch.finds(["Emma is on the web."])
+    router = {"max_iterations": 3, "upper": 1.0, "lower": 0.0}
+    rag = load(name, store=in_memory_store, generator=scripted(reply), router=router)
+    crag = run_by_door(rag, asynchronous=asynchronous, query="Emma")["crag"]
+    assert (len(crag["trail"]), crag["documents_before"]) == (3, 2)
+    assert [decision["after"] for decision in crag["trail"]] == [None, "web_and_refine", "web_and_refine"]
+    assert crag["trail"][-1]["judged_by"] == "nothing_new"
+    assert crag["llm_calls"] == len(calls)
+    assert metasearch.queries == ["emma"]

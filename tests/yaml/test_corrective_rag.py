@@ -63,6 +63,18 @@ def test_incorrect_in_every_pass_ends_with_the_sentence_that_says_so(store: Any,
 
 
 @BOTH_DOORS
+def test_a_correction_that_had_no_other_query_is_none(store: Any, asynchronous: bool) -> None:
+    """A question of stop words has no other wording: nothing was searched again, and nothing was corrected."""
+    crag = run(store, grading_by(lambda _: 0.1), asynchronous=asynchronous, query="What are the of and?")["crag"]
+    assert [decision["action"] for decision in crag["trail"]] == ["re_retrieve", "abstain"]
+    assert [decision["after"] for decision in crag["trail"]] == [None, None]
+    assert (crag["corrected"], crag["strategy"]) == (False, "none")
+    crag = run(store, grading_by(lambda _: 0.1), asynchronous=asynchronous)["crag"]
+    assert [decision["after"] for decision in crag["trail"]] == [None, "re_retrieve"]
+    assert (crag["corrected"], crag["strategy"]) == (True, "expand")
+
+
+@BOTH_DOORS
 def test_ungraded_evidence_is_answered_from_with_a_visible_warning(store: Any, asynchronous: bool) -> None:
     """An outage of the grader is not irrelevance, and nothing goes to the web."""
     result = run(store, scripted("no judgement today"), asynchronous=asynchronous)

@@ -15,6 +15,7 @@ from haystack_integrations.crag.decisions import best_first
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.text import words
+from haystack_integrations.crag.thresholds import told
 from haystack_integrations.crag.web.sanitise import sanitize_text
 from haystack_integrations.crag.wording import ask
 
@@ -140,17 +141,19 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
         named = f" is {_quoted(best['name'])} with" if best["name"] else " has"
         is_below = best["score"] < thresholds["filter"]
         why = f"; evidence begins at {thresholds['filter']:.2f}" if is_below else ""
-        yield f"The best{named} a relevance of {best['score']:.2f}{why}."
+        yield f"The best{named} a relevance of {told(best['score'], [thresholds['filter']])}{why}."
         if verdict in ("ambiguous", "incorrect") and not is_below:
             is_told = score is not None and score < thresholds["upper"]
-            numbers = f" ({score:.2f}, where {thresholds['upper']:.2f} is enough)" if is_told else ""
+            upper = thresholds["upper"]
+            numbers = f" ({told(score, [upper])}, where {upper:.2f} is enough)" if is_told else ""
             yield f"Taken together, what was found is judged {verdict}{numbers}."
             if (least := thresholds.get("correct_from")) is not None:
                 yield f"Only what is correct with a probability of {least:.2f} is answered from, to be seldom wrong."
     for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
         if said["status"] != "ok":
             how = "failed" if said["status"] == "failed" else "reached only a part"
-            yield f"The search by {name} {how} ({said['kind']})."
+            why = f" ({said['kind']})" if said.get("kind") else ""
+            yield f"The search by {name} {how}{why}."
     if failed := decision["coverage"]["failed"]:
         yield f"{failed} could not be judged and may answer after all."
     yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["coverage"]["web"])) if text)

@@ -37,17 +37,14 @@ def corrections_of(state: CragState) -> list[str]:
     List the corrections of a run that were carried out, in order.
 
     :param state: What the run knows, with at least one decision.
-    :returns: Actions; none where the mode only observes, and none by a web that was not searched or did not answer.
+    :returns: Actions; none where the mode only observes, none for which there was no other query, and none by a web
+        that was not searched or did not answer.
     """
     if state.trail[-1]["mode"] != "enforce":
         return []
-    actions = []
-    webs = [*(after["coverage"]["web"] for after in state.trail[1:]), state.web]
-    for decision, web in zip(state.trail, webs, strict=True):
-        done = decision["action"]
-        done = _WITHOUT_WEB.get(done, done) if web in NO_WEB else done
-        actions += [done] if done in LOOP_ACTIONS else []
-    return actions
+    led = [(decision["after"] or "", decision["coverage"]["web"]) for decision in state.trail]
+    done = [_WITHOUT_WEB.get(action, action) if web in NO_WEB else action for action, web in led]
+    return [action for action in done if action in LOOP_ACTIONS]
 
 
 def strategy_of(actions: Sequence[str]) -> str:

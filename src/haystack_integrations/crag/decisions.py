@@ -128,6 +128,8 @@ def judge(
     usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
     scores = usable if over == "all" else [score for score in usable if score >= thresholds.filter]
     low = any(score < thresholds.filter for score in usable)
+    if aggregate == "set" and (counts["approved"] == len(documents) or (counts["approved"] and set_score is None)):
+        aggregate = "max"  # a rule spoke, and no grader was asked about the set
     score = _aggregate(aggregate, scores, set_score)
     if score is None:
         return Judgement("incorrect", None, "lower_threshold", kept, discarded, counts)
@@ -164,7 +166,7 @@ def _never_empty(
     if kept or verdict != "correct":
         return kept, discarded
     best = best_first(documents)[0]
-    return [best], [entry for entry in discarded if entry["id"] != best.id]
+    return [best], [entry for document, entry in zip(documents, discarded, strict=True) if document is not best]
 
 
 def _counts(grades: Sequence[Grade | None]) -> dict[str, int]:
@@ -214,7 +216,7 @@ def graded_entry(document: Document) -> dict[str, Any]:
     :param document: A graded document.
     :returns: `{"id", "score", "status", "grader", "reason"}`, and `source` where the document has one.
     """
-    grade = grade_of(document) or Grade(0.0, "failed", "none", "", "not_graded")
+    grade = grade_of(document) or Grade.failed("none", "", "not_graded")
     entry: dict[str, Any] = {"id": document.id, "score": grade.score, "status": grade.status, "grader": grade.grader}
     if grade.reason:
         entry["reason"] = grade.reason

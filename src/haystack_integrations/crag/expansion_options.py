@@ -8,6 +8,7 @@ from haystack_integrations.crag.chat_backed import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion import check_synonyms, load_synonyms
 from haystack_integrations.crag.expansion_prompt import ExpansionPrompt
+from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.settings import check_positive, check_whole
 
 ExpansionMode = Literal["synonyms", "llm", "web", "multi", "decompose"]
@@ -76,11 +77,5 @@ class ExpansionOptions:
 
 def _checked_strategies(strategies: Any) -> Sequence[Mapping[str, Any]]:
     for strategy in strategies or ():
-        if not isinstance(strategy, Mapping) or not {"name", "weights"} <= set(strategy) <= {
-            "name",
-            "weights",
-            "expand",
-        }:
-            msg = f"a strategy needs name and weights, and may have expand, but got {strategy!r}"
-            raise ConfigurationError(msg)
+        check_strategy(strategy, "expand")
     return tuple(strategies or ())

@@ -44,6 +44,23 @@ def check_weights(weights: Any, kept: Any) -> None:
         raise ConfigurationError(msg)
 
 
+def check_strategy(strategy: Any, *options: str) -> None:
+    """
+    Refuse a retrieval strategy that lists cannot be fused by.
+
+    :param strategy: A name, and weights by retriever in the place of the joiner's own.
+    :param options: What else it may say.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    wanted = {"name", "weights"}
+    is_one = isinstance(strategy, Mapping) and wanted <= set(strategy) <= {*wanted, *options}
+    weights = strategy["weights"] if is_one else None
+    if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
+        more = f", and may have {' or '.join(options)}" if options else ""
+        msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"
+        raise ConfigurationError(msg)
+
+
 def _is_weight(value: object) -> bool:
     return is_number(value) and 0 <= value < inf
 

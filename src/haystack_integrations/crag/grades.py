@@ -134,17 +134,19 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
 
 def taken_up(documents: Iterable[Document], question: str) -> list[Document]:
     """
-    Tie grades that name no question, as somebody's own grader may write them, to the question at hand.
+    Tie grades that name no question, as somebody's own grader may write them, to the question at hand; take off others.
 
     :param documents: Documents as a router gets them; one with a grade that is none is left ungraded, with a warning.
     :param question: `question_id` of the question.
-    :returns: The documents, with copies of those whose grade is one for this question from now on.
+    :returns: The documents, with copies of those whose grade is one for this question from now on, or none any more:
+        on record it would pass for this question's.
     """
     taken, strange = [], []
     for document in documents:
         meta = crag_meta(document)
         grade = grade_of(document)
-        taken.append(annotate(document, question=question) if grade and not meta.get("question") else document)
+        tied = annotate(document, question=question) if grade and not meta.get("question") else document
+        taken.append(without_grade(tied) if grade and grade_of(tied, question) is None else tied)
         if grade is None and "score" in meta:
             strange.append({name: meta.get(name) for name in ("score", "status")})
     if strange:
@@ -194,14 +196,17 @@ def source_name(document: Document) -> str | None:
 
 def unite(first: Iterable[Document], *others: Iterable[Document]) -> list[Document]:
     """
-    Join lists of documents, each id once, in the order of first appearance.
+    Join lists of documents, each once, in the order of first appearance.
 
     :param first: The list whose version of a document wins.
     :param others: Further lists.
-    :returns: One list without repeated ids.
+    :returns: One list: no id of an earlier list again, and of one list none again with the same text. Two texts of one
+        id in one list, as two stores may give them, are two documents.
     """
-    by_id: dict[str, Document] = {}
+    united: dict[tuple[str, str | None], Document] = {}
     for documents in (first, *others):
+        earlier = {id_ for id_, _ in united}
         for document in documents:
-            by_id.setdefault(document.id, document)
-    return list(by_id.values())
+            if document.id not in earlier:
+                united.setdefault((document.id, document.content), document)
+    return list(united.values())

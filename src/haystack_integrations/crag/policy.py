@@ -113,9 +113,11 @@ class Policy:
         :param documents: Graded documents of this pass.
         :param state: What the run knows so far.
         :param question: `question_id` of the question.
-        :returns: At most `max_evidence` documents, best first; the newest grade of a document counts.
+        :returns: At most `max_evidence` documents, best first; the newest grade of a document counts. Those without one
+            only from a pass in which none has any.
         """
-        graded = [document for document in documents if grade_of(document, question) is not None]
+        # Where nobody gave a grade, nobody called one of them worse than another.
+        graded = [one for one in documents if grade_of(one, question) is not None] or list(documents)
         replaced = state.action in WEB_ACTIONS and graded
         return best_first(graded if replaced else unite(graded, state.best))[: self.max_evidence]
 
@@ -146,12 +148,12 @@ class Policy:
         action = self._rung(judgement.verdict, iteration)
         if judgement.verdict == "ambiguous" and self.enough is not None and len(judgement.kept) >= self.enough:
             action, rule = "generate", "enough_documents"
-        carried = judgement.kept if action in ("refine", "web_and_refine") else []
-        if action == "web" and (carried := self._good(judgement.kept)):
-            action = "web_and_refine"
         if action in WEB_ACTIONS and judgement.verdict != "ungraded" and (judgement.counts["failed"] or not whole):
             # What was not judged or not searched may be the answer: a failure must not send the question to the web.
             action, rule = self._rung("ungraded", iteration), "grader_partial" if whole else "retrieval_incomplete"
+        carried = judgement.kept if action in ("refine", "web_and_refine") else []
+        if action == "web" and (carried := self._good(judgement.kept)):
+            action = "web_and_refine"
         # What was found does not answer and not all was searched: neither an answer nor "there is none" rests on it.
         unsearched = judgement.rule in RETRIEVAL_RULES
         limit = (met or self._limit(state, iteration, new=new)) if action in LOOP_ACTIONS else None
@@ -185,7 +187,8 @@ class Policy:
 
     def _is_evidence(self, document: Document) -> bool:
         grade = grade_of(document)
-        return grade is not None and grade.score >= self.filter_threshold
+        # One that failed says nothing: its 0.5 is below a high filter, the document is not.
+        return grade is not None and (grade.status == "failed" or grade.score >= self.filter_threshold)
 
 
 def _ladder(name: str, value: Any) -> tuple[Action, ...]:

@@ -123,7 +123,9 @@ class Expansion:
         state = self.state.spend(self.usage) if self.usage.llm_calls else self.state
         report = self._report(len(new))
         if not new and not (self._first and options.keep_original):
-            return {"exhausted": [], "state": state, "report": report}
+            # The coming pass will have searched nothing, and no correction led to it; the web is asked all the same.
+            action = state.action if self.name == WEB else ""
+            return {"exhausted": [], "state": replace(state, action=action), "report": report}
         queries = list(new)
         if options.keep_original:
             queries = [question, *(query for query in new if query_key(query) != query_key(question))]

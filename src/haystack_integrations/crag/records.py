@@ -12,7 +12,7 @@ from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.policy import Choice
 from haystack_integrations.crag.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.thresholds import Thresholds
+from haystack_integrations.crag.thresholds import Thresholds, told
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, Mode
 
 FIRST_STRATEGY: Final = "first"
@@ -54,15 +54,16 @@ def decision_record(
         and what its replies were like; and of the retrieval, under that name, what was not searched.
     :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
     """
-    tried = state.queries[-1]
+    tried, score = state.queries[-1], judgement.score
     kept = [graded_entry(document) for document in judgement.kept]
     return {
         "iteration": state.iteration + 1,
         "max_iterations": max_iterations,
         "strategy": tried["strategy"] or FIRST_STRATEGY,
         "query": tried["query"],
+        "after": state.action or None,
         "verdict": judgement.verdict,
-        "score": None if judgement.score is None else round(judgement.score, 4),
+        "score": None if score is None else float(told(score, (thresholds.upper, thresholds.lower), digits=4)),
         "rule": choice.rule,
         "judged_by": judgement.rule,
         "action": choice.action,
@@ -157,7 +158,7 @@ def run_record(
         "tokens": {"in": total.tokens_in, "out": total.tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
-        "web_used": any(crag_meta(document).get("origin") == "web" for document in evidence),
+        "web_used": _is_web_used(evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
         "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": total.tokens_in + total.tokens_out},
         "trail": list(state.trail),
@@ -174,13 +175,15 @@ def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) ->
     :returns: `documents`, best first by their grades, as found where the run only observed; and `crag`, the record.
     """
     chosen = (best_first(documents) if record["mode"] == "enforce" else list(documents))[:most]
-    if len(chosen) == len(documents):
-        return {"documents": chosen, "crag": record}
     rest = [document for document in documents if all(document is not one for one in chosen)]
     cut = [dropped_entry(document, graded_entry(document)["score"], "top_k") for document in rest]
     kept = [graded_entry(document) for document in chosen]
     told = {"kept": kept, "documents_after": len(kept), "discarded": [*record["discarded"], *cut]}
-    return {"documents": chosen, "crag": {**record, **told}}
+    return {"documents": chosen, "crag": {**record, **told, "web_used": _is_web_used(chosen)}}
+
+
+def _is_web_used(evidence: Sequence[Document]) -> bool:
+    return any(crag_meta(document).get("origin") == "web" for document in evidence)
 
 
 def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from math import inf
+from math import inf, isfinite
 from typing import Any, Final, get_args
 
 from haystack import logging
@@ -11,11 +11,12 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.retrieval_report import checked_retrieval
-from haystack_integrations.crag.vocabulary import Verdict
+from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, Verdict
 
 logger = logging.getLogger(__name__)
 
 _COSTS: Final = tuple(asdict(Usage()))
+_LIMITS: Final = (*BUDGET_LIMITS, "deadline")
 
 
 def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,7 +24,8 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
     Read a report.
 
     :param report: What grader and cascade say, and under `retrieval` what EvidenceJoiner says.
-    :returns: The same as plain JSON: costs as whole numbers, `reasons` a list, `verdict` in the package's own words.
+    :returns: The same as plain JSON: costs as whole numbers, `reasons` a list, `verdict` in our own words, and
+        None for a measurement that is no number.
     :raises ConfigurationError: For an entry that is not what its name says; None is as good as none.
     """
     said: dict[str, Any] = plain(report)
@@ -37,8 +39,11 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("signals", "cascade"):
         if said.get(name) is not None and not isinstance(said[name], Mapping):
             _refuse(name, said[name], "a mapping")
+    if said.get("limit") not in (None, *_LIMITS):
+        _refuse("limit", said["limit"], f"one of {list(_LIMITS)}, where that kept the grader from asking")
     said["retrieval"] = checked_retrieval(said.get("retrieval"))
-    return said
+    finite: dict[str, Any] = _finite(said)
+    return finite
 
 
 def usage_of(report: Mapping[str, Any]) -> Usage:
@@ -58,7 +63,9 @@ def plain(value: Any) -> Any:
     :param value: Anything.
     :returns: Mappings, lists, texts, numbers, booleans and None; the text of anything else.
     """
-    if value is None or isinstance(value, str | bool | int | float):
+    if isinstance(value, float):
+        return float(value)  # NumPy's is one, and no plain one
+    if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, Mapping):
         return {str(name): plain(entry) for name, entry in value.items()}
@@ -67,6 +74,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, Iterable):
         return [plain(entry) for entry in value]
     return str(value)
+
+
+def _finite(value: Any) -> Any:
+    """Put None in the place of what JSON has no number for: a mean of nothing, a share of zero."""
+    if isinstance(value, dict):
+        return {name: _finite(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _cost(name: str, value: Any) -> int:
@@ -87,7 +103,7 @@ def _verdict(value: Any) -> Any:
     """Read a verdict, or a mapping that holds one; a word that is none says nothing, and the thresholds decide."""
     if isinstance(value, Mapping):
         least = value.get("correct_from")
-        if least is not None and not is_number(least):
+        if least is not None and not (is_number(least) and isfinite(least)):
             _refuse("verdict.correct_from", least, "a probability")
         return {**value, "verdict": _verdict(value.get("verdict"))}
     told = value.strip().lower() if isinstance(value, str) else value

@@ -32,7 +32,7 @@ def checked_retrieval(report: Any) -> dict[str, Any] | None:
     Refuse what is no report of a retrieval.
 
     :param report: What was given as one, or None.
-    :returns: It, with `status` and `retrievers`.
+    :returns: It, with `status`, that of its retrievers where it names none, and `retrievers`.
     :raises ConfigurationError: For another form, or an unknown status.
     """
     if report is None:
@@ -41,7 +41,8 @@ def checked_retrieval(report: Any) -> dict[str, Any] | None:
     if not isinstance(said, Mapping) or not all(isinstance(one, Mapping) for one in said.values()):
         msg = f"got {report!r} as a retrieval's report, wanted what EvidenceJoiner gives: its status and `retrievers`"
         raise ConfigurationError(msg)
-    return {**_with_status(report), "retrievers": {name: _with_status(one) for name, one in said.items()}}
+    each = {name: _with_status(one) for name, one in said.items()}
+    return {**_with_status({"status": _status([one["status"] for one in each.values()]), **report}), "retrievers": each}
 
 
 def _with_status(report: Mapping[str, Any]) -> dict[str, Any]:

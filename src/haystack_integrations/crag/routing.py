@@ -1,5 +1,6 @@
 """One decision, from graded documents to the next state: judge, choose, write down. CragRouter gives it sockets."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -123,7 +124,7 @@ class Routing:
         if judgement.rule == SET_VERDICT:
             judgement = replace(judgement, correct_from=least)
         nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
-        if nothing_new and known.web != "ok" and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
+        if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
         return _doubted(judgement, report)
 
@@ -141,7 +142,9 @@ def _unchanged(judgement: Judgement, known: CragState) -> Judgement:
     """
     last = known.trail[-1]
     least = last["thresholds"].get("correct_from")
-    return replace(judgement, verdict=last["verdict"], score=last["score"], rule=f"web_{known.web}", correct_from=least)
+    # One that answered earlier in the run, and now with nothing or the same, counts as answered.
+    rule = "nothing_new" if known.web == "ok" else f"web_{known.web}"
+    return replace(judgement, verdict=last["verdict"], score=last["score"], rule=rule, correct_from=least)
 
 
 def _passed(known: CragState, done: Choice, decision: dict[str, Any]) -> CragState:
@@ -200,6 +203,7 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
 
 
 def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:
-    """Collect the grades of this pass by document id; a failed one may be tried again."""
-    grades = {document.id: grade_of(document, question) for document in documents}
+    """Collect the grades of this pass by document id; a failed one may be tried again, and one of two of an id."""
+    ids = Counter(document.id for document in documents)
+    grades = {document.id: grade_of(document, question) for document in documents if ids[document.id] == 1}
     return {id_: asdict(grade) for id_, grade in grades.items() if grade is not None and grade.status != "failed"}

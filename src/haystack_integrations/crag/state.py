@@ -30,7 +30,7 @@ class CragState:
     :param strategy: Name of the retrieval strategy of the coming pass; empty for the pipeline's first.
     :param weights: Fusion weights of that strategy, by retriever; empty for the joiner's own.
     :param queries: Search queries tried, each `{"query", "strategy"}`, in order.
-    :param action: The correction that leads to the coming pass; empty on the first.
+    :param action: The correction that leads to the coming pass; empty on the first, and where it had no other query.
     :param kept: Documents that a refinement carries into the coming pass.
     :param best: Best documents of all passes so far, best first.
     :param seen: Ids of all documents ever retrieved in this run.
@@ -100,7 +100,7 @@ class CragState:
         Tell which limit of the budget forbids one more call to a model.
 
         :param tokens: What the call is going to need, estimated.
-        :param beside: Calls that another branch of the run may make at the same time.
+        :param beside: Calls that another branch of the run may make at the same time, each taken for as long as this.
         :returns: As `exhausted`; `tokens` also when there are not that many left.
         """
         spent = self.usage.tokens_in + self.usage.tokens_out
@@ -109,7 +109,7 @@ class CragState:
             return limit
         if calls is not None and self.usage.llm_calls + beside >= calls:
             return "llm_calls"
-        return "tokens" if most is not None and spent + tokens > most else None
+        return "tokens" if most is not None and spent + tokens * (1 + beside) > most else None
 
     def seconds_left(self) -> float | None:
         """Tell how many seconds of the budget remain (never below 0), or None without a limit."""

@@ -1,6 +1,6 @@
 """Where a score turns into a verdict, and the three published settings of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,6 +15,8 @@ PRESETS: Final[dict[str, tuple[float, float]]] = {
     "aggressive": (0.6, 0.2),
 }
 """Upper and lower threshold by name (designs 000 and 004): how sure one must be before answering as is."""
+
+_MOST_DIGITS: Final = 9
 
 
 @dataclass(frozen=True)
@@ -91,3 +93,27 @@ class Thresholds:
         high, low = PRESETS[preset]
         chosen = (high if upper is None else upper, low if lower is None else lower)
         return cls(*chosen, filter_threshold, tuple(strict or ()))
+
+
+def told(score: float, limits: Collection[float], digits: int = 2) -> str:
+    """
+    Write a score so that it reads on the side of a limit that it is on: 0.696 does not reach 0.7, 0.70 would.
+
+    ```python
+    from haystack_integrations.crag.thresholds import told
+
+    assert told(0.694, [0.7]) == "0.69"
+    assert told(0.696, [0.7]) == "0.696"
+    ```
+
+    :param score: A score.
+    :param limits: What it was compared with.
+    :param digits: Decimals, where so many will do.
+    :returns: The score, rounded.
+    """
+    sides = [(score < limit, score > limit) for limit in limits]
+    for count in range(digits, _MOST_DIGITS):
+        near = round(score, count)
+        if [(near < limit, near > limit) for limit in limits] == sides:
+            return f"{near:.{count}f}"
+    return f"{score:.{_MOST_DIGITS}f}"

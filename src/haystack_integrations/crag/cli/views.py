@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.retrieval_report import RETRIEVAL_RULES
+from haystack_integrations.crag.thresholds import told
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _deed(entry: Mapping[str, Any]) -> str:
 
 def _verdict(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     style = _STYLES[entry["verdict"]]
-    score = "" if entry["score"] is None else f" {entry['score']:.2f}"
+    score = "" if entry["score"] is None else f" {told(entry['score'], entry['thresholds'].values())}"
     return [("● ", style), (entry["verdict"], f"bold {style}"), (score, style)]
 
 
@@ -183,7 +184,7 @@ def _reason(decision: Mapping[str, Any]) -> str:
     scores = [entry["score"] for entry in decision["discarded"] if entry["score"] is not None]
     below = f"below {lower}"
     if decision["score"] is None and scores:
-        below = f"the best document has {max(scores):.2f}, below {least}"
+        below = f"the best document has {told(max(scores), [decision['thresholds']['filter']])}, below {least}"
     rules = {
         "upper_threshold": f"at least {upper}",
         "between_thresholds": f"from {lower} up to {upper}",

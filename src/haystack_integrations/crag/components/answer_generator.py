@@ -130,10 +130,8 @@ class AnswerGenerator(ChatBacked):
         return {"replies": [apology(self.apology, error, meta or {})]}
 
     def _told(self, span: Span, replies: list[ChatMessage]) -> dict[str, Any]:
-        """Put model, finish reason and tokens on the span; a reply without text is a failure, with what it cost."""
+        """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
-        for reply in replies[:1]:
-            set_tags(span, reply_tags(reply))
-            if not (reply.text or "").strip():
-                return self._failed(span, NoTextError(), reply.meta)
-        return {"replies": replies}
+        first = replies[0] if replies else ChatMessage.from_assistant("")
+        set_tags(span, reply_tags(first))
+        return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)

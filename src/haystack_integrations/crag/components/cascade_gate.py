@@ -11,6 +11,7 @@ from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, questi
 from haystack_integrations.crag.grading import NAME as MODEL
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
+from haystack_integrations.crag.reports import plain
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import META_KEY
@@ -92,9 +93,7 @@ class CascadeGate:
         """
         said = dict(report or {})
         with trace("crag.cascade") as span:
-            question, verdict = question_id(query), said.get("verdict") or {}
-            # Of the verdict told, which need not be the likeliest: a calibration may ask more of `correct`.
-            certainty = (verdict.get("probabilities") or {}).get(verdict.get("verdict"))
+            question, (verdict, certainty) = question_id(query), _told(said.get("verdict"))
             grades = [grade_of(document, question) for document in documents]
             # The model has read documents of this pass in an earlier one: a verdict by wording knows less than that.
             by_model = any(grade is not None and grade.grader == MODEL for grade in grades)
@@ -105,7 +104,7 @@ class CascadeGate:
                 for document, grade in zip(documents, grades, strict=True)
                 if not (stands or is_off) and self._is_unsure(grade)
             }
-            cascade = {"asked": len(unsure), "verdict": verdict.get("verdict"), "certainty": certainty}
+            cascade = {"asked": len(unsure), "verdict": verdict, "certainty": certainty}
             # Whether that certainty was learned on the user's own questions, where the scorer says so.
             cascade |= {"calibrated": said.get("calibrated")}
             set_tags(span, {"openinference.span.kind": "CHAIN", "crag.documents.in": len(documents)})
@@ -124,6 +123,14 @@ class CascadeGate:
         if grade is None or grade.status == "failed":
             return True
         return self.low < grade.score < self.high and grade.grader != MODEL
+
+
+def _told(said: Any) -> tuple[str | None, float | None]:
+    """Read a scorer's verdict, which may be a word alone, and how sure the scorer is of it."""
+    verdict, likely = (said.get("verdict"), said.get("probabilities")) if isinstance(said, Mapping) else (said, None)
+    # Of the verdict told, which need not be the likeliest: a calibration may ask more of `correct`.
+    certainty = plain(likely.get(verdict)) if isinstance(likely, Mapping) else None
+    return verdict if isinstance(verdict, str) else None, certainty if is_number(certainty) else None
 
 
 def _without(values: Mapping[str, Any], names: set[str] | frozenset[str]) -> dict[str, Any]:

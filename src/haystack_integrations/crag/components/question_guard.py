@@ -5,9 +5,11 @@ from typing import Any
 from haystack import component
 
 from haystack_integrations.crag.budget import Budget
-from haystack_integrations.crag.errors import ConfigurationError, QuestionError
+from haystack_integrations.crag.errors import QuestionError
+from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import check_mode
+from haystack_integrations.crag.query_text import one_line
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import WebStatus
@@ -96,6 +98,9 @@ class QuestionGuard:
                 "send it as UTF-8 text"
             )
             raise QuestionError(msg) from None
+        if not one_line(query):
+            msg = "the question is empty: none of its characters can be seen; ask one with at least one word"
+            raise QuestionError(msg)
         if top_k is not None:
             check_whole("top_k", top_k)
         Budget.of(budget)
@@ -110,8 +115,5 @@ def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:
     """Check a strategy and give it in the state's words."""
     if strategy is None:
         return {}
-    is_one = isinstance(strategy, dict) and set(strategy) == {"name", "weights"}
-    if not is_one or not isinstance(strategy["weights"], dict):
-        msg = f"a strategy needs a name and weights by retriever, but got {strategy!r}"
-        raise ConfigurationError(msg)
+    check_strategy(strategy)
     return {"strategy": str(strategy["name"]), "weights": dict(strategy["weights"])}

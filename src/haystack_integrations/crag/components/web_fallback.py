@@ -65,7 +65,7 @@ class WebFallback(WebBacked):
         Choose providers and limits.
 
         :param websearch: A Haystack web search, or a list of them, best first. One that blocks ends by its own timeout.
-        :param max_results: Most documents to give.
+        :param max_results: Most documents to give; 10, where more are asked for.
         :param timeout_s: The longest search, in seconds.
         :param max_retries: How often a provider is asked again in one search; never after 429 or another 4xx.
         :param hedge_after_s: Seconds without an answer until the next provider is asked too; None: only on a failure.

@@ -8,6 +8,8 @@ from haystack import Document, SuperComponent, component, default_from_dict, def
 from haystack.core.serialization import component_to_dict
 from haystack.document_stores.types import DocumentStore
 
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.policy import check_mode
@@ -23,6 +25,8 @@ _AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "fuzziness": ["AUTO", "0"],
     "timeout_s": [5.0],
 }
+_ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}
+"""Where a pipeline stops at a number of documents of its own."""
 
 
 @component
@@ -146,7 +150,7 @@ class CorrectiveRetriever:
 
         :param query: The question.
         :param filters: In place of the component's own.
-        :param top_k: In place of the component's own.
+        :param top_k: In place of the component's own. More than that and `candidates` are not handed on.
         :returns: A dictionary with the following keys:
             - `documents`: At most `top_k`, best first, with their grades in `meta["crag"]`; none when nothing answers.
             - `crag`: The record: verdict, action, corrections, cost, trail.
@@ -173,7 +177,8 @@ class CorrectiveRetriever:
 
     def _opened(self) -> SuperComponent:
         if self._loaded is None:
-            self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **(self.settings or {}))
+            settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
+            self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
         return self._loaded
 
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
@@ -183,3 +188,16 @@ class CorrectiveRetriever:
         own = {"filters": self.filters if filters is None else filters, "mode": self.mode}
         given = {name: value for name, value in own.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
+
+
+def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Let as many documents through as are wanted; what is set in so many words stays."""
+    kinds = {f"{kind.__module__}.{kind.__name__}": kind for kind in _ROOM}
+    roomy = dict(settings)
+    for name, part in read(pipeline)["components"].items():
+        if (kind := kinds.get(part["type"])) is not None:
+            setting = _ROOM[kind]
+            usual = signature(vars(kind)["__init__"]).parameters[setting].default
+            least = max(most, part.get("init_parameters", {}).get(setting, usual))
+            roomy[name] = {setting: least, **settings.get(name, {})}
+    return roomy
