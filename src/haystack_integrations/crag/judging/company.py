@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
-from haystack_integrations.crag.judging.evidence import Among, Features, beside, examine
+from haystack_integrations.crag.judging.evidence import Among, Features, beside, examine, weigh
 from haystack_integrations.crag.judging.reading import Reading
 
 COMPARED: Final = (
@@ -60,15 +60,17 @@ def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     """
     seen = [examine(asked, reading) for reading in readings]
     names, found = names_in(asked, readings), [evidence.found for evidence in seen]
-    among = Among(names, [term for term in asked.terms if term not in names], _damped(asked, found))
+    damped, others = _damped(asked, found), [term for term in asked.terms if term not in names]
+    among = Among(names, others, damped, weigh(asked.pairs, damped))
     alone = [
         beside(asked, evidence, among, reading, rank)
         for rank, (evidence, reading) in enumerate(zip(seen, readings, strict=True))
     ]
     vectors = np.stack([reading.vector for reading in readings])
     alike = vectors @ vectors.T
-    parts = (alone, _relative(alone), _agreement(alike), _siblings(readings, alone), _joined(asked, readings, alone, found))
-    features = [{name: value for part in own for name, value in part.items()} for own in zip(*parts, strict=True)]
+    rows = zip(alone, _relative(alone), _agreement(alike), _siblings(readings, alone), strict=True)
+    joint = _joined(asked, readings, alone, found)
+    features = [{**own, **compared, **agreed, **same, **joint[n]} for n, (own, compared, agreed, same) in enumerate(rows)]
     return Measured(features, _together(asked, readings, found, features, names, alike))
 
 
@@ -86,10 +88,11 @@ def _damped(asked: Asked, found: Sequence[frozenset[str]]) -> dict[str, float]:
 def _relative(features: Sequence[Features]) -> list[Features]:
     """Compare each document with the others of the list."""
     values = np.array(list(map(_compared, features)))
-    most, mean, spread = values.max(axis=0), values.mean(axis=0), values.std(axis=0) + _SPREAD
+    most, off = values.max(axis=0), values - values.mean(axis=0)
+    spread = np.sqrt((off * off).mean(axis=0)) + _SPREAD
     second = np.sort(values, axis=0)[-2] if len(values) > 1 else np.zeros(len(COMPARED))
     gap = np.where(values < most, values - most, values - second)
-    standing = (values - mean) / spread
+    standing = off / spread
     above = (values[None, :, :] > values[:, None, :]).sum(axis=1) / max(1, len(values) - 1)
     return [
         dict(zip(_RELATIVE_NAMES, row, strict=True)) for row in np.concatenate([gap, standing, above], axis=1).tolist()

@@ -7,18 +7,20 @@ numbers are masked, so that nothing but the way of telling is learned. Only word
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum, sqrt
 from typing import Any
 
 from haystack_integrations.crag.calibration_file import finite
 from haystack_integrations.crag.judging.asking import Asked
+from haystack_integrations.crag.judging.evidence import MOST_KEPT
 from haystack_integrations.crag.judging.reading import Reading
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Crossing:
     """
-    The trained pairs.
+    The trained pairs; equal to themselves only.
 
     :param words: The questions' words that count, and how a kind of question is written: `asks:who`.
     :param weights: For each of them, the weight of each n-gram.
@@ -37,12 +39,7 @@ class Crossing:
         :param reading: The document.
         :returns: Log-odds, about.
         """
-        grams = visible(asked, reading)
-        words = question_words(asked, self.words)
-        tables = [self.weights.get(word, {}) for word in words]
-        # Exact, since the order of a set is another one in every process.
-        total = fsum(known[gram] for known in tables for gram in known.keys() & grams)
-        return self.bias + total / sqrt(max(1, len(words) * len(grams)))
+        return _score(self, asked, reading)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain JSON."""
@@ -65,6 +62,16 @@ class Crossing:
             word: {gram: finite(f"the weight of {gram!r}", w) for gram, w in own.items()} for word, own in tables
         }
         return cls(frozenset(words), weights, finite("the bias of a crossing", values["bias"]))
+
+
+@lru_cache(MOST_KEPT)
+def _score(crossing: Crossing, asked: Asked, reading: Reading) -> float:
+    grams = visible(asked, reading)
+    words = question_words(asked, crossing.words)
+    tables = [crossing.weights.get(word, {}) for word in words]
+    # Exact, since the order of a set is another one in every process.
+    total = fsum([known[gram] for known in tables for gram in known.keys() & grams])
+    return crossing.bias + total / sqrt(max(1, len(words) * len(grams)))
 
 
 def question_words(asked: Asked, words: Iterable[str]) -> list[str]:

@@ -18,8 +18,8 @@ _NEAR, _NEAR_NAMES, _MOST_NAMES, _TINY = 20, 15, 5, 1e-9
 # BM25's usual constants, and a usual length: the score only orders documents of one list.
 _K1, _B, _USUAL = 1.2, 0.75, 100
 
-_MOST_KEPT: Final = 512
-"""Documents, each against one question, whose signals are kept: about 5 kB each."""
+MOST_KEPT: Final = 512
+"""Documents, each against one question, whose signals are kept for its other lists: about 5 kB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,13 @@ class Among:
     :param names: The question's names.
     :param others: Its other terms.
     :param damped: Weights of its terms that differ little, for lists of a corpus that nothing is known of.
+    :param pairs: What its pairs weigh by them.
     """
 
     names: frozenset[str]
     others: Sequence[str]
     damped: Mapping[str, float]
+    pairs: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class _Hits:
     by_sentence: list[set[str]]
 
 
-@lru_cache(_MOST_KEPT)
+@lru_cache(MOST_KEPT)
 def examine(asked: Asked, reading: Reading) -> Evidence:
     """
     Measure one document; kept, since a question is judged again with other documents beside it.
@@ -87,14 +89,15 @@ def examine(asked: Asked, reading: Reading) -> Evidence:
     hits = _hits(asked, reading)
     best, middle = _window(asked, hits, _NEAR)
     met = _met(asked, hits, reading)
+    found, total = weigh(met, asked.weights), weigh(asked.pairs, asked.weights)
     wording = {
         **_coverage(asked, reading, hits),
         **_title(asked, reading, hits),
         **_sentences(asked, reading, hits),
         "window_10": _window(asked, hits, 10)[0],
         "window_20": best,
-        "pairs": _share(met, asked.pairs, asked.weights, doubt=False),
-        "pairs_doubted": _share(met, asked.pairs, asked.weights, doubt=True),
+        "pairs": _share(found, total, asked.weights, doubt=False),
+        "pairs_doubted": _share(found, total, asked.weights, doubt=True),
     }
     cues = {**_cues(asked, reading, middle), **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS}}
     return Evidence(wording, cues, hits.both, met, _run(asked, hits))
@@ -114,7 +117,7 @@ def beside(asked: Asked, evidence: Evidence, among: Among, reading: Reading, ran
     return {
         "rank": 1 / (1 + rank),
         **evidence.wording,
-        "pairs_damped": _share(evidence.met, asked.pairs, among.damped, doubt=True),
+        "pairs_damped": _share(weigh(evidence.met, among.damped), among.pairs, among.damped, doubt=True),
         "covered_damped": fsum(map(among.damped.__getitem__, evidence.found)) / (sum(among.damped.values()) or 1.0),
         "run": evidence.run,
         **_names(asked, among, reading, evidence.found),
@@ -242,11 +245,19 @@ def _run(asked: Asked, hits: _Hits) -> float:
     return longest / max(1, len(asked.sequence))
 
 
-def _share(
-    met: Iterable[tuple[str, str]], pairs: Iterable[tuple[str, str]], weights: Mapping[str, float], *, doubt: bool
-) -> float:
-    """Weigh the pairs that were met; in doubt one more was not, so that few prove less than many."""
-    found, total = (sum(weights[one] + weights[two] for one, two in some) for some in (met, pairs))
+def weigh(pairs: Iterable[tuple[str, str]], weights: Mapping[str, float]) -> float:
+    """
+    Weigh pairs of terms.
+
+    :param pairs: The pairs.
+    :param weights: The weight of each term.
+    :returns: What they weigh together.
+    """
+    return sum([weights[one] + weights[two] for one, two in pairs])
+
+
+def _share(found: float, total: float, weights: Mapping[str, float], *, doubt: bool) -> float:
+    """Tell which share of the pairs was met; in doubt one more was not, so that few prove less than many."""
     missing = 2 * sum(weights.values()) / max(1, len(weights)) if doubt else 0.0
     return found / (total + missing) if total else 0.0
 
