@@ -15,7 +15,7 @@ def test_a_text_is_read_as_terms_with_places_names_and_numbers() -> None:
     assert emma.title_terms == {"emma", "novel"}
     assert list(emma.places) == ["emma", "novel", "written", "jane", "austen", "1815", "55", "chapter"]
     assert (list(emma.starts), emma.length) == ([0, 2], 8)
-    assert (emma.capitals, emma.smalls["novel"]) == ({"jane": 1, "austen": 1}, 1)
+    assert (emma.capitals, emma.small("novel")) == ({"jane": 1, "austen": 1}, 1)
     assert list(emma.names) == [3]
     assert (list(emma.numbers), list(emma.years)) == ([5, 6], [5])
     assert emma.sentence_vectors.shape == (2, shared_reader().encoder.dimension)

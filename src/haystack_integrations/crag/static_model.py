@@ -35,7 +35,7 @@ class _WordCache:
     def __init__(self, model: Any) -> None:
         self._unknown, self._most = model.unk_token_id, model.max_length
         encode = model.tokenizer.encode  # for a handful of words its batches, in threads, take several times as long
-        self._ids = Remembered[list[int]](lambda word: encode(word, add_special_tokens=False).ids, _MOST_WORDS)
+        self._ids = Remembered(lambda word: tuple(encode(word, add_special_tokens=False).ids), _MOST_WORDS)
 
     @staticmethod
     def fits(model: Any) -> bool:

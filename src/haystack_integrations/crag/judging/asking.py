@@ -133,6 +133,6 @@ def names_in(asked: Asked, readings: Sequence[Reading]) -> frozenset[str]:
     found = set(asked.capitals.intersection(asked.terms))
     for term in asked.terms:
         large = sum([reading.capitals.get(term, 0) for reading in readings])
-        if large >= _SEEN and large > _CLEARLY * sum([reading.smalls.get(term, 0) for reading in readings]):
+        if large >= _SEEN and large > _CLEARLY * sum([reading.small(term) for reading in readings]):
             found.add(term)
     return frozenset(found)

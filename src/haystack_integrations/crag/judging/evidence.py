@@ -63,14 +63,14 @@ class _Hits:
     """
     Where a document has the question's terms.
 
-    :param body: Terms in the text.
+    :param body: Positions of each term in the text.
     :param title: Terms in the title.
     :param both: Either.
     :param places: Position and term of each occurrence, in order.
     :param by_sentence: The terms of each sentence.
     """
 
-    body: list[str]
+    body: dict[str, list[int]]
     title: frozenset[str]
     both: frozenset[str]
     places: list[tuple[int, str]]
@@ -88,7 +88,7 @@ def examine(asked: Asked, reading: Reading) -> Evidence:
     """
     hits = _hits(asked, reading)
     best, middle = _window(asked, hits, _NEAR)
-    met = _met(asked, hits, reading)
+    met = _met(asked, hits)
     found, total = weigh(met, asked.weights), weigh(asked.pairs, asked.weights)
     wording = {
         **_coverage(asked, reading, hits),
@@ -126,9 +126,9 @@ def beside(asked: Asked, evidence: Evidence, among: Among, reading: Reading, ran
 
 
 def _hits(asked: Asked, reading: Reading) -> _Hits:
-    body = [term for term in asked.terms if term in reading.places]
+    body = {term: reading.places[term] for term in asked.terms if term in reading.places}
     title = reading.title_terms.intersection(asked.terms)
-    places = sorted([(place, term) for term in body for place in reading.places[term]])
+    places = sorted([(place, term) for term, places in body.items() for place in places])
     by_sentence: list[set[str]] = [set() for _ in reading.starts]
     for place, term in places:
         by_sentence[bisect_right(reading.starts, place) - 1].add(term)
@@ -146,7 +146,7 @@ def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
     usual = _K1 * (1 - _B + _B * reading.length / _USUAL)
     bm25 = 0.0
     for term in (term for term in asked.terms if term in hits.both):
-        times = len(reading.places.get(term, ())) + (term in hits.title)
+        times = len(hits.body.get(term, ())) + (term in hits.title)
         bm25 += asked.weights[term] * times * (_K1 + 1) / (times + usual)
     return {
         "covered": _weight(asked, hits.both) / total,
@@ -178,7 +178,7 @@ def _title(asked: Asked, reading: Reading, hits: _Hits) -> Features:
         "title_share": len(hits.title) / max(1, len(reading.title_terms)),
         "title_extra": float(len(reading.title_terms) - len(hits.title)),
         "title_none": float(not reading.title_terms),
-        "rest_covered": _weight(asked, (term for term in rest if term in reading.places)) / rest_weight
+        "rest_covered": _weight(asked, (term for term in rest if term in hits.body)) / rest_weight
         if rest_weight
         else 1.0,
         "rest_terms": float(len(rest)),
@@ -229,10 +229,10 @@ def _window(asked: Asked, hits: _Hits, size: int) -> tuple[float, float]:
     return min(1.0, best / asked.total), middle
 
 
-def _met(asked: Asked, hits: _Hits, reading: Reading) -> list[tuple[str, str]]:
+def _met(asked: Asked, hits: _Hits) -> list[tuple[str, str]]:
     """Choose the question's neighbouring words that stand together here, too."""
-    places = reading.places.get
-    return [pair for pair in asked.pairs if hits.title.issuperset(pair) or _meet(places(pair[0]), places(pair[1]))]
+    at = hits.body.get
+    return [pair for pair in asked.pairs if hits.title.issuperset(pair) or _meet(at(pair[0]), at(pair[1]))]
 
 
 def _run(asked: Asked, hits: _Hits) -> float:

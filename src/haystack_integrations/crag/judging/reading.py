@@ -1,8 +1,8 @@
 """Read a text once: all about it that does not depend on a question. Kept, so that a second question is cheap."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -26,6 +26,47 @@ BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
 
 
+class Places(Mapping[str, list[int]]):
+    """
+    The positions of each term, in order: of each term the last one, and of each position the one before it.
+
+    A list for each term would be a hundred objects for each text, which memory management goes through for long.
+    """
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        """
+        Note where each term stands.
+
+        :param terms: The terms of a text, in order.
+        """
+        self._last: dict[str, int] = {}
+        last_of = self._last.get
+        self._before: list[int] = []
+        for place, term in enumerate(terms):
+            self._before.append(last_of(term, -1))
+            self._last[term] = place
+
+    def __contains__(self, term: object) -> bool:
+        """Tell whether a term stands anywhere."""
+        return term in self._last
+
+    def __getitem__(self, term: str) -> list[int]:
+        """Give the positions of a term."""
+        place, found = self._last[term], list[int]()
+        while place >= 0:
+            found.append(place)
+            place = self._before[place]
+        return found[::-1]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the terms."""
+        return iter(self._last)
+
+    def __len__(self) -> int:
+        """Count the terms."""
+        return len(self._last)
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
     """
@@ -38,7 +79,7 @@ class Reading:
     :param starts: Position of the first term of each sentence.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
-    :param smalls: How often it is written without.
+    :param openers: How often it is at the beginning of one.
     :param names: Positions where a run of capitalised words begins.
     :param numbers: Positions of numbers.
     :param years: Positions of numbers that look like years.
@@ -51,11 +92,11 @@ class Reading:
     title: str
     name: tuple[str, ...]
     title_terms: frozenset[str]
-    places: Mapping[str, Sequence[int]]
+    places: Places
     starts: Sequence[int]
     length: int
     capitals: Mapping[str, int]
-    smalls: Mapping[str, int]
+    openers: Mapping[str, int]
     names: Sequence[int]
     numbers: Sequence[int]
     years: Sequence[int]
@@ -63,6 +104,16 @@ class Reading:
     title_vector: Vectors
     sentence_vectors: Vectors
     beginning: Sequence[WordForm]
+
+    def small(self, term: str) -> int:
+        """
+        Count how often a term is written without a capital.
+
+        :param term: A term.
+        :returns: The number.
+        """
+        often = len(self.places[term]) if term in self.places else 0
+        return often - self.capitals.get(term, 0) - self.openers.get(term, 0)
 
     @cached_property
     def ngrams(self) -> frozenset[str]:
@@ -144,9 +195,8 @@ def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: V
 
 def _walked(parts: Sequence[str]) -> dict[str, Any]:
     """Go through the words of a text once; gives what a reading says of them."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
     starts, names, numbers, years = list[int](), list[int](), list[int](), list[int]()
-    large, small, beginning = list[str](), list[str](), list[WordForm]()
+    stems, large, first, beginning = list[str](), list[str](), list[str](), list[WordForm]()
     position, form_of = 0, word_forms().__getitem__
     for part in parts:
         starts.append(position)
@@ -158,20 +208,21 @@ def _walked(parts: Sequence[str]) -> dict[str, Any]:
             if not stem:
                 is_name = is_first = False
                 continue
-            places[stem].append(position)
+            stems.append(stem)
             if not is_large:
-                small.append(stem)
                 if shown is NUMBER or shown is YEAR:
                     numbers.append(position)
                     years += [position] if shown is YEAR else []
-            elif not is_first:
+            elif is_first:
+                first.append(stem)
+            else:
                 large.append(stem)
                 names += [] if is_name else [position]
             is_name, is_first = is_large, False
             position += 1
-    found = {"places": dict(places), "starts": starts, "length": position, "beginning": beginning[:_NGRAM_WORDS]}
-    written = {"capitals": Counter(large), "smalls": Counter(small)}
-    return {**found, **written, "names": names, "numbers": numbers, "years": years}
+    written = {"capitals": dict(Counter(large)), "openers": dict(Counter(first)), "beginning": beginning[:_NGRAM_WORDS]}
+    found = {"places": Places(stems), "starts": starts, "length": position, **written}
+    return {**found, "names": names, "numbers": numbers, "years": years}
 
 
 def _unit(vector: Vectors) -> Vectors:
