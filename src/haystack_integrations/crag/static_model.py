@@ -1,6 +1,7 @@
 """Static token embeddings: a model2vec model, which runs on numpy alone."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -47,11 +48,13 @@ class _WordCache:
         plain = model.token_mapping is None and model.weights is None
         return kinds == ("BertNormalizer", "BertPreTokenizer") and usual and plain
 
-    def tokens(self, text: str) -> list[int]:
+    def tokens(self, text: str) -> Sequence[int]:
         """Give the known tokens of a text."""
-        apart = text.replace("\n", " ").replace(",", " , ").replace(".", " . ").replace("-", " - ")
-        words = apart.replace("(", " ( ").replace(")", " ) ").split(" ")
-        ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))[: self._most]
+        ids: Sequence[int] | None = self._ids.get(text)  # a text may be a word
+        if ids is None:
+            apart = text.replace("\n", " ").replace(",", " , ").replace(".", " . ").replace("-", " - ")
+            words = apart.replace("(", " ( ").replace(")", " ) ").split(" ")
+            ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))[: self._most]
         return [token for token in ids if token != self._unknown] if self._unknown in ids else ids
 
 
@@ -83,8 +86,7 @@ class StaticEncoder:
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
-            # A lone surrogate, as a broken file leaves it, is no text to a tokenizer.
-            batch = [text.encode("utf-8", "ignore").decode() for text in texts[start : start + _BATCH]]
+            batch = [_encodable(text) for text in texts[start : start + _BATCH]]
             with self._lock:
                 vectors[start : start + len(batch)] = self._encode(batch)
         return vectors
@@ -94,13 +96,22 @@ class StaticEncoder:
             encoded = self._model.encode(texts, normalize=True, show_progress_bar=False, use_multiprocessing=False)
             return np.asarray(encoded, dtype=np.float32)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        tokens = [self._words.tokens(text) for text in texts]
-        for row, known in zip(vectors, tokens, strict=True):
-            if known:
-                np.add.reduce(self._model.embedding.take(known, axis=0), axis=0, dtype=np.float32, out=row)
-        vectors /= np.array([[max(1, len(known))] for known in tokens], dtype=np.float32)
+        by_size: defaultdict[int, list[tuple[int, Sequence[int]]]] = defaultdict(list)
+        for row, text in enumerate(texts):
+            tokens = self._words.tokens(text)
+            by_size[len(tokens)].append((row, tokens))
+        by_size.pop(0, None)
+        for size, alike in by_size.items():  # of single words, many are done at once
+            rows, known = zip(*alike, strict=True)
+            found = self._model.embedding.take(known, axis=0)
+            vectors[list(rows)] = np.add.reduce(found, axis=1, dtype=np.float32) / size
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + _TINY
         return vectors
+
+
+def _encodable(text: str) -> str:
+    """Leave out lone surrogates, as a broken file leaves them: they are no text to a tokenizer."""
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode()
 
 
 def read_static(folder: Path) -> StaticEncoder:

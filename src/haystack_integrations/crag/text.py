@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from math import ceil
 from typing import Final
 from unicodedata import normalize
@@ -48,9 +49,8 @@ _LINE = re.compile(
     r"|(?P<item>[^\S\n]*(?:[-*+\u2022\u2023\u25e6\u2013]|\d{1,3}[.)]|[a-z]\)|\(\w{1,3}\))[^\S\n]+[^\n]*\n?)"
     r"|(?P<flow>[^\n]+\n?)"
 )
-# Each begins with the set of signs that it may begin with: `re` looks for those ten times faster than for alternatives.
-_HARD = r"\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4"
-_SOFT = r".!?\u2026"
+# It begins with the set of signs that it may begin with: `re` looks for those seven times faster than for alternatives.
+_HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4", r".!?\u2026"
 _END = re.compile(
     rf"[{_HARD}{_SOFT}]"
     rf"(?:(?<=[{_HARD}])(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
@@ -59,7 +59,6 @@ _END = re.compile(
 _NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,]|\Z)?")
 _LIST_NUMBER = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
 _DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
-
 # What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
 _REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
 
@@ -73,18 +72,14 @@ def surface_words(text: str) -> list[str]:
     """
     if text.isascii():
         # Most marks of ordinary text stand before a space, where they are part of no word: faster than any expression.
-        plain = text.encode().translate(_TO_SPACES).decode()
-        found = f"{plain} ".replace(", ", " ").replace(". ", " ").split()
+        found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
     else:
         text = UNSPACED.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
         found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
         return found
-    whole: list[str] = []
-    for word in found:
-        whole += (word,) if word.isalnum() else _parts(word)
-    return whole
+    return list(chain.from_iterable([(word,) if word.isalnum() else _parts(word) for word in found]))
 
 
 def words(text: str) -> list[str]:

@@ -11,8 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.judging.among import Among, beside
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
-from haystack_integrations.crag.judging.evidence import Among, Features, beside, examine, weigh
+from haystack_integrations.crag.judging.evidence import Features, examine
+from haystack_integrations.crag.judging.phrases import weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 
 COMPARED: Final = (
@@ -60,17 +62,18 @@ def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     """
     seen = [examine(asked, reading) for reading in readings]
     names, found = names_in(asked, readings), [evidence.found for evidence in seen]
-    damped, others = _damped(asked, found), [term for term in asked.terms if term not in names]
-    among = Among(names, others, damped, weigh(asked.pairs, damped))
+    damped = _damped(asked, found)
+    rest = [term for term in asked.terms if term not in names]
+    among = Among(names, rest, damped, weight_of_pairs(asked.pairs, damped))
     alone = [
         beside(asked, evidence, among, reading, rank)
         for rank, (evidence, reading) in enumerate(zip(seen, readings, strict=True))
     ]
     vectors = np.stack([reading.vector for reading in readings])
     alike = vectors @ vectors.T
-    rows = zip(alone, _relative(alone), _agreement(alike), _siblings(readings, alone), strict=True)
-    joint = _joined(asked, readings, alone, found)
-    features = [{**own, **compared, **agreed, **same, **joint[n]} for n, (own, compared, agreed, same) in enumerate(rows)]
+    others = _agreement(alike), _siblings(readings, alone), _joined(asked, readings, alone, found)
+    rows = zip(alone, _relative(alone), *others, strict=True)
+    features = [{**own, **compared, **agreed, **same, **joint} for own, compared, agreed, same, joint in rows]
     return Measured(features, _together(asked, readings, found, features, names, alike))
 
 

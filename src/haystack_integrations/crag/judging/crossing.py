@@ -17,10 +17,10 @@ from haystack_integrations.crag.judging.evidence import MOST_KEPT
 from haystack_integrations.crag.judging.reading import Reading
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Crossing:
     """
-    The trained pairs; equal to themselves only.
+    The trained pairs.
 
     :param words: The questions' words that count, and how a kind of question is written: `asks:who`.
     :param weights: For each of them, the weight of each n-gram.
@@ -30,6 +30,10 @@ class Crossing:
     words: frozenset[str]
     weights: Mapping[str, Mapping[str, float]]
     bias: float = 0.0
+
+    def __hash__(self) -> int:
+        """Hash what can be hashed, so that scores can be kept."""
+        return hash(self.words)
 
     def score(self, asked: Asked, reading: Reading) -> float:
         """

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -10,6 +10,7 @@ from math import fsum, log1p
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import KINDS, Asked
+from haystack_integrations.crag.judging.phrases import longest_run, pairs_met, share_of, weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 
 Features = dict[str, float]
@@ -42,23 +43,6 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
-    """
-    What the documents of a list say of its question together.
-
-    :param names: The question's names.
-    :param others: Its other terms.
-    :param damped: Weights of its terms that differ little, for lists of a corpus that nothing is known of.
-    :param pairs: What its pairs weigh by them.
-    """
-
-    names: frozenset[str]
-    others: Sequence[str]
-    damped: Mapping[str, float]
-    pairs: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Hits:
     """
     Where a document has the question's terms.
@@ -88,41 +72,19 @@ def examine(asked: Asked, reading: Reading) -> Evidence:
     """
     hits = _hits(asked, reading)
     best, middle = _window(asked, hits, _NEAR)
-    met = _met(asked, hits)
-    found, total = weigh(met, asked.weights), weigh(asked.pairs, asked.weights)
+    met = pairs_met(asked, hits.title, hits.body)
+    found, total = weight_of_pairs(met, asked.weights), weight_of_pairs(asked.pairs, asked.weights)
     wording = {
         **_coverage(asked, reading, hits),
         **_title(asked, reading, hits),
         **_sentences(asked, reading, hits),
         "window_10": _window(asked, hits, 10)[0],
         "window_20": best,
-        "pairs": _share(found, total, asked.weights, doubt=False),
-        "pairs_doubted": _share(found, total, asked.weights, doubt=True),
+        "pairs": share_of(found, total, asked.weights, doubt=False),
+        "pairs_doubted": share_of(found, total, asked.weights, doubt=True),
     }
     cues = {**_cues(asked, reading, middle), **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS}}
-    return Evidence(wording, cues, hits.both, met, _run(asked, hits))
-
-
-def beside(asked: Asked, evidence: Evidence, among: Among, reading: Reading, rank: int) -> Features:
-    """
-    Measure one document of a list.
-
-    :param asked: The question.
-    :param evidence: What the document shares with it.
-    :param among: What the documents of the list say of it together.
-    :param reading: The document.
-    :param rank: Its place in the list, from 0.
-    :returns: All signals that do not compare it with others.
-    """
-    return {
-        "rank": 1 / (1 + rank),
-        **evidence.wording,
-        "pairs_damped": _share(weigh(evidence.met, among.damped), among.pairs, among.damped, doubt=True),
-        "covered_damped": fsum(map(among.damped.__getitem__, evidence.found)) / (sum(among.damped.values()) or 1.0),
-        "run": evidence.run,
-        **_names(asked, among, reading, evidence.found),
-        **evidence.cues,
-    }
+    return Evidence(wording, cues, hits.both, met, longest_run(asked, hits.places))
 
 
 def _hits(asked: Asked, reading: Reading) -> _Hits:
@@ -135,7 +97,14 @@ def _hits(asked: Asked, reading: Reading) -> _Hits:
     return _Hits(body, title, title.union(body), places, by_sentence)
 
 
-def _weight(asked: Asked, terms: Iterable[str]) -> float:
+def weight_of(asked: Asked, terms: Iterable[str]) -> float:
+    """
+    Weigh terms of a question.
+
+    :param asked: The question.
+    :param terms: Its terms.
+    :returns: What they weigh together.
+    """
     # Exact, so that no digit depends on the order of a set, which is another one in every process.
     return fsum(map(asked.weights.__getitem__, terms))
 
@@ -149,8 +118,8 @@ def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
         times = len(hits.body.get(term, ())) + (term in hits.title)
         bm25 += asked.weights[term] * times * (_K1 + 1) / (times + usual)
     return {
-        "covered": _weight(asked, hits.both) / total,
-        "covered_text": _weight(asked, hits.body) / total,
+        "covered": weight_of(asked, hits.both) / total,
+        "covered_text": weight_of(asked, hits.body) / total,
         "covered_share": len(hits.both) / max(1, len(asked.terms)),
         "missing_most": max(missing, default=0.0),
         "missing_sum": sum(missing),
@@ -169,16 +138,16 @@ def _title(asked: Asked, reading: Reading, hits: _Hits) -> Features:
     """Whether the document is about what the question names, and what else the question wants."""
     is_named = bool(reading.name) and all(term in asked.weights for term in reading.name)
     rest = [term for term in asked.terms if term not in reading.title_terms]
-    rest_weight = _weight(asked, rest)
+    rest_weight = weight_of(asked, rest)
     return {
-        "title_covered": _weight(asked, hits.title) / asked.total,
+        "title_covered": weight_of(asked, hits.title) / asked.total,
         "title_named": float(is_named),
-        "title_named_weight": _weight(asked, set(reading.name)) / asked.total if is_named else 0.0,
+        "title_named_weight": weight_of(asked, set(reading.name)) / asked.total if is_named else 0.0,
         "title_named_exactly": float(is_named and " ".join(reading.name) in " ".join(asked.sequence)),
         "title_share": len(hits.title) / max(1, len(reading.title_terms)),
         "title_extra": float(len(reading.title_terms) - len(hits.title)),
         "title_none": float(not reading.title_terms),
-        "rest_covered": _weight(asked, (term for term in rest if term in hits.body)) / rest_weight
+        "rest_covered": weight_of(asked, (term for term in rest if term in hits.body)) / rest_weight
         if rest_weight
         else 1.0,
         "rest_terms": float(len(rest)),
@@ -187,9 +156,9 @@ def _title(asked: Asked, reading: Reading, hits: _Hits) -> Features:
 
 def _sentences(asked: Asked, reading: Reading, hits: _Hits) -> Features:
     """The best sentence: by words, with the title, by meaning."""
-    total, by_title = asked.total, _weight(asked, hits.title)
-    alone = [_weight(asked, found) for found in hits.by_sentence]
-    beyond = [_weight(asked, found - hits.title) for found in hits.by_sentence] if hits.title else alone
+    total, by_title = asked.total, weight_of(asked, hits.title)
+    alone = [weight_of(asked, found) for found in hits.by_sentence]
+    beyond = [weight_of(asked, found - hits.title) for found in hits.by_sentence] if hits.title else alone
     both = [one | other for one, other in pairwise(hits.by_sentence) if one and other]  # else it is one of those alone
     best = alone.index(max(alone)) if alone else 0
     likeness = reading.sentence_vectors @ asked.vector
@@ -200,7 +169,7 @@ def _sentences(asked: Asked, reading: Reading, hits: _Hits) -> Features:
         "sentence": alone[best] / total if alone else 0.0,
         "sentence_under_title": (by_title + max(beyond, default=0.0)) / total,
         "sentence_rest": max(beyond, default=0.0) / rest if rest > _TINY else 1.0,
-        "sentences_two": max([*(_weight(asked, found) for found in both), *alone], default=0.0) / total,
+        "sentences_two": max([*(weight_of(asked, found) for found in both), *alone], default=0.0) / total,
         "sentence_first": alone[0] / total if alone else 0.0,
         "sentence_place": best / max(1, len(alone)),
         "sentence_mixed": max(mixed, default=0.0),
@@ -227,59 +196,6 @@ def _window(asked: Asked, hits: _Hits, size: int) -> tuple[float, float]:
         if covered > best + _TINY:
             best, middle = covered, (hits.places[first][0] + place) / 2
     return min(1.0, best / asked.total), middle
-
-
-def _met(asked: Asked, hits: _Hits) -> list[tuple[str, str]]:
-    """Choose the question's neighbouring words that stand together here, too."""
-    at = hits.body.get
-    return [pair for pair in asked.pairs if hits.title.issuperset(pair) or _meet(at(pair[0]), at(pair[1]))]
-
-
-def _run(asked: Asked, hits: _Hits) -> float:
-    """Find the longest run of the question's words."""
-    pairs, longest, run = set(asked.pairs), 0, 0
-    before, last = -2, ""
-    for place, term in hits.places:
-        run = run + 1 if place == before + 1 and (last, term) in pairs else 1
-        longest, before, last = max(longest, run), place, term
-    return longest / max(1, len(asked.sequence))
-
-
-def weigh(pairs: Iterable[tuple[str, str]], weights: Mapping[str, float]) -> float:
-    """
-    Weigh pairs of terms.
-
-    :param pairs: The pairs.
-    :param weights: The weight of each term.
-    :returns: What they weigh together.
-    """
-    return sum([weights[one] + weights[two] for one, two in pairs])
-
-
-def _share(found: float, total: float, weights: Mapping[str, float], *, doubt: bool) -> float:
-    """Tell which share of the pairs was met; in doubt one more was not, so that few prove less than many."""
-    missing = 2 * sum(weights.values()) / max(1, len(weights)) if doubt else 0.0
-    return found / (total + missing) if total else 0.0
-
-
-def _meet(one: Sequence[int] | None, two: Sequence[int] | None) -> bool:
-    """Tell whether two terms are neighbours, or next but one in this order, anywhere."""
-    if not one or not two:
-        return False
-    near = {place + step for place in one for step in (1, -1, 2)}
-    return not near.isdisjoint(two)
-
-
-def _names(asked: Asked, among: Among, reading: Reading, found: frozenset[str]) -> Features:
-    names, weight, other_weight = among.names, _weight(asked, among.names), _weight(asked, among.others)
-    return {
-        "names_covered": _weight(asked, found & names) / weight if weight else 1.0,
-        "names_all": float(found >= names),
-        "names_in_title": _weight(asked, reading.title_terms & names) / weight if weight else 0.0,
-        "names": float(len(names)),
-        "others_covered": _weight(asked, found.intersection(among.others)) / other_weight if other_weight else 1.0,
-        "numbers_missing": float(sum(term.isdigit() and term not in found for term in asked.terms)),
-    }
 
 
 def _cues(asked: Asked, reading: Reading, middle: float) -> Features:

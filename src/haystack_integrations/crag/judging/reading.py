@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.encoders import Encoder, load_encoder
+from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
 from haystack_integrations.crag.text import sentences, surface_words, terms
 
@@ -24,47 +25,6 @@ MOST_READINGS: Final = 2_000
 
 BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
-
-
-class Places(Mapping[str, list[int]]):
-    """
-    The positions of each term, in order: of each term the last one, and of each position the one before it.
-
-    A list for each term would be a hundred objects for each text, which memory management goes through for long.
-    """
-
-    def __init__(self, terms: Iterable[str]) -> None:
-        """
-        Note where each term stands.
-
-        :param terms: The terms of a text, in order.
-        """
-        self._last: dict[str, int] = {}
-        last_of = self._last.get
-        self._before: list[int] = []
-        for place, term in enumerate(terms):
-            self._before.append(last_of(term, -1))
-            self._last[term] = place
-
-    def __contains__(self, term: object) -> bool:
-        """Tell whether a term stands anywhere."""
-        return term in self._last
-
-    def __getitem__(self, term: str) -> list[int]:
-        """Give the positions of a term."""
-        place, found = self._last[term], list[int]()
-        while place >= 0:
-            found.append(place)
-            place = self._before[place]
-        return found[::-1]
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the terms."""
-        return iter(self._last)
-
-    def __len__(self) -> int:
-        """Count the terms."""
-        return len(self._last)
 
 
 @dataclass(frozen=True, eq=False)

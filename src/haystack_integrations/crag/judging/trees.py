@@ -63,12 +63,12 @@ class Trees:
         goes_first = (rows[:, signal] <= line).ravel()
         begins = np.arange(0, goes_first.size, max(1, len(signal)), dtype=np.intp)[:, None]
         place = np.broadcast_to(roots, (len(rows), len(roots)))
-        for _ in range(self._depth):
+        for _ in range(self._splits):
             place = following[2 * place + goes_first[begins + place]]
         return np.asarray(self.start + adds[place].sum(axis=1, keepdims=True))
 
     @cached_property
-    def _depth(self) -> int:
+    def _splits(self) -> int:
         return max(map(_depth, self.trees), default=0)
 
     @cached_property
