@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.text import count_tokens, sentences, terms, words
+from haystack_integrations.crag.text import count_tokens, sentences, surface_words, terms, words
 
 # Texts made of what sentence rules look at, so that rules meet each other more often than in random text.
 PIECES = st.sampled_from(
@@ -233,3 +233,10 @@ def test_a_lone_surrogate_is_no_reason_to_fail() -> None:
 def test_years_and_reported_speech_stay_with_their_sentence(text: str, count: int) -> None:
     """A quotation and who said it are one sentence; two quotations are two."""
     assert len(sentences(text)) == count
+
+
+@given(text=st.text(st.sampled_from("ab1 .,'_-()\n\t\x1c;"), max_size=40))
+@example(text="U.S. prices, e.g. 1,200.50, don't 'fall'...")
+def test_plain_letters_are_read_the_same_in_the_company_of_others(text: str) -> None:
+    """Texts of plain letters only, which most are, are cut into words another way."""
+    assert [*surface_words(text), "\u00e9"] == surface_words(f"{text} \u00e9")

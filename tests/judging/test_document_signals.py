@@ -3,10 +3,10 @@
 from math import log, log1p
 
 import pytest
-from judging_texts import known, measured
+from judging_texts import asking, known, measured
 
 from haystack_integrations.crag.judging.asking import KINDS
-from haystack_integrations.crag.judging.evidence import Features
+from haystack_integrations.crag.judging.evidence import Features, examine
 
 QUESTION = "Which river flows through Vienna?"
 RIVER, FLOW, VIENNA = log(1 + 500.5 / 500.5), log(1 + 800.5 / 200.5), log(1 + 990.5 / 10.5)
@@ -139,3 +139,23 @@ def test_meaning_counts_without_common_words() -> None:
     for name in ("like_document", "like_most", "like_mean"):
         assert near[name] > far[name] + 0.1
     assert near["covered"] == far["covered"] == 0.0
+
+
+def test_a_document_is_measured_once_for_all_lists_of_a_question() -> None:
+    """What depends on its neighbours is not: every signal is as if the list were the first."""
+    texts = [
+        ("Emma", "Emma is a novel by Jane Austen."),
+        ("", "A novel of 1815."),
+        ("Austen", "Jane Austen wrote Emma."),
+    ]
+    alone = measured("Who wrote the novel Emma?", *texts)
+    examine.cache_clear()
+    measured("Who wrote the novel Emma?", *texts[:2])
+    assert measured("Who wrote the novel Emma?", *texts) == alone
+    assert (examine.cache_info().misses, examine.cache_info().hits) == (3, 2)
+
+
+def test_the_same_question_in_another_corpus_is_another_one() -> None:
+    """Its words weigh something else there."""
+    assert asking("Who wrote Emma?") is asking("Who wrote Emma?")
+    assert asking("Who wrote Emma?", known(emma=500)).weights != asking("Who wrote Emma?", known(emma=2)).weights

@@ -2,7 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+from judging_texts import asking
+
 from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.judging.company import measure
+from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.reading import Reader, held_by, shared_reader
 
 EMMA = ("Emma (novel)", "Emma is a novel. It was written by Jane Austen in 1815, in 55 chapters.")
@@ -15,7 +19,7 @@ def test_a_text_is_read_as_terms_with_places_names_and_numbers() -> None:
     assert emma.title_terms == {"emma", "novel"}
     assert list(emma.places) == ["emma", "novel", "written", "jane", "austen", "1815", "55", "chapter"]
     assert (list(emma.starts), emma.length) == ([0, 2], 8)
-    assert (emma.capitals, emma.smalls["novel"]) == ({"jane": 1, "austen": 1}, 1)
+    assert (emma.capitals, emma.small("novel")) == ({"jane": 1, "austen": 1}, 1)
     assert list(emma.names) == [3]
     assert (list(emma.numbers), list(emma.years)) == ([5, 6], [5])
     assert emma.sentence_vectors.shape == (2, shared_reader().encoder.dimension)
@@ -26,6 +30,31 @@ def test_ngrams_hide_what_a_text_is_about_and_its_numbers() -> None:
     (emma,) = shared_reader().read([EMMA])
     assert {"TITLE", "TITLE is", "a TITLE", "in YEAR", "YEAR", "in NUMBER", "written by"} <= emma.ngrams
     assert not {"emma", "1815", "55"} & emma.ngrams
+
+
+def test_ngrams_are_worked_out_for_those_who_ask_for_them() -> None:
+    """Only a crossing does, and the shipped model has none."""
+    (emma,) = Reader(load_encoder()).read([EMMA])
+    measure(asking("Who wrote Emma?"), [emma])
+    assert "ngrams" not in vars(emma)
+    assert emma.ngrams
+    assert "ngrams" in vars(emma)
+
+
+def test_positions_are_told_by_term_in_order() -> None:
+    """As a dictionary of lists would."""
+    places = Places(["to", "be", "or", "not", "to", "be", "to"])
+    assert dict(places) == {"to": [0, 4, 6], "be": [1, 5], "or": [2], "not": [3]}
+    assert ("be" in places, "emma" in places, places.get("emma"), len(places)) == (True, False, None, 4)
+    assert places == Places(["to", "be", "or", "not", "to", "be", "to"])
+    assert dict(Places([])) == {}
+
+
+def test_words_are_large_small_or_begin_a_sentence() -> None:
+    """Together they are all of a term's places; a capital that begins a sentence says nothing."""
+    (vienna,) = shared_reader().read([("", "Vienna is old. In Vienna it rains. A cafe in vienna. Vienna.")])
+    assert (len(vienna.places["vienna"]), vienna.capitals["vienna"], vienna.small("vienna")) == (4, 1, 1)
+    assert (vienna.openers["vienna"], vienna.small("emma")) == (2, 0)
 
 
 def test_a_text_read_twice_is_one_object() -> None:

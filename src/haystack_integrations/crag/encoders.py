@@ -17,6 +17,9 @@ from haystack_integrations.crag.static_model import SHIPPED_MODEL, StaticEncoder
 class Encoder(Protocol):
     """Turns texts into unit vectors. Safe to share between threads."""
 
+    def __hash__(self) -> int:
+        """Tell encoders apart, so that what was read by one can be kept."""
+
     @property
     def dimension(self) -> int:
         """Tell the length of a vector."""

@@ -1,10 +1,10 @@
 """Grades of documents: one number in [0, 1] for one document against the original question, kept in its metadata."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from numbers import Real
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 from unicodedata import normalize
 
 from haystack import Document, logging
@@ -18,7 +18,9 @@ _STATUSES: Final = get_args(GradeStatus)
 
 
 def _is_grade(score: object, status: object) -> bool:
-    return isinstance(score, Real) and not isinstance(score, bool) and 0 <= float(score) <= 1 and status in _STATUSES
+    # Of Python's own floats, which nearly all are, there is no need to ask what kind of number they are.
+    is_number = type(score) is float or (isinstance(score, Real) and not isinstance(score, bool))
+    return is_number and 0 <= float(cast("float", score)) <= 1 and status in _STATUSES
 
 
 def question_id(question: str) -> str:
@@ -61,6 +63,14 @@ class Grade:
             )
             raise ConfigurationError(msg)
         object.__setattr__(self, "score", float(self.score))  # NumPy's own numbers are no JSON
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Give the grade as plain JSON.
+
+        :returns: Its fields by name.
+        """
+        return {**vars(self)}
 
     @classmethod
     def failed(cls, grader: str, question: str, reason: str) -> "Grade":
@@ -105,7 +115,7 @@ def with_grade(document: Document, grade: Grade) -> Document:
     :param grade: Its grade.
     :returns: A document with the grade in `meta["crag"]`; `document.score` stays the retriever's.
     """
-    return annotate(document, **asdict(grade))
+    return annotate(document, **grade.to_dict())
 
 
 def grade_of(document: Document, question: str | None = None) -> Grade | None:
@@ -116,8 +126,8 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
     :param question: `question_id`; a grade given for another question does not count. None accepts any.
     :returns: The grade, or None when the document has none (for this question).
     """
-    meta = crag_meta(document)
-    if "score" not in meta or "status" not in meta:
+    meta = document.meta.get(META_KEY)
+    if not isinstance(meta, dict) or "score" not in meta or "status" not in meta:
         return None
     if question is not None and meta.get("question") != question:
         return None

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import PurePath
 from types import NoneType, UnionType
@@ -129,8 +129,13 @@ def _checking(door: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+@cache
+def _taken_apart(wanted: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(wanted), get_args(wanted)
+
+
 def _fits(value: object, wanted: Any) -> bool:
-    origin, parts = get_origin(wanted), get_args(wanted)
+    origin, parts = _taken_apart(wanted)
     if origin in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if origin is Literal:

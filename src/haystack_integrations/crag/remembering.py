@@ -5,13 +5,14 @@ from threading import local
 from typing import Final, Generic, TypeVar
 
 _MOST_WORDS: Final = 50_000
+_LONGEST_WORD: Final = 40  # beyond it is no word, but an address, or a paragraph in a script without spaces
 
 V = TypeVar("V")
 
 
 class Remembered(dict[str, V]):
     """
-    Work something out once for each word.
+    Work something out once for each word of ordinary length.
 
     ```python
     from haystack_integrations.crag.remembering import Remembered
@@ -20,16 +21,19 @@ class Remembered(dict[str, V]):
     ```
 
     :param work_out: What works it out.
+    :param most: Words to remember; None for 50,000.
     """
 
-    def __init__(self, work_out: Callable[[str], V]) -> None:
-        self._work_out = work_out
+    def __init__(self, work_out: Callable[[str], V], most: int | None = None) -> None:
+        self._work_out, self._most = work_out, most
 
     def __missing__(self, word: str) -> V:
-        # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
-        if len(self) >= _MOST_WORDS:
-            self.clear()
-        self[word] = value = self._work_out(word)
+        value = self._work_out(word)
+        if len(word) <= _LONGEST_WORD:
+            # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
+            if len(self) >= (self._most or _MOST_WORDS):
+                self.clear()
+            self[word] = value
         return value
 
 

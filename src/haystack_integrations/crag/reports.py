@@ -15,6 +15,7 @@ from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, Verdict
 
 logger = logging.getLogger(__name__)
 
+_PLAIN: Final = frozenset({str, bool, int, float, type(None)})
 _COSTS: Final = tuple(asdict(Usage()))
 _LIMITS: Final = (*BUDGET_LIMITS, "deadline")
 
@@ -63,12 +64,14 @@ def plain(value: Any) -> Any:
     :param value: Anything.
     :returns: Mappings, lists, texts, numbers, booleans and None; the text of anything else.
     """
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, float):
         return float(value)  # NumPy's is one, and no plain one
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str | bool | int):
         return value
     if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
+        return {str(name): entry if type(entry) in _PLAIN else plain(entry) for name, entry in value.items()}
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     if isinstance(value, Iterable):

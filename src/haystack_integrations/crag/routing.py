@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from haystack import Document, logging
@@ -206,4 +206,4 @@ def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str,
     """Collect the grades of this pass by document id; a failed one may be tried again, and one of two of an id."""
     ids = Counter(document.id for document in documents)
     grades = {document.id: grade_of(document, question) for document in documents if ids[document.id] == 1}
-    return {id_: asdict(grade) for id_, grade in grades.items() if grade is not None and grade.status != "failed"}
+    return {id_: grade.to_dict() for id_, grade in grades.items() if grade is not None and grade.status != "failed"}

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
 from typing import Any, Final
@@ -52,6 +53,11 @@ def traced_id(id_: str) -> str:
     """
     if tracer.is_content_tracing_enabled or _HASH.fullmatch(id_):
         return id_
+    return _hashed(id_)
+
+
+@lru_cache(4096)  # a document's id stands on several spans of a run
+def _hashed(id_: str) -> str:
     return f"sha256:{sha256(id_.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
 
 

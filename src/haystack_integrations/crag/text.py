@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from math import ceil
 from typing import Final
 from unicodedata import normalize
@@ -33,6 +34,7 @@ UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
 _MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
 _WORD = re.compile(rf"\w[\w{_MARK}]*(?:['.,]\w[\w{_MARK}]*)*")
+_TO_SPACES = bytes(code if chr(code).isalnum() or chr(code) in "'.," else ord(" ") for code in range(256))
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
@@ -47,14 +49,16 @@ _LINE = re.compile(
     r"|(?P<item>[^\S\n]*(?:[-*+\u2022\u2023\u25e6\u2013]|\d{1,3}[.)]|[a-z]\)|\(\w{1,3}\))[^\S\n]+[^\n]*\n?)"
     r"|(?P<flow>[^\n]+\n?)"
 )
+# It begins with the set of signs that it may begin with: `re` looks for those seven times faster than for alternatives.
+_HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4", r".!?\u2026"
 _END = re.compile(
-    r"(?P<hard>[\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4]+[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
-    r"|(?<![.!?\u2026])(?P<soft>[.!?\u2026]++)['\"\u201d\u2019\u00bb)\]]*+(?:\[\d+\])*+(?=\s)"
+    rf"[{_HARD}{_SOFT}]"
+    rf"(?:(?<=[{_HARD}])(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
+    rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+)['\"\u201d\u2019\u00bb)\]]*+(?:\[\d+\])*+(?=\s))"
 )
 _NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,]|\Z)?")
 _LIST_NUMBER = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
 _DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
-
 # What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
 _REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
 
@@ -66,13 +70,16 @@ def surface_words(text: str) -> list[str]:
     :param text: Any text, any language.
     :returns: The words in order of appearance.
     """
-    if not text.isascii():
+    if text.isascii():
+        # Most marks of ordinary text stand before a space, where they are part of no word: faster than any expression.
+        found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
+    else:
         text = UNSPACED.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
-    found = _WORD.findall(text.replace("_", " "))
-    # Almost every word is done now; only those with a mark inside are looked at again.
+        found = _WORD.findall(text.replace("_", " "))
+    # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
         return found
-    return [part for word in found for part in ((word,) if word.isalnum() else _parts(word))]
+    return list(chain.from_iterable([(word,) if word.isalnum() else _parts(word) for word in found]))
 
 
 def words(text: str) -> list[str]:
@@ -88,18 +95,20 @@ def words(text: str) -> list[str]:
     return surface_words(plain.lower())
 
 
-def _parts(word: str) -> list[str]:
-    if _THOUSANDS.fullmatch(word):
-        return [word.replace(",", "")]
-    if _INITIALS.fullmatch(word):
-        return [word.replace(".", "")]
-    if _DECIMAL.fullmatch(word) or _APOSTROPHE.fullmatch(word):
-        return [word]
-    return [part for part in _INNER.split(word) if part]
+def _parts(marked: str) -> Iterator[str]:
+    for word in _WORD.findall(marked):
+        if word.isalnum() or _DECIMAL.fullmatch(word) or _APOSTROPHE.fullmatch(word):
+            yield word
+        elif _THOUSANDS.fullmatch(word):
+            yield word.replace(",", "")
+        elif _INITIALS.fullmatch(word):
+            yield word.replace(".", "")
+        else:
+            yield from filter(None, _INNER.split(word))
 
 
 def _stemming() -> Callable[[str], str]:
-    stem = Stemmer.Stemmer("english").stemWord  # must not be used by two threads at once
+    stem = Stemmer.Stemmer("english", 0).stemWord  # without a memory of its own; not for two threads at once
 
     def work_out(word: str) -> str:
         clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
@@ -213,12 +222,12 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bool:
     """Tell whether a mark ends the sentence that began at `start`, from the words on both sides of it."""
     following = _NEXT.match(text, mark.end())
-    if mark["hard"] or following is None:
+    if mark["hard"] is not None or following is None:
         return not (mark[0][-1] in "\u300d\u300f\u201d\u2019" and _REPORTS.match(text, mark.end()))
     word = following["word"]
     if word.islower() and not is_lower:
         return False
-    if mark["soft"] != ".":
+    if mark["more"] or text[mark.start()] != ".":
         return True
     # Two words back are enough, and a bound keeps texts without any end of a sentence from costing quadratic time.
     reach = max(start, mark.start() - _REACH)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import log
 from typing import Final
@@ -25,13 +26,16 @@ _YES_NO = re.compile(r"\W*(?:is|are|was|were|did|do|does|can|has|have|will|won't
 _SEEN: Final = 2
 _CLEARLY: Final = 3
 
+_MOST_KEPT: Final = 64
+"""Questions that are kept: those that are being answered."""
+
 Frequencies = Callable[[Sequence[str]], tuple[int, Mapping[str, int]]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """
-    A question.
+    A question; equal to itself only.
 
     :param terms: The distinct terms, in order.
     :param sequence: All terms, in order.
@@ -82,10 +86,17 @@ def ask(query: str, frequencies: Frequencies, encoder: Encoder) -> Asked:
     sequence = tuple(terms(text) or words(text))
     distinct = tuple(dict.fromkeys(sequence))
     documents, known = frequencies(distinct)
+    return _asked(query, sequence, documents, tuple(known.get(term, 0) for term in distinct), encoder)
+
+
+@lru_cache(_MOST_KEPT)
+def _asked(query: str, sequence: tuple[str, ...], documents: int, known: tuple[int, ...], encoder: Encoder) -> Asked:
+    """Read a question once; the same one is asked again with other documents."""
+    text, distinct = normalised(query), tuple(dict.fromkeys(sequence))
     highest = log(1 + (documents + 0.5) / 0.5)
     weights = {
-        term: log(1 + (documents - (n := min(known.get(term, 0), documents)) + 0.5) / (n + 0.5)) / highest
-        for term in distinct
+        term: log(1 + (documents - (n := min(often, documents)) + 0.5) / (n + 0.5)) / highest
+        for term, often in zip(distinct, known, strict=True)
     }
     return Asked(
         terms=distinct,
@@ -121,8 +132,7 @@ def names_in(asked: Asked, readings: Sequence[Reading]) -> frozenset[str]:
     """
     found = set(asked.capitals.intersection(asked.terms))
     for term in asked.terms:
-        large = sum(reading.capitals.get(term, 0) for reading in readings)
-        small = sum(reading.smalls.get(term, 0) for reading in readings)
-        if large >= _SEEN and large > _CLEARLY * small:
+        large = sum([reading.capitals.get(term, 0) for reading in readings])
+        if large >= _SEEN and large > _CLEARLY * sum([reading.small(term) for reading in readings]):
             found.add(term)
     return frozenset(found)

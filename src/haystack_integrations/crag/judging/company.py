@@ -1,17 +1,21 @@
 """Documents among each other: each relative to the list, what they cover together, which of them speak of which."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations
 from math import fsum, log
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.judging.among import Among, beside
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
-from haystack_integrations.crag.judging.evidence import Evidence, Features, examine
-from haystack_integrations.crag.judging.reading import Reading, held_by
+from haystack_integrations.crag.judging.evidence import Features, examine
+from haystack_integrations.crag.judging.phrases import weight_of_pairs
+from haystack_integrations.crag.judging.reading import Reading
 
 COMPARED: Final = (
     "covered",
@@ -56,68 +60,76 @@ def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     :param readings: Its documents, at least one, in rank order.
     :returns: The signals of each document, and of the list.
     """
-    names = names_in(asked, readings)
-    damped = _damped(asked, readings)
-    seen = [examine(asked, names, damped, reading, rank) for rank, reading in enumerate(readings)]
+    seen = [examine(asked, reading) for reading in readings]
+    names, found = names_in(asked, readings), [evidence.found for evidence in seen]
+    damped = _damped(asked, found)
+    rest = [term for term in asked.terms if term not in names]
+    among = Among(names, rest, damped, weight_of_pairs(asked.pairs, damped))
+    alone = [
+        beside(asked, evidence, among, reading, rank)
+        for rank, (evidence, reading) in enumerate(zip(seen, readings, strict=True))
+    ]
     vectors = np.stack([reading.vector for reading in readings])
     alike = vectors @ vectors.T
-    compared = _relative([evidence.features for evidence in seen])
-    links = _links(readings)
-    features = [
-        evidence.features
-        | relative
-        | _agreement(alike, n)
-        | _siblings(readings, seen, n)
-        | _joined(asked, seen, links, n)
-        for n, (evidence, relative) in enumerate(zip(seen, compared, strict=True))
-    ]
-    return Measured(features, _together(asked, readings, seen, features, names, alike))
+    others = _agreement(alike), _siblings(readings, alone), _joined(asked, readings, alone, found)
+    rows = zip(alone, _relative(alone), *others, strict=True)
+    features = [{**own, **compared, **agreed, **same, **joint} for own, compared, agreed, same, joint in rows]
+    return Measured(features, _together(asked, readings, found, features, names, alike))
 
 
-def _damped(asked: Asked, readings: Sequence[Reading]) -> dict[str, float]:
+def _damped(asked: Asked, found: Sequence[frozenset[str]]) -> dict[str, float]:
     """
     Weigh the question's terms by how few of these documents have them.
 
     They were retrieved for the question, so what all of them have is no common word: weights differ by a factor of
     two, not ten. It says less than a corpus does, and the same in every corpus.
     """
-    size = len(readings)
-    return {term: log(2 + size / (held_by(readings, term) + 1)) for term in asked.terms}
+    held, size = Counter(chain.from_iterable(found)), len(found)
+    return {term: log(2 + size / (held[term] + 1)) for term in asked.terms}
 
 
 def _relative(features: Sequence[Features]) -> list[Features]:
     """Compare each document with the others of the list."""
-    values = np.array([[each[name] for name in COMPARED] for each in features])
-    most, mean, spread = values.max(axis=0), values.mean(axis=0), values.std(axis=0) + _SPREAD
+    values = np.array(list(map(_compared, features)))
+    most, off = values.max(axis=0), values - values.mean(axis=0)
+    spread = np.sqrt((off * off).mean(axis=0)) + _SPREAD
     second = np.sort(values, axis=0)[-2] if len(values) > 1 else np.zeros(len(COMPARED))
     gap = np.where(values < most, values - most, values - second)
-    standing = (values - mean) / spread
+    standing = off / spread
     above = (values[None, :, :] > values[:, None, :]).sum(axis=1) / max(1, len(values) - 1)
     return [
         dict(zip(_RELATIVE_NAMES, row, strict=True)) for row in np.concatenate([gap, standing, above], axis=1).tolist()
     ]
 
 
+_compared: Final = itemgetter(*COMPARED)
 _RELATIVE_NAMES: Final = tuple(f"{name}_{kind}" for kind in ("gap", "standing", "above") for name in COMPARED)
 
 
-def _agreement(alike: NDArray[np.float32], n: int) -> Features:
-    others = np.delete(alike[n], n)
-    return {
-        "agreement": float(others.mean()) if others.size else 0.0,
-        "agreement_most": float(others.max()) if others.size else 0.0,
-    }
+def _agreement(alike: NDArray[np.float32]) -> list[Features]:
+    """How like the others each is."""
+    size = len(alike)
+    if size == 1:
+        return [{"agreement": 0.0, "agreement_most": 0.0}]
+    others = alike[~np.eye(size, dtype=bool)].reshape(size, size - 1)
+    rows = zip(others.mean(axis=1).tolist(), others.max(axis=1).tolist(), strict=True)
+    return [{"agreement": mean, "agreement_most": most} for mean, most in rows]
 
 
-def _siblings(readings: Sequence[Reading], seen: Sequence[Evidence], n: int) -> Features:
+def _siblings(readings: Sequence[Reading], features: Sequence[Features]) -> list[Features]:
     """Other documents of the same title, mostly parts of the same source."""
-    title = readings[n].title
-    same = [k for k, reading in enumerate(readings) if k != n and title and reading.title == title]
-    return {
-        "siblings": len(same) / _MANY,
-        "siblings_covered": max((seen[k].features["covered"] for k in same), default=0.0),
-        "siblings_sentence": max((seen[k].features["sentence"] for k in same), default=0.0),
-    }
+    titles: defaultdict[str, list[int]] = defaultdict(list)
+    for n, reading in enumerate(readings):
+        titles[reading.title].append(n)
+    others = [[k for k in titles[reading.title] if k != n and reading.title] for n, reading in enumerate(readings)]
+    return [
+        {
+            "siblings": len(same) / _MANY,
+            "siblings_covered": max((features[k]["covered"] for k in same), default=0.0),
+            "siblings_sentence": max((features[k]["sentence"] for k in same), default=0.0),
+        }
+        for same in others
+    ]
 
 
 def _links(readings: Sequence[Reading]) -> list[list[int]]:
@@ -130,40 +142,50 @@ def _links(readings: Sequence[Reading]) -> list[list[int]]:
 
 def _speaks_of(reading: Reading, name: Sequence[str]) -> bool:
     """Tell whether a text has a name, its terms in a row."""
-    if not name or any(term not in reading.places for term in name):
+    if not name or name[0] not in reading.places or any(term not in reading.places for term in name):
         return False
     rows = [set(reading.places[term]) for term in name[1:]]
     return any(all(place + k + 1 in row for k, row in enumerate(rows)) for place in reading.places[name[0]])
 
 
-def _joined(asked: Asked, seen: Sequence[Evidence], links: Sequence[Sequence[int]], n: int) -> Features:
-    """What a document covers together with another one: questions of two hops need two."""
+def _joined(
+    asked: Asked, readings: Sequence[Reading], features: Sequence[Features], found: Sequence[frozenset[str]]
+) -> list[Features]:
+    """What each document covers together with another one: questions of two hops need two."""
+    links, size = _links(readings), range(len(readings))
+    known: dict[frozenset[str], float] = {}
 
-    def covered(k: int) -> float:
-        return fsum(asked.weights[term] for term in seen[n].found | seen[k].found) / asked.total
+    def share(terms: frozenset[str]) -> float:
+        if terms not in known:  # most documents of a list have the same of the question's terms
+            known[terms] = fsum(map(asked.weights.__getitem__, terms)) / asked.total
+        return known[terms]
 
-    others = [k for k in range(len(seen)) if k != n]
-    by, to = links[n], [k for k in others if n in links[k]]
-    own = seen[n].features["covered"]
-    joint = max(map(covered, others), default=own)
-    first = seen[n].found - seen[others[0]].found if others else frozenset[str]()
-    return {
-        "joint": joint,
-        "joint_gain": joint - own,
-        "beyond_first": fsum(asked.weights[term] for term in first) / asked.total,
-        "spoken_of": float(bool(by)),
-        "speaks_of": float(bool(to)),
-        "spoken_of_covered": max((seen[k].features["covered"] for k in by), default=0.0),
-        "speaks_of_covered": max((seen[k].features["covered"] for k in to), default=0.0),
-        "spoken_of_named": max((seen[k].features["title_named"] for k in by), default=0.0),
-        "linked_joint": max(map(covered, {*by, *to}), default=0.0),
-    }
+    pairs = {(n, k): share(found[n] | found[k]) for n, k in combinations(size, 2)}
+    rows = []
+    for n, own in enumerate(features):
+        others = [k for k in size if k != n]
+        by, to = links[n], [k for k in others if n in links[k]]
+        joint = max((pairs[min(n, k), max(n, k)] for k in others), default=own["covered"])
+        rows.append(
+            {
+                "joint": joint,
+                "joint_gain": joint - own["covered"],
+                "beyond_first": share(found[n] - found[others[0]]) if others else 0.0,
+                "spoken_of": float(bool(by)),
+                "speaks_of": float(bool(to)),
+                "spoken_of_covered": max((features[k]["covered"] for k in by), default=0.0),
+                "speaks_of_covered": max((features[k]["covered"] for k in to), default=0.0),
+                "spoken_of_named": max((features[k]["title_named"] for k in by), default=0.0),
+                "linked_joint": max((pairs[min(n, k), max(n, k)] for k in {*by, *to}), default=0.0),
+            }
+        )
+    return rows
 
 
 def _together(
     asked: Asked,
     readings: Sequence[Reading],
-    seen: Sequence[Evidence],
+    found: Sequence[frozenset[str]],
     features: Sequence[Features],
     names: frozenset[str],
     alike: NDArray[np.float32],
@@ -184,7 +206,7 @@ def _together(
     bm25 = sorted((each["bm25"] for each in features), reverse=True)
     size, weight = len(readings), fsum(asked.weights[term] for term in names)
     return {
-        "union": share(frozenset[str]().union(*(each.found for each in seen))),
+        "union": share(frozenset[str]().union(*found)),
         "titles_covered": share(in_titles),
         "titles_names": fsum(asked.weights[term] for term in names & in_titles) / weight if weight else 1.0,
         "titles": float(len(titles)) / size,

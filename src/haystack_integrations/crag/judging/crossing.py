@@ -7,11 +7,13 @@ numbers are masked, so that nothing but the way of telling is learned. Only word
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum, sqrt
 from typing import Any
 
 from haystack_integrations.crag.calibration_file import finite
 from haystack_integrations.crag.judging.asking import Asked
+from haystack_integrations.crag.judging.evidence import MOST_KEPT
 from haystack_integrations.crag.judging.reading import Reading
 
 
@@ -29,6 +31,10 @@ class Crossing:
     weights: Mapping[str, Mapping[str, float]]
     bias: float = 0.0
 
+    def __hash__(self) -> int:
+        """Hash what can be hashed, so that scores can be kept."""
+        return hash(self.words)
+
     def score(self, asked: Asked, reading: Reading) -> float:
         """
         Tell how much a document reads like an answer to such a question.
@@ -37,12 +43,7 @@ class Crossing:
         :param reading: The document.
         :returns: Log-odds, about.
         """
-        grams = visible(asked, reading)
-        words = question_words(asked, self.words)
-        tables = [self.weights.get(word, {}) for word in words]
-        # Exact, since the order of a set is another one in every process.
-        total = fsum(known[gram] for known in tables for gram in known.keys() & grams)
-        return self.bias + total / sqrt(max(1, len(words) * len(grams)))
+        return _score(self, asked, reading)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain JSON."""
@@ -65,6 +66,16 @@ class Crossing:
             word: {gram: finite(f"the weight of {gram!r}", w) for gram, w in own.items()} for word, own in tables
         }
         return cls(frozenset(words), weights, finite("the bias of a crossing", values["bias"]))
+
+
+@lru_cache(MOST_KEPT)
+def _score(crossing: Crossing, asked: Asked, reading: Reading) -> float:
+    grams = visible(asked, reading)
+    words = question_words(asked, crossing.words)
+    tables = [crossing.weights.get(word, {}) for word in words]
+    # Exact, since the order of a set is another one in every process.
+    total = fsum([known[gram] for known in tables for gram in known.keys() & grams])
+    return crossing.bias + total / sqrt(max(1, len(words) * len(grams)))
 
 
 def question_words(asked: Asked, words: Iterable[str]) -> list[str]:

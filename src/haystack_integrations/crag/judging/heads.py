@@ -1,7 +1,9 @@
 """Models that can be read in the file: plain coefficients, and trees beside them where they have been fitted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -45,11 +47,27 @@ class Head:
         :returns: Shape (len(features),) for two classes, the probability of the second; else (len(features), classes).
         :raises ConfigurationError: When it reads a signal that is not measured.
         """
-        if unknown := {name for name in self.names if features and name not in features[0]}:
-            msg = f"the calibration reads signals that are not measured here, {sorted(unknown)[:5]}; calibrate again"
-            raise ConfigurationError(msg)
-        rows = np.array([[each[name] for name in self.names] for each in features], dtype=float)
-        return self.of_rows(rows.reshape(len(features), len(self.names)))
+        return self.of_rows(self.rows(features))
+
+    def rows(self, features: Sequence[Mapping[str, float]]) -> Values:
+        """
+        Choose what it reads.
+
+        :param features: Signals by name; further names do not matter.
+        :returns: The signals in the order of `names`, shape (len(features), signals).
+        :raises ConfigurationError: When it reads a signal that is not measured.
+        """
+        try:
+            rows = np.array(list(map(self._read, features)), dtype=float)
+        except KeyError:
+            unknown = sorted(set(self.names) - set(features[0]))
+            msg = f"the calibration reads signals that are not measured here, {unknown[:5]}; calibrate again"
+            raise ConfigurationError(msg) from None
+        return rows.reshape(len(features), len(self.names))
+
+    @cached_property
+    def _read(self) -> Callable[[Mapping[str, float]], Any]:
+        return itemgetter(*self.names)
 
     def of_rows(self, rows: Values) -> Values:
         """

@@ -115,10 +115,13 @@ def likely_of(features: Sequence[Features], calibration: Calibration) -> Likely:
     :param calibration: The trained judgement.
     :returns: What the documents are likely to be.
     """
-    topic, answers = (head.probabilities(features) for head in (calibration.topic, calibration.answers))
-    if calibration.sufficient is None:
-        return Likely(np.minimum(answers, topic), topic, answers)
-    return joined(answers, topic, calibration.sufficient.probabilities(features))
+    heads = [calibration.topic, calibration.answers, *filter(None, (calibration.sufficient,))]
+    rows: dict[tuple[str, ...], Values] = {}  # nearly always the same for all of them
+    for head in heads:
+        if head.names not in rows:
+            rows[head.names] = head.rows(features)
+    topic, answers, *sufficient = (head.of_rows(rows[head.names]) for head in heads)
+    return joined(answers, topic, *sufficient) if sufficient else Likely(np.minimum(answers, topic), topic, answers)
 
 
 def joined(answers: Values, topic: Values, sufficient: Values) -> Likely:

@@ -1,10 +1,10 @@
 """Read a text once: all about it that does not depend on a question. Kept, so that a second question is cheap."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from threading import Lock
 from typing import Any, Final
@@ -14,7 +14,8 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.encoders import Encoder, load_encoder
-from haystack_integrations.crag.judging.surface import NUMBER, TITLE, YEAR, normalised, word_forms
+from haystack_integrations.crag.judging.places import Places
+from haystack_integrations.crag.judging.surface import NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
 from haystack_integrations.crag.text import sentences, surface_words, terms
 
 Vectors = NDArray[np.float32]
@@ -26,10 +27,10 @@ BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """
-    A text as the judgement sees it. Positions count content terms, from 0.
+    A text as the judgement sees it; equal to itself only. Positions count content terms, from 0.
 
     :param title: The title as it is shown.
     :param name: Terms of the title without a final bracket, in order: the name of what the text is about.
@@ -38,31 +39,50 @@ class Reading:
     :param starts: Position of the first term of each sentence.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
-    :param smalls: How often it is written without.
+    :param openers: How often it is at the beginning of one.
     :param names: Positions where a run of capitalised words begins.
     :param numbers: Positions of numbers.
     :param years: Positions of numbers that look like years.
     :param vector: Unit vector of title and text.
     :param title_vector: Unit vector of the title.
     :param sentence_vectors: A unit vector for each sentence, read under its title; shape (sentences, dimension).
-    :param ngrams: Terms and pairs of neighbouring words, with the title's words and numbers masked.
+    :param beginning: Its first words.
     """
 
     title: str
     name: tuple[str, ...]
     title_terms: frozenset[str]
-    places: Mapping[str, Sequence[int]]
+    places: Places
     starts: Sequence[int]
     length: int
     capitals: Mapping[str, int]
-    smalls: Mapping[str, int]
+    openers: Mapping[str, int]
     names: Sequence[int]
     numbers: Sequence[int]
     years: Sequence[int]
     vector: Vectors
     title_vector: Vectors
     sentence_vectors: Vectors
-    ngrams: frozenset[str]
+    beginning: Sequence[WordForm]
+
+    def small(self, term: str) -> int:
+        """
+        Count how often a term is written without a capital.
+
+        :param term: A term.
+        :returns: The number.
+        """
+        often = len(self.places[term]) if term in self.places else 0
+        return often - self.capitals.get(term, 0) - self.openers.get(term, 0)
+
+    @cached_property
+    def ngrams(self) -> frozenset[str]:
+        """Terms and pairs of neighbouring words of the beginning, with the title's words and numbers masked."""
+        # What a text is about and its numbers are hidden: `TITLE was born YEAR` is said of many.
+        masked = [TITLE if word.plain in self.title_terms else word.shown for word in self.beginning]
+        said = {shown for shown, word in zip(masked, self.beginning, strict=True) if word.stem}
+        said.update(f"{one} {two}" for one, two in pairwise(masked))
+        return frozenset(said)
 
 
 class Reader:
@@ -120,7 +140,7 @@ def _sentences(content: str) -> list[str]:
 
 def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: Vectors) -> Reading:
     title_terms = frozenset(terms(title))
-    found = _walked(parts, title_terms)
+    found = _walked(parts)
     lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
     return Reading(
         title=title,
@@ -133,44 +153,36 @@ def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: V
     )
 
 
-def _walked(parts: Sequence[str], title_terms: frozenset[str]) -> dict[str, Any]:
+def _walked(parts: Sequence[str]) -> dict[str, Any]:
     """Go through the words of a text once; gives what a reading says of them."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
     starts, names, numbers, years = list[int](), list[int](), list[int](), list[int]()
-    large, small, stemmed, masked = list[str](), list[str](), list[str](), list[str]()
+    stems, large, first, beginning = list[str](), list[str](), list[str](), list[WordForm]()
     position, form_of = 0, word_forms().__getitem__
     for part in parts:
         starts.append(position)
-        is_name = False
-        for number, (stem, plain, shown, is_large) in enumerate(map(form_of, surface_words(part))):
-            stemmed.append(stem)
-            # What a text is about and its numbers are hidden: `TITLE was born YEAR` is said of many.
-            masked.append(TITLE if plain in title_terms else shown)
+        forms = list(map(form_of, surface_words(part)))
+        if len(beginning) < _NGRAM_WORDS:
+            beginning += forms
+        is_name, is_first = False, True
+        for stem, _, shown, is_large in forms:
             if not stem:
-                is_name = False
+                is_name = is_first = False
                 continue
-            places[stem].append(position)
+            stems.append(stem)
             if not is_large:
-                small.append(stem)
-            elif number:
+                if shown is NUMBER or shown is YEAR:
+                    numbers.append(position)
+                    years += [position] if shown is YEAR else []
+            elif is_first:
+                first.append(stem)
+            else:
                 large.append(stem)
                 names += [] if is_name else [position]
-            is_name = is_large
-            if shown is NUMBER or shown is YEAR:
-                numbers.append(position)
-                years += [position] if shown is YEAR else []
+            is_name, is_first = is_large, False
             position += 1
-    found = {"places": dict(places), "starts": starts, "length": position, "ngrams": _ngrams(masked, stemmed)}
-    written = {"capitals": Counter(large), "smalls": Counter(small)}
-    return {**found, **written, "names": names, "numbers": numbers, "years": years}
-
-
-def _ngrams(masked: Sequence[str], stemmed: Sequence[str]) -> frozenset[str]:
-    """Give the words that are no stop words, and all pairs of neighbours, of the beginning of a text."""
-    beginning = masked[:_NGRAM_WORDS]
-    said = {word for word, stem in zip(beginning, stemmed, strict=False) if stem}
-    said.update(f"{one} {two}" for one, two in pairwise(beginning))
-    return frozenset(said)
+    written = {"capitals": dict(Counter(large)), "openers": dict(Counter(first)), "beginning": beginning[:_NGRAM_WORDS]}
+    found = {"places": Places(stems), "starts": starts, "length": position, **written}
+    return {**found, "names": names, "numbers": numbers, "years": years}
 
 
 def _unit(vector: Vectors) -> Vectors:

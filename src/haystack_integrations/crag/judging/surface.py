@@ -12,6 +12,12 @@ NUMBER: Final = "NUMBER"
 YEAR: Final = "YEAR"
 
 
+# Double quotes: as `text._END`, looked for by their first signs.
+_QUOTES: Final = (
+    '["\u201c\u201d\u201e`\'](?:(?<=["\u201c\u201d\u201e])'  # one sign
+    "|(?<=')'|(?<=`)(?<!``)`(?!`))"  # or two: '' and ``, but not ```
+)
+
 # What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
 # brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
 # five ways: they go. Lines stay lines, since lists and paragraphs are sentences of their own.
@@ -21,7 +27,7 @@ _SURFACE: Final = tuple(
     (re.compile(pattern), plain, signs)
     for pattern, plain, signs in (
         (r"[\u2018\u2019]", "'", ("\u2018", "\u2019")),
-        (r"(?<!`)``(?!`)|''|[\"\u201c\u201d\u201e]", " ", ("``", "''", '"', "\u201c", "\u201d", "\u201e")),
+        (_QUOTES, " ", ("``", "''", '"', "\u201c", "\u201d", "\u201e")),
         (r"-(?i:lrb)-", "(", ("-l", "-L")),
         (r"-(?i:rrb)-", ")", ("-r", "-R")),
         (r"\b([cC]an)not\b", r"\1 not", ("annot",)),

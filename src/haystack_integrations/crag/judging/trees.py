@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,6 @@ Split = tuple[str, float, int, int]
 Tree = tuple[Split | float, ...]
 """Nodes, the first is the root. A split: signal, highest value that goes to the first of the two nodes named. A leaf:
 what it adds."""
-
-_LEAF: Final = -1
 
 
 @dataclass(frozen=True)
@@ -60,31 +58,36 @@ class Trees:
         :param rows: Signals as they were measured, shape (n, signals).
         :returns: Shape (n, 1).
         """
-        signal, line, first, second, adds = self._table
-        trees = np.arange(len(signal))
-        place = np.zeros((len(rows), len(signal)), dtype=np.intp)
-        while (inner := signal[trees, place] != _LEAF).any():
-            row, tree = np.nonzero(inner)
-            node = place[row, tree]
-            goes_first = rows[row, signal[tree, node]] <= line[tree, node]
-            place[row, tree] = np.where(goes_first, first[tree, node], second[tree, node])
-        return np.asarray(self.start + adds[trees, place].sum(axis=1, keepdims=True))
+        signal, line, following, adds, roots = self._table
+        # All comparisons at once: to choose the few that count would take longer than to make all of them.
+        goes_first = (rows[:, signal] <= line).ravel()
+        begins = np.arange(0, goes_first.size, max(1, len(signal)), dtype=np.intp)[:, None]
+        place = np.broadcast_to(roots, (len(rows), len(roots)))
+        for _ in range(self._splits):
+            place = following[2 * place + goes_first[begins + place]]
+        return np.asarray(self.start + adds[place].sum(axis=1, keepdims=True))
+
+    @cached_property
+    def _splits(self) -> int:
+        return max(map(_depth, self.trees), default=0)
 
     @cached_property
     def _table(self) -> tuple[NDArray[Any], ...]:
-        """All trees as arrays of shape (trees, most nodes): signal, line, the two nodes, what a leaf adds."""
+        """All nodes as arrays: signal, line, the two that follow, what a leaf adds; and the place of each root."""
         place_of = {name: place for place, name in enumerate(self.names)}
-        shape = len(self.trees), max(map(len, self.trees), default=1)
-        signal, line = np.full(shape, _LEAF, dtype=np.intp), np.zeros(shape)
-        first, second, adds = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp), np.zeros(shape)
-        for number, tree in enumerate(self.trees):
-            for place, node in enumerate(tree):
-                at = number, place
+        sizes = [len(tree) for tree in self.trees]
+        roots = np.cumsum([0, *sizes], dtype=np.intp)
+        size = int(roots[-1])
+        signal, line, adds = np.zeros(size, dtype=np.intp), np.zeros(size), np.zeros(size)
+        following = np.repeat(np.arange(size, dtype=np.intp), 2)  # a leaf follows itself
+        for root, tree in zip(roots.tolist(), self.trees, strict=False):
+            for at, node in enumerate(tree, root):
                 if isinstance(node, tuple):
-                    signal[at], line[at], first[at], second[at] = place_of[node[0]], *node[1:]
+                    signal[at], line[at] = place_of[node[0]], node[1]
+                    following[2 * at : 2 * at + 2] = root + node[3], root + node[2]
                 else:
                     adds[at] = node
-        return signal, line, first, second, adds
+        return signal, line, following, adds, roots[:-1]
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -106,6 +109,15 @@ class Trees:
         """
         trees = tuple(tuple(map(_node, tree)) for tree in values["trees"])
         return cls(tuple(names), finite("the start of trees", values["start"]), trees)
+
+
+def _depth(tree: Tree) -> int:
+    """Count the splits on the longest way through a tree; nodes that follow stand behind."""
+    deep = [0] * len(tree)
+    for place, node in enumerate(tree):
+        for following in node[2:] if isinstance(node, tuple) else ():
+            deep[following] = max(deep[following], deep[place] + 1)
+    return max(deep)
 
 
 def _node(node: Any) -> Split | float:

@@ -30,21 +30,22 @@ def listed(answers: Values, topic: Values, sufficient: Values) -> Features:
         none, one = none * (1 - each), one * (1 - each) + none * each
     two = max(0.0, 1 - none - one)
     any_topic = 1 - float(np.prod(1 - topic))
+    odds = _odds([*ordered, *ordered_topic, 1 - none, any_topic, two])
     places = range(PLACES)
     return {
-        **{f"answers_{k + 1}": float(_odds(ordered[k])) for k in places},
-        **{f"topic_{k + 1}": float(_odds(ordered_topic[k])) for k in places},
-        "answers_gap": float(ordered[0] - ordered[1]),
-        "topic_gap": float(ordered_topic[0] - ordered_topic[1]),
+        **{f"answers_{k + 1}": odds[k] for k in places},
+        **{f"topic_{k + 1}": odds[PLACES + k] for k in places},
+        "answers_gap": ordered[0] - ordered[1],
+        "topic_gap": ordered_topic[0] - ordered_topic[1],
         "answers_any": 1 - none,
-        "answers_any_odds": float(_odds(1 - none)),
+        "answers_any_odds": odds[-3],
         "topic_any": any_topic,
-        "topic_any_odds": float(_odds(any_topic)),
+        "topic_any_odds": odds[-2],
         "answers_expected": float(answers.sum()),
         "topic_expected": float(topic.sum()),
         "answers_two": two,
-        "answers_two_odds": float(_odds(two)),
-        "answers_both": float(ordered[0] * ordered[1]),
+        "answers_two_odds": odds[-1],
+        "answers_both": ordered[0] * ordered[1],
         "topic_only": float((topic - answers).max()),
         "answers_first": float(answers[0]),
         "topic_first": float(topic[0]),
@@ -55,11 +56,12 @@ def listed(answers: Values, topic: Values, sufficient: Values) -> Features:
     }
 
 
-def _best(values: Values) -> Sequence[float]:
+def _best(values: Values) -> list[float]:
     ordered: list[float] = np.sort(values)[::-1][:PLACES].tolist()
     return ordered + [ordered[-1]] * (PLACES - len(ordered))
 
 
-def _odds(value: float) -> float:
-    inside = min(1 - _LEAST, max(_LEAST, value))
-    return float(np.log(inside / (1 - inside)))
+def _odds(values: Sequence[float]) -> list[float]:
+    inside = np.array([min(1 - _LEAST, max(_LEAST, value)) for value in values])
+    odds: list[float] = np.log(inside / (1 - inside)).tolist()
+    return odds
