@@ -10,6 +10,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import Policy, check_mode
 from haystack_integrations.crag.routing import Routing
+from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Preset, Thresholds
 from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS, Action, Mode, OnLimit
@@ -118,6 +119,7 @@ class CragRouter:
         mode: str | None = None,
         scored: dict[str, Any] | None = None,
         retrieval: dict[str, Any] | None = None,
+        sealed: bool = False,
     ) -> dict[str, Any]:
         """
         Decide.
@@ -129,6 +131,7 @@ class CragRouter:
         :param mode: Overrides the mode for this run.
         :param scored: What CascadeGate says of a cheap scorer's work; where `report` says something else, that holds.
         :param retrieval: What EvidenceJoiner says of the search: where it was not whole, nothing is `incorrect`.
+        :param sealed: Give `decision` as one object that pipelines do not copy; see `sealing`. `load` asks for it.
         :returns: A dictionary with the following keys, only the branch taken among the first six:
             - `generate`: The evidence to answer from.
             - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state for the correction.
@@ -147,4 +150,4 @@ class CragRouter:
         else:
             branch = {"generate": choice.evidence, "outcome": after}
         # The keys of the branches not taken are left out: a None would trigger them.
-        return {**branch, "decision": decision, "state": after}
+        return {**branch, "decision": given(decision, sealed=sealed), "state": after}

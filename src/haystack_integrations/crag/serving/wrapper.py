@@ -91,22 +91,16 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         wrote = False
 
         def ended(results: dict[str, Any]) -> None:
-            # The names of the YAML for the results of its components.
-            outputs = {
-                name: results[part][socket]
-                for path, name in self.loaded.output_mapping.items()
-                for part, _, socket in (path.partition("."),)
-                if socket in results.get(part, {})
-            }
+            outputs = self.loaded.outputs(results)
             if not wrote or failed_answer(outputs):
                 ends.append(spoken(outputs))
 
         stream = (
             async_streaming_generator(
                 pipeline=self.pipeline,
-                pipeline_run_args=self._arguments(asked),
+                pipeline_run_args=self.loaded.arguments(asked),
                 streaming_components=self._writers,
-                include_outputs_from={path.partition(".")[0] for path in self.loaded.output_mapping},
+                include_outputs_from=self.loaded.last,
                 on_pipeline_end=ended,
             )
             if self._writers
@@ -123,15 +117,6 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 
     async def _unstreamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
         yield StreamingChunk(content=spoken(await self.loaded.run_async(**asked)))
-
-    def _arguments(self, asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Hand each input to the components that the YAML names for it."""
-        arguments: dict[str, dict[str, Any]] = {}
-        for name, value in asked.items():
-            for path in self.loaded.input_mapping[name]:
-                part, _, socket = path.partition(".")
-                arguments.setdefault(part, {})[socket] = value
-        return arguments
 
 
 def _kinds(loaded: SuperComponent) -> dict[str, Any]:
