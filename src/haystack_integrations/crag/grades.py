@@ -1,7 +1,7 @@
 """Grades of documents: one number in [0, 1] for one document against the original question, kept in its metadata."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from numbers import Real
 from typing import Any, Final, get_args
@@ -105,7 +105,7 @@ def with_grade(document: Document, grade: Grade) -> Document:
     :param grade: Its grade.
     :returns: A document with the grade in `meta["crag"]`; `document.score` stays the retriever's.
     """
-    return annotate(document, **asdict(grade))
+    return annotate(document, **vars(grade))
 
 
 def grade_of(document: Document, question: str | None = None) -> Grade | None:

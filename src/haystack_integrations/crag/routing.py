@@ -1,7 +1,7 @@
 """One decision, from graded documents to the next state: judge, choose, write down. CragRouter gives it sockets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from haystack import Document, logging
@@ -202,4 +202,4 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
 def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:
     """Collect the grades of this pass by document id; a failed one may be tried again."""
     grades = {document.id: grade_of(document, question) for document in documents}
-    return {id_: asdict(grade) for id_, grade in grades.items() if grade is not None and grade.status != "failed"}
+    return {id_: dict(vars(grade)) for id_, grade in grades.items() if grade is not None and grade.status != "failed"}

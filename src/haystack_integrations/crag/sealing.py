@@ -1,8 +1,9 @@
 """
 Outputs that a pipeline hands on as they are.
 
-Haystack copies what a component gives, leaf by leaf (10 to 20 microseconds each), even where nobody reads the copy: of a
-record with two hundred leaves that was a third of a request's time. Sealed, it is one leaf that copies as itself.
+On the event loop Haystack copies what a component gives, leaf by leaf (10 to 20 microseconds each), even where nobody
+reads the copy: of a record with two hundred leaves and its decisions, a sixth of a request's processor time. Sealed, it
+is one leaf that copies as itself.
 """
 
 from typing import Any

@@ -19,7 +19,7 @@ class LoadedPipeline(SuperComponent):
     """
     What `load` returns. Haystack's own leaves unknown inputs out: with `filter` for `filters` it searches everything.
 
-    On the event loop it takes half the time over a record, which Haystack would copy for nobody; see `sealing`.
+    On the event loop it asks for record and decision sealed, since Haystack would copy them for nobody (`sealing`).
     Written down it is a plain SuperComponent, as everyone can read it.
     """
 
@@ -47,8 +47,7 @@ class LoadedPipeline(SuperComponent):
 
     def arguments(self, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """
-        Give the arguments of an asynchronous run of the pipeline inside; only `outputs` knows what to do with what it
-        gives.
+        Give the arguments of an asynchronous run of the pipeline inside, whose results are for `outputs` to open.
 
         :param inputs: As for `run`.
         :returns: Values by component and socket.

@@ -9,10 +9,10 @@ from uuid import uuid4
 from fastapi_openai_compat import ChatCompletion
 from fastapi_openai_compat.chat_completions import chat_completion_response
 from hayhooks import BasePipelineWrapper, async_streaming_generator
-from haystack import SuperComponent
 from haystack.dataclasses import StreamingChunk
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, spoken
 from haystack_integrations.crag.serving.failures import translated
@@ -33,7 +33,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 
     deployment_type = "pipeline"
 
-    def __init__(self, name: str, spec: Mapping[str, Any], loaded: SuperComponent, longest: int) -> None:
+    def __init__(self, name: str, spec: Mapping[str, Any], loaded: LoadedPipeline, longest: int) -> None:
         """Wrap a loaded pipeline."""
         super().__init__()
         self.name, self.loaded, self.pipeline = name, loaded, loaded.pipeline
@@ -119,12 +119,12 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         yield StreamingChunk(content=spoken(await self.loaded.run_async(**asked)))
 
 
-def _kinds(loaded: SuperComponent) -> dict[str, Any]:
+def _kinds(loaded: LoadedPipeline) -> dict[str, Any]:
     sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
     return {name: sockets.get(name).type for name in loaded.input_mapping}
 
 
-def _streaming_parts(loaded: SuperComponent) -> list[str]:
+def _streaming_parts(loaded: LoadedPipeline) -> list[str]:
     """Name the components that write the answer word by word: not the grader, nor whatever else asks a model."""
     return [
         name
