@@ -91,6 +91,7 @@ def test_a_component_inside_that_reads_them_gets_plain_dictionaries(rag: Any, re
 def test_a_sealed_value_is_traced_as_its_content() -> None:
     """Where content is traced, the span of the component holds the record."""
     assert coerce_tag_value({"crag": Sealed({"score": 0.9})}) == coerce_tag_value({"crag": {"score": 0.9}})
+    assert str({"crag": Sealed({"score": 0.9})}) == str({"crag": {"score": 0.9}})
 
 
 def test_inputs_that_a_pipeline_around_it_was_not_given_are_left_out(rag: Any) -> None:

@@ -26,6 +26,10 @@ class Sealed:
         """Return itself: between the component and who asked, nobody reads it."""
         return self
 
+    def __repr__(self) -> str:
+        """Show the content, as a tracer that prints outputs does."""
+        return repr(self.content)
+
     def to_dict(self) -> dict[str, Any]:
         """Give the content; traces of content ask for it."""
         return self.content
