@@ -59,6 +59,7 @@ KINDS = {
     "filters": "mapping",
     "top_k": "number",
     "enabled": "switch",
+    "sealed": "switch",
     "mode": "name",
     "tool_history": "histories",
     "query_embedding": "vector",

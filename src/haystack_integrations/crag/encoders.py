@@ -1,6 +1,7 @@
 """What turns texts into vectors: one copy of a model per process and folder, and never a download."""
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -84,7 +85,7 @@ def model_name(model: str | None) -> str:
 
 def _folder(model: str | None) -> Path:
     if model is None:
-        return Path(str(files("haystack_integrations.crag").joinpath("models", SHIPPED_MODEL)))
+        return _shipped_folder()
     folder = Path(model).expanduser().absolute()
     # model2vec takes a path that does not exist for a name on the Hugging Face hub: that must be caught here.
     if not folder.is_dir():
@@ -94,3 +95,9 @@ def _folder(model: str | None) -> Path:
         )
         raise ConfigurationError(msg)
     return folder
+
+
+@cache
+def _shipped_folder() -> Path:
+    """Look for it once: embedders ask with every question, and it takes longer than the embedding."""
+    return Path(str(files("haystack_integrations.crag").joinpath("models", SHIPPED_MODEL)))

@@ -12,6 +12,7 @@ from haystack_integrations.crag.light import light
 from haystack_integrations.crag.metrics import answered
 from haystack_integrations.crag.record_tags import record_tags
 from haystack_integrations.crag.records import run_record
+from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import ABSTENTION, NOT_ASKED
@@ -52,6 +53,7 @@ class RecordBuilder:
         outcome: CragState,
         replies: list[ChatMessage] | None = None,
         documents: list[Document] | None = None,
+        sealed: bool = False,
     ) -> dict[str, Any]:
         """
         Write the record.
@@ -59,6 +61,7 @@ class RecordBuilder:
         :param outcome: The router's final state.
         :param replies: The model's answer, for the tokens it cost; without one the run answered nothing.
         :param documents: The evidence as it was handed on, when something refined it after the router.
+        :param sealed: Give `crag` as one object that pipelines do not copy; see `sealing`. `load` asks for it.
         :returns: A dictionary with the following keys:
             - `crag`: The record. Its `answer` says what became of the answer: `status` is `none` (no model was asked),
                 `written`, `declined` (the model said that the evidence does not answer) or `failed`; `cited` are the
@@ -75,4 +78,4 @@ class RecordBuilder:
             if record["mode"] != "off":
                 answered(told["status"])
             set_tags(span, record_tags(record))
-        return {"crag": record, "documents": evidence}
+        return {"crag": given(record, sealed=sealed), "documents": evidence}

@@ -1,11 +1,17 @@
 """A loaded pipeline: Haystack's SuperComponent, which says when it is given what it does not take."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from haystack import SuperComponent, component
 
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.sealing import opened
+
+_SEALING: Final[dict[type, str]] = {CragRouter: "decision", RecordBuilder: "crag"}
+"""Components with an input `sealed`, and the output that it seals."""
 
 
 @component
@@ -13,6 +19,7 @@ class LoadedPipeline(SuperComponent):
     """
     What `load` returns. Haystack's own leaves unknown inputs out: with `filter` for `filters` it searches everything.
 
+    On the event loop it asks for record and decision sealed, since Haystack would copy them for nobody (`sealing`).
     Written down it is a plain SuperComponent, as everyone can read it.
     """
 
@@ -32,8 +39,43 @@ class LoadedPipeline(SuperComponent):
     async def run_async(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """Run the pipeline on the event loop; see `run`."""
         self._check(unnamed, inputs)
-        found: dict[str, Any] = await SuperComponent.run_async(self, **inputs)
-        return found
+        return self.outputs(await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last))
+
+    @property
+    def last(self) -> set[str]:
+        """The components that give the outputs."""
+        return {path.partition(".")[0] for path in self.output_mapping}
+
+    def arguments(self, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """
+        Give the arguments of an asynchronous run of the pipeline inside, whose results are for `outputs` to open.
+
+        :param inputs: As for `run`.
+        :returns: Values by component and socket.
+        """
+        sockets: Any = self.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
+        arguments: dict[str, dict[str, Any]] = {name: {"sealed": True} for name in self._sealing()}
+        for name, value in inputs.items():
+            if value is not None and value is sockets.get(name).default_value:
+                continue  # Haystack's placeholder for what a pipeline around this one was not given
+            for path in self.input_mapping[name]:
+                part, _, socket = path.partition(".")
+                arguments.setdefault(part, {})[socket] = value
+        return arguments
+
+    def outputs(self, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """
+        Give the outputs of such a run by the names of the YAML.
+
+        :param results: What it gave, by component and socket.
+        :returns: As `run`; outputs that did not come are left out.
+        """
+        return {
+            name: opened(results[part][socket])
+            for path, name in self.output_mapping.items()
+            for part, _, socket in (path.partition("."),)
+            if socket in results.get(part, {})
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "LoadedPipeline":
@@ -54,3 +96,13 @@ class LoadedPipeline(SuperComponent):
         if unknown := sorted(set(given).difference(known)):
             msg = f"got the inputs {unknown}, which this pipeline does not take; wanted some of {known}"
             raise ConfigurationError(msg)
+
+    def _sealing(self) -> list[str]:
+        """Name the components whose output nobody inside reads: there it may be sealed."""
+        found = []
+        for name in self.pipeline.graph.nodes:
+            part: Any = self.pipeline.get_component(name)
+            output = _SEALING.get(type(part))
+            if output is not None and not part.__haystack_output__.get(output).receivers:
+                found.append(name)
+        return found

@@ -42,10 +42,10 @@ from haystack_integrations.crag.serving.spans import untraced
 from haystack_integrations.crag.serving.wrapper import CragWrapper
 
 if TYPE_CHECKING:
-    from haystack import SuperComponent
     from starlette.types import Scope
 
     from haystack_integrations.crag.caching import RedisGradeCache
+    from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ async def _close(name: str, held: Any) -> None:
 
 def _loaded(
     name: str, store: Any, models: "tuple[Any, Any] | None", seconds: float, parts: Mapping[str, Any]
-) -> "SuperComponent":
+) -> "LoadedPipeline":
     """Load a pipeline with one client for answers and one for judging; an answer may take all its retries."""
     if models is not None:
         answering, grading = models
@@ -233,7 +233,7 @@ def _cache(settings: ServeSettings) -> "RedisGradeCache | None":
     return RedisGradeCache(Secret.from_token(settings.redis_url.get_secret_value()))
 
 
-def _graders(loaded: "SuperComponent") -> Iterator[BatchRelevanceGrader]:
+def _graders(loaded: "LoadedPipeline") -> Iterator[BatchRelevanceGrader]:
     return (part for _, part in loaded.pipeline.walk() if isinstance(part, BatchRelevanceGrader))
 
 

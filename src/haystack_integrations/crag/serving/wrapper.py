@@ -9,10 +9,10 @@ from uuid import uuid4
 from fastapi_openai_compat import ChatCompletion
 from fastapi_openai_compat.chat_completions import chat_completion_response
 from hayhooks import BasePipelineWrapper, async_streaming_generator
-from haystack import SuperComponent
 from haystack.dataclasses import StreamingChunk
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, spoken
 from haystack_integrations.crag.serving.failures import translated
@@ -33,7 +33,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 
     deployment_type = "pipeline"
 
-    def __init__(self, name: str, spec: Mapping[str, Any], loaded: SuperComponent, longest: int) -> None:
+    def __init__(self, name: str, spec: Mapping[str, Any], loaded: LoadedPipeline, longest: int) -> None:
         """Wrap a loaded pipeline."""
         super().__init__()
         self.name, self.loaded, self.pipeline = name, loaded, loaded.pipeline
@@ -91,22 +91,16 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         wrote = False
 
         def ended(results: dict[str, Any]) -> None:
-            # The names of the YAML for the results of its components.
-            outputs = {
-                name: results[part][socket]
-                for path, name in self.loaded.output_mapping.items()
-                for part, _, socket in (path.partition("."),)
-                if socket in results.get(part, {})
-            }
+            outputs = self.loaded.outputs(results)
             if not wrote or failed_answer(outputs):
                 ends.append(spoken(outputs))
 
         stream = (
             async_streaming_generator(
                 pipeline=self.pipeline,
-                pipeline_run_args=self._arguments(asked),
+                pipeline_run_args=self.loaded.arguments(asked),
                 streaming_components=self._writers,
-                include_outputs_from={path.partition(".")[0] for path in self.loaded.output_mapping},
+                include_outputs_from=self.loaded.last,
                 on_pipeline_end=ended,
             )
             if self._writers
@@ -124,22 +118,13 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
     async def _unstreamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
         yield StreamingChunk(content=spoken(await self.loaded.run_async(**asked)))
 
-    def _arguments(self, asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Hand each input to the components that the YAML names for it."""
-        arguments: dict[str, dict[str, Any]] = {}
-        for name, value in asked.items():
-            for path in self.loaded.input_mapping[name]:
-                part, _, socket = path.partition(".")
-                arguments.setdefault(part, {})[socket] = value
-        return arguments
 
-
-def _kinds(loaded: SuperComponent) -> dict[str, Any]:
+def _kinds(loaded: LoadedPipeline) -> dict[str, Any]:
     sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
     return {name: sockets.get(name).type for name in loaded.input_mapping}
 
 
-def _streaming_parts(loaded: SuperComponent) -> list[str]:
+def _streaming_parts(loaded: LoadedPipeline) -> list[str]:
     """Name the components that write the answer word by word: not the grader, nor whatever else asks a model."""
     return [
         name

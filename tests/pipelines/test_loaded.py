@@ -1,0 +1,136 @@
+"""What `load` gives, on the event loop: the same plain results, and no copies of what nobody reads."""
+
+import asyncio
+import json
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from haystack import Document, Pipeline, component
+from haystack.components.joiners import BranchJoiner as HaystackBranchJoiner
+from haystack.tracing.utils import coerce_tag_value
+from makers import fill, grading_by, scripted
+
+from haystack_integrations.crag.components.branch_joiner import BranchJoiner
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.sealing import Sealed
+
+QUESTION = "Where do penguins live?"
+TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is a hot drink."]
+
+
+@component
+class Reader:
+    """Reads a mapping, as a component of a user's own does."""
+
+    @component.output_types(verdict=str)
+    def run(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Take a verdict out of it."""
+        return {"verdict": told["verdict"]}
+
+
+@pytest.fixture
+def rag(in_memory_store: Any) -> Any:
+    """The recommended pipeline on three short documents."""
+    fill(in_memory_store, [Document(content=text, meta={"source": f"{n}.md"}) for n, text in enumerate(TEXTS)])
+    grader = grading_by(lambda text: 0.9 if "Penguins" in text else 0.1)
+    return load("corrective_rag", store=in_memory_store, grader=grader, generator=scripted("In Antarctica [1]."))
+
+
+def leaves(value: Any) -> int:
+    """How many values Haystack copies one by one."""
+    if isinstance(value, dict):
+        return sum(map(leaves, value.values()))
+    return sum(map(leaves, value)) if isinstance(value, list | tuple | set) else 1
+
+
+def test_on_the_event_loop_the_record_is_the_same_plain_json(rag: Any) -> None:
+    """By each door; only times differ."""
+
+    def told(result: dict[str, Any]) -> Any:
+        record = {**result["crag"], "milliseconds": 0}
+        assert type(result["crag"]) is dict
+        return json.loads(json.dumps(record))
+
+    assert told(asyncio.run(rag.run_async(query=QUESTION))) == told(rag.run(query=QUESTION))
+
+
+def test_record_and_decision_are_not_copied_leaf_by_leaf(rag: Any) -> None:
+    """Haystack copies what a component gives, though `run_async` reads none of the copies; its documents are few."""
+
+    async def copied() -> dict[str, int]:
+        parts = rag.pipeline.run_async_generator(rag.arguments({"query": QUESTION}), include_outputs_from=rag.last)
+        return {name: leaves(outputs) async for part in parts if len(part) == 1 for name, outputs in part.items()}
+
+    found = asyncio.run(copied())
+    assert found["router"] == 2  # decision, state
+    assert found["record"] == 2  # crag, the document that was kept
+
+
+def test_who_runs_the_pipeline_inside_gets_plain_dictionaries(rag: Any) -> None:
+    """As Hayhooks does with the file: the sockets give what they always gave."""
+    asked = {part: {"query": QUESTION} for part in ("guard", "grader", "router", "answer")}
+    inputs = {**asked, "prompt": {"question": QUESTION}}
+    results = asyncio.run(rag.pipeline.run_async(inputs, include_outputs_from={"router"}))
+    assert type(results["router"]["decision"]) is dict
+    assert results["record"]["crag"]["trail"] == [results["router"]["decision"]]
+
+
+@pytest.mark.parametrize("read", ["router.decision", "record.crag"])
+def test_a_component_inside_that_reads_them_gets_plain_dictionaries(rag: Any, read: str, tmp_path: Path) -> None:
+    """Of a pipeline of one's own, and of one that was changed after it was loaded."""
+    rag.pipeline.add_component("reader", Reader())
+    rag.pipeline.connect(read, "reader.told")
+    results = asyncio.run(rag.pipeline.run_async(rag.arguments({"query": QUESTION}), include_outputs_from={"reader"}))
+    assert results["reader"]["verdict"] == "correct"
+
+
+def test_a_sealed_value_is_traced_as_its_content() -> None:
+    """Where content is traced, the span of the component holds the record."""
+    assert coerce_tag_value({"crag": Sealed({"score": 0.9})}) == coerce_tag_value({"crag": {"score": 0.9}})
+    assert str({"crag": Sealed({"score": 0.9})}) == str({"crag": {"score": 0.9}})
+
+
+def test_inputs_that_a_pipeline_around_it_was_not_given_are_left_out(rag: Any) -> None:
+    """Haystack fills in a placeholder for them."""
+    outer = Pipeline()
+    outer.add_component("rag", rag)
+    result = asyncio.run(outer.run_async({"rag": {"query": QUESTION}}))["rag"]
+    assert result["answers"][0].data == "In Antarctica [1]."
+
+
+def test_only_searches_leave_the_event_loop(rag: Any) -> None:
+    """The pool of threads is shared by all requests: what only hands a value on does not wait for it."""
+
+    class Counting(ThreadPoolExecutor):
+        hops = 0
+
+        def submit(self, *args: Any, **options: Any) -> Future[Any]:
+            Counting.hops += 1
+            return super().submit(*args, **options)
+
+    async def run() -> Any:
+        await rag.warm_up_async()
+        asyncio.get_running_loop().set_default_executor(Counting())
+        return await rag.run_async(query=QUESTION)
+
+    assert asyncio.run(run())["crag"]["action"] == "generate"
+    assert Counting.hops == 0  # the store has threads of its own
+
+
+def test_a_file_with_the_joiners_of_haystack_runs_as_before(rag: Any, in_memory_store: Any, tmp_path: Path) -> None:
+    """Files that were written before, or by hand."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    for part in spec["components"].values():
+        if part["type"].endswith(".BranchJoiner"):
+            part["type"] = "haystack.components.joiners.branch.BranchJoiner"
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    loaded = load(tmp_path / "own.yml", store=in_memory_store)
+    assert type(loaded.pipeline.get_component("state")) is HaystackBranchJoiner
+    by_hand = asyncio.run(loaded.run_async(query=QUESTION))
+    shipped = load("corrective_retrieval", store=in_memory_store)
+    assert type(shipped.pipeline.get_component("state")) is BranchJoiner
+    assert by_hand["documents"] == asyncio.run(shipped.run_async(query=QUESTION))["documents"]
