@@ -2,20 +2,15 @@
 
 import asyncio
 import json
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from haystack import Document, Pipeline, component
-from haystack.components.joiners import BranchJoiner as HaystackBranchJoiner
 from haystack.tracing.utils import coerce_tag_value
 from makers import fill, grading_by, scripted
 
-from haystack_integrations.crag.components.branch_joiner import BranchJoiner
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.loader import source
 from haystack_integrations.crag.sealing import Sealed
 
 QUESTION = "Where do penguins live?"
@@ -100,37 +95,3 @@ def test_inputs_that_a_pipeline_around_it_was_not_given_are_left_out(rag: Any) -
     outer.add_component("rag", rag)
     result = asyncio.run(outer.run_async({"rag": {"query": QUESTION}}))["rag"]
     assert result["answers"][0].data == "In Antarctica [1]."
-
-
-def test_only_searches_leave_the_event_loop(rag: Any) -> None:
-    """The pool of threads is shared by all requests: what only hands a value on does not wait for it."""
-
-    class Counting(ThreadPoolExecutor):
-        hops = 0
-
-        def submit(self, *args: Any, **options: Any) -> Future[Any]:
-            Counting.hops += 1
-            return super().submit(*args, **options)
-
-    async def run() -> Any:
-        await rag.warm_up_async()
-        asyncio.get_running_loop().set_default_executor(Counting())
-        return await rag.run_async(query=QUESTION)
-
-    assert asyncio.run(run())["crag"]["action"] == "generate"
-    assert Counting.hops == 0  # the store has threads of its own
-
-
-def test_a_file_with_the_joiners_of_haystack_runs_as_before(rag: Any, in_memory_store: Any, tmp_path: Path) -> None:
-    """Files that were written before, or by hand."""
-    spec = yaml.safe_load(source("corrective_retrieval"))
-    for part in spec["components"].values():
-        if part["type"].endswith(".BranchJoiner"):
-            part["type"] = "haystack.components.joiners.branch.BranchJoiner"
-    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
-    loaded = load(tmp_path / "own.yml", store=in_memory_store)
-    assert type(loaded.pipeline.get_component("state")) is HaystackBranchJoiner
-    by_hand = asyncio.run(loaded.run_async(query=QUESTION))
-    shipped = load("corrective_retrieval", store=in_memory_store)
-    assert type(shipped.pipeline.get_component("state")) is BranchJoiner
-    assert by_hand["documents"] == asyncio.run(shipped.run_async(query=QUESTION))["documents"]
