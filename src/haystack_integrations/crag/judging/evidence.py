@@ -65,7 +65,7 @@ def examine(asked: Asked, names: Collection[str], damped: Mapping[str, float], r
     best, middle = _window(asked, hits, _NEAR)
     features = {
         "rank": 1 / (1 + rank),
-        **_coverage(asked, reading, hits),
+        **_coverage(asked, reading, hits, damped),
         **_title(asked, reading, hits),
         **_sentences(asked, reading, hits),
         "window_10": _window(asked, hits, 10)[0],
@@ -93,14 +93,15 @@ def _weight(asked: Asked, terms: Iterable[str]) -> float:
     return fsum(asked.weights[term] for term in terms)
 
 
-def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
+def _coverage(asked: Asked, reading: Reading, hits: _Hits, damped: Mapping[str, float]) -> Features:
     """Share of the question's words, weighted, and what is missing."""
     total, missing = asked.total, [asked.weights[term] for term in asked.terms if term not in hits.both]
     usual = _K1 * (1 - _B + _B * reading.length / _USUAL)
-    bm25 = 0.0
+    bm25 = bm25_damped = 0.0
     for term in (term for term in asked.terms if term in hits.both):
         times = len(reading.places.get(term, ())) + (term in hits.title)
-        bm25 += asked.weights[term] * times * (_K1 + 1) / (times + usual)
+        often = times * (_K1 + 1) / (times + usual)
+        bm25, bm25_damped = bm25 + asked.weights[term] * often, bm25_damped + damped[term] * often
     return {
         "covered": _weight(asked, hits.both) / total,
         "covered_text": _weight(asked, hits.body) / total,
@@ -110,6 +111,7 @@ def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
         "missing_terms": float(len(missing)),
         "bm25": bm25 / total / (_K1 + 1),
         "bm25_sum": bm25 / 4,
+        "bm25_damped": bm25_damped / 8,
         "hits": log1p(len(hits.places)) / 5,
         "density": len(hits.places) / max(1, reading.length),
         "length": log1p(reading.length) / 6,
@@ -220,9 +222,8 @@ def _meet(one: Sequence[int] | None, two: Sequence[int] | None) -> bool:
 
 
 def _names(asked: Asked, names: Collection[str], reading: Reading, hits: _Hits) -> Features:
-    weight = _weight(asked, names)
     other = [term for term in asked.terms if term not in names]
-    other_weight = _weight(asked, other)
+    weight, other_weight = _weight(asked, names), _weight(asked, other)
     return {
         "names_covered": _weight(asked, hits.both.intersection(names)) / weight if weight else 1.0,
         "names_all": float(hits.both.issuperset(names)),
