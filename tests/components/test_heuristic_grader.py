@@ -35,7 +35,7 @@ def grade(*documents: Document, query: str = QUESTION, **settings: Any) -> dict[
 
 def test_an_answer_the_topic_and_something_else_get_three_verdicts() -> None:
     """On the router's thresholds: 0.7 and above, between, below 0.3."""
-    near = Document(content="The tower is repainted every seven years, in three shades; Paris pays.", meta=TOPIC.meta)
+    near = Document(content="Each year millions of people visit the iron tower of Paris.", meta=TOPIC.meta)
     answer, topic, other = grade(ANSWER, near, OTHER)["scores"]
     assert answer >= 0.7 > topic >= 0.3 > other
 
