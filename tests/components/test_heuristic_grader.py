@@ -35,7 +35,8 @@ def grade(*documents: Document, query: str = QUESTION, **settings: Any) -> dict[
 
 def test_an_answer_the_topic_and_something_else_get_three_verdicts() -> None:
     """On the router's thresholds: 0.7 and above, between, below 0.3."""
-    answer, topic, other = grade(ANSWER, TOPIC, OTHER)["scores"]
+    near = Document(content="Each year millions of people visit the iron tower of Paris.", meta=TOPIC.meta)
+    answer, topic, other = grade(ANSWER, near, OTHER)["scores"]
     assert answer >= 0.7 > topic >= 0.3 > other
 
 

@@ -77,6 +77,15 @@ def test_cut_lists_teach_how_a_gap_looks_and_nothing_else() -> None:
     assert judged_by(uncut[0], other)[0].covered == judged_by(uncut[0], other)[0].probabilities["correct"]
 
 
+def test_the_signal_that_only_the_shipped_model_reads_is_not_fitted_on() -> None:
+    """It says what `bm25_sum` says, for a corpus nothing is known of."""
+    one = fit(prepared_towns())
+    for head in (one.topic, one.answers, one.sufficient):
+        assert head is not None
+        assert "bm25_sum" in head.names
+        assert "bm25_damped" not in head.names
+
+
 def test_a_list_without_a_verdict_teaches_documents() -> None:
     """Heads of documents change with it, and it gets no say in the verdicts."""
     short = [each for each in prepared_towns() if each.source.verdict is not None]

@@ -71,6 +71,14 @@ def test_the_shipped_model_says_that_it_is_not_calibrated() -> None:
     assert shipped.notes["trained_on"]
 
 
+def test_each_signal_of_the_shipped_model_speaks_for_a_document() -> None:
+    """Or says nothing; none means another thing in a longer list, as a rank does, or is missing without a title."""
+    shipped = load_calibration()
+    for each in (shipped.answers, shipped.topic):
+        assert (each.weights >= 0).all()
+        assert not any(name.endswith(("_standing", "_above")) or "title" in name for name in each.names)
+
+
 def test_a_file_is_read_once_until_it_changes(tmp_path: Path) -> None:
     """Also where it is replaced within a tick of the clock."""
     path = write(tmp_path / "own.json", FULL.to_dict())

@@ -42,6 +42,16 @@ def test_bm25_saturates_and_counts_the_title_once() -> None:
     assert titled["bm25"] == pytest.approx(VIENNA / TOTAL * 2 / (2 + usual))
 
 
+def test_damped_bm25_is_a_sum_and_says_the_same_in_every_corpus() -> None:
+    """Its terms weigh by how few of these documents have them: here one has Vienna, and none has the other two."""
+    found = signals("Vienna is old.")
+    usual = 1.2 * (0.25 + 0.75 * 2 / 100)
+    assert found["bm25_damped"] == pytest.approx(log(2 + 1 / 2) * 2.2 / (1 + usual) / 8)
+    elsewhere = measured(QUESTION, ("", "Vienna is old."), frequencies=known(10, river=9, flow=1, vienna=10))
+    assert elsewhere.documents[0]["bm25_damped"] == found["bm25_damped"]
+    assert elsewhere.documents[0]["bm25_sum"] != found["bm25_sum"]
+
+
 def test_a_title_is_named_when_the_question_has_all_of_it() -> None:
     """A final bracket is no part of the name."""
     named = signals("It is large.", "Vienna (Austria)")

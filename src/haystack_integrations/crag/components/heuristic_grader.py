@@ -25,7 +25,7 @@ class HeuristicGrader:
 
     A document's score is its expected grade by a small linear model (0 off topic, 0.5 on topic, 1 answers); the
     retrieval as a whole gets a verdict with probabilities, which `CragRouter(aggregate="set")` follows. Without
-    `calibration` the model is the one in this package: four signals, fitted on other people's questions, and **not
+    `calibration` the model is the one in this package: eight signals, fitted on other people's questions, and **not
     calibrated on your data**, as its report says. With a file that `crag calibrate` wrote from 80 questions of your own
     or more it reads some hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
     `weights` takes weightings instead: `coherence` and `rerank` as published, or `evidence`.

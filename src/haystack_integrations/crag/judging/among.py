@@ -41,6 +41,7 @@ def beside(asked: Asked, evidence: Evidence, among: Among, reading: Reading, ran
     return {
         "rank": 1 / (1 + rank),
         **evidence.wording,
+        "bm25_damped": sum(among.damped[term] * count for term, count in evidence.often.items()) / 8,
         "pairs_damped": share_of(weight_of_pairs(evidence.met, among.damped), among.pairs, among.damped, doubt=True),
         "covered_damped": fsum(map(among.damped.__getitem__, evidence.found)) / (sum(among.damped.values()) or 1.0),
         "run": evidence.run,

@@ -36,6 +36,9 @@ COMPARED: Final = (
 """Signals that also count relative to the list: distance to the best other, standing in the spread, rank."""
 
 _SPREAD = 0.05
+# What the second of a list usually has of the best one's value. A document alone leads by the rest: by its whole value,
+# a single bad one would stand out as only the best do.
+_NEXT = 0.75
 _MANY = 5
 
 
@@ -93,7 +96,7 @@ def _relative(features: Sequence[Features]) -> list[Features]:
     values = np.array(list(map(_compared, features)))
     most, off = values.max(axis=0), values - values.mean(axis=0)
     spread = np.sqrt((off * off).mean(axis=0)) + _SPREAD
-    second = np.sort(values, axis=0)[-2] if len(values) > 1 else np.zeros(len(COMPARED))
+    second = np.sort(values, axis=0)[-2] if len(values) > 1 else _NEXT * values[0]
     gap = np.where(values < most, values - most, values - second)
     standing = off / spread
     above = (values[None, :, :] > values[:, None, :]).sum(axis=1) / max(1, len(values) - 1)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -31,6 +31,7 @@ class Evidence:
     :param wording: Signals of its words, title and meaning.
     :param cues: Signals of what an answer would look like.
     :param found: The question's terms in its title or text.
+    :param often: How much it speaks of each of them: BM25's count, which many occurrences raise less and less.
     :param met: The question's pairs that it has.
     :param run: Share of the question's words that stand in a row in it, at most.
     """
@@ -38,6 +39,7 @@ class Evidence:
     wording: Features
     cues: Features
     found: frozenset[str]
+    often: Mapping[str, float]
     met: Sequence[tuple[str, str]]
     run: float
 
@@ -72,10 +74,10 @@ def examine(asked: Asked, reading: Reading) -> Evidence:
     """
     hits = _hits(asked, reading)
     best, middle = _window(asked, hits, _NEAR)
-    met = pairs_met(asked, hits.title, hits.body)
+    met, often = pairs_met(asked, hits.title, hits.body), _often(asked, reading, hits)
     found, total = weight_of_pairs(met, asked.weights), weight_of_pairs(asked.pairs, asked.weights)
     wording = {
-        **_coverage(asked, reading, hits),
+        **_coverage(asked, reading, hits, often),
         **_title(asked, reading, hits),
         **_sentences(asked, reading, hits),
         "window_10": _window(asked, hits, 10)[0],
@@ -84,7 +86,7 @@ def examine(asked: Asked, reading: Reading) -> Evidence:
         "pairs_doubted": share_of(found, total, asked.weights, doubt=True),
     }
     cues = {**_cues(asked, reading, middle), **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS}}
-    return Evidence(wording, cues, hits.both, met, longest_run(asked, hits.places))
+    return Evidence(wording, cues, hits.both, often, met, longest_run(asked, hits.places))
 
 
 def _hits(asked: Asked, reading: Reading) -> _Hits:
@@ -109,14 +111,17 @@ def weight_of(asked: Asked, terms: Iterable[str]) -> float:
     return fsum(map(asked.weights.__getitem__, terms))
 
 
-def _coverage(asked: Asked, reading: Reading, hits: _Hits) -> Features:
+def _often(asked: Asked, reading: Reading, hits: _Hits) -> dict[str, float]:
+    usual = _K1 * (1 - _B + _B * reading.length / _USUAL)
+    found = [term for term in asked.terms if term in hits.both]
+    times = [len(hits.body.get(term, ())) + (term in hits.title) for term in found]
+    return {term: count * (_K1 + 1) / (count + usual) for term, count in zip(found, times, strict=True)}
+
+
+def _coverage(asked: Asked, reading: Reading, hits: _Hits, often: Mapping[str, float]) -> Features:
     """Share of the question's words, weighted, and what is missing."""
     total, missing = asked.total, [asked.weights[term] for term in asked.terms if term not in hits.both]
-    usual = _K1 * (1 - _B + _B * reading.length / _USUAL)
-    bm25 = 0.0
-    for term in (term for term in asked.terms if term in hits.both):
-        times = len(hits.body.get(term, ())) + (term in hits.title)
-        bm25 += asked.weights[term] * times * (_K1 + 1) / (times + usual)
+    bm25 = sum(asked.weights[term] * count for term, count in often.items())
     return {
         "covered": weight_of(asked, hits.both) / total,
         "covered_text": weight_of(asked, hits.body) / total,
