@@ -20,7 +20,7 @@ from serving.failing import CANARY, BrokenStore, asked
 from starlette.types import Message, Receive, Scope, Send
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.serving import failures, logs
+from haystack_integrations.crag.serving import failures, logs, problems
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.envelope import Envelope
 from haystack_integrations.crag.serving.settings import read_settings
@@ -155,7 +155,7 @@ def test_a_closed_index_is_a_store_that_does_not_answer(elasticsearch_url: str, 
 
 def _codes() -> set[str]:
     """Every code that stands in the server's source."""
-    known = {*failures._CODES.values(), *failures._PACKAGES.values(), *(code for *_, code in failures._KINDS)}
+    known = {*problems._CODES.values(), *failures._PACKAGES.values(), *(code for *_, code in failures._KINDS)}
     for file in Path(failures.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ServeError", "problem"):

@@ -19,11 +19,12 @@ from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.answers import RunResult
 from haystack_integrations.crag.serving.deployment import Deployment, deploy
 from haystack_integrations.crag.serving.envelope import DOCS, Envelope
-from haystack_integrations.crag.serving.failures import ChatProblem, Problem, add_handlers, no_such_pipeline
+from haystack_integrations.crag.serving.failures import add_handlers, no_such_pipeline
 from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.limits import Lane, Limits
+from haystack_integrations.crag.serving.problems import ChatProblem, Problem
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import send_rest, trace_requests, trace_runs
 from haystack_integrations.crag.serving.streams import CHAT, StreamEnd

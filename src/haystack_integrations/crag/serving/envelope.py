@@ -9,8 +9,8 @@ from haystack import logging
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haystack_integrations.crag.serving.failures import problem, told_at, trace_id
 from haystack_integrations.crag.serving.gate import HEALTH
+from haystack_integrations.crag.serving.problems import problem, told_at, trace_id
 
 logger = logging.getLogger(__name__)
 

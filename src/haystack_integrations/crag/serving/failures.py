@@ -1,41 +1,23 @@
-"""What a client is told when something fails: a code, the trace to look at, and nothing else."""
+"""Which failure it is: whatever a run or a request raises, as a status and a code."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
-from hayhooks.server.tracing import get_trace_log_context
 from haystack import logging
 from haystack.errors import FilterError
-from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
 from haystack_integrations.crag.errors import ConfigurationError, GradingError, QuestionError, StoreError, causes
+from haystack_integrations.crag.serving.problems import problem
 
 logger = logging.getLogger(__name__)
 
-_CODES: Final = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    406: "not_acceptable",
-    408: "request_timeout",
-    413: "body_too_large",
-    415: "unsupported_media_type",
-    422: "invalid_request",
-    429: "too_many_requests",
-    501: "not_supported",
-    503: "unavailable",
-}
 _MISCONFIGURED: Final = "misconfigured"
 _STORE: Final = "store_unavailable"
 _CLOSED: Final = "index_closed_exception"  # the one 400 of Elasticsearch that is no fault of the question
@@ -55,11 +37,6 @@ _PACKAGES: Final = {
     "elastic_transport": _STORE,
     "openai": "model_unavailable",
 }
-_NO_TRACE: Final = "0" * 32
-OPENAI: Final = "/v1/"
-"""How the paths of the OpenAI-compatible routes begin."""
-
-_is_chat: ContextVar[bool] = ContextVar("crag_failures_of_chat", default=False)
 _FILTERS: Final = (
     {
         "field": "filters",
@@ -70,33 +47,6 @@ _FILTERS: Final = (
     },
 )
 """What filters look like: the store's own words would repeat what the client sent."""
-
-
-class Problem(BaseModel):
-    """The body of every answer that is none."""
-
-    error: str = Field(description="What went wrong, in a word that does not change.")
-    trace_id: str | None = Field(description="The trace of the request, when tracing is on.")
-    detail: list[dict[str, Any]] | None = Field(
-        default=None,
-        description="With 422: each field that is wrong and the rule that it breaks, never its value. "
-        "With 404 of a pipeline: those that are served.",
-    )
-
-
-class ChatError(BaseModel):
-    """What went wrong, as clients of OpenAI read it."""
-
-    message: str = Field(description="The code, and with 404 and 422 the fields, rules and names that `detail` has.")
-    type: str = Field(description="`invalid_request_error` or `server_error`.")
-    param: None = None
-    code: str = Field(description="What `error` is at the other routes.")
-
-
-class ChatProblem(Problem):
-    """The same at the OpenAI-compatible routes: their clients show `error.message`, and nothing of another form."""
-
-    error: ChatError  # type: ignore[assignment]
 
 
 class ServeError(HTTPException):
@@ -126,49 +76,6 @@ def no_such_pipeline(served: Iterable[str]) -> ServeError:
     :returns: The failure, to be raised.
     """
     return ServeError(404, "not_found", [{"field": "pipeline", "rule": "unknown", "accepted": list(served)}])
-
-
-def trace_id() -> str | None:
-    """
-    Name the trace of the running request.
-
-    :returns: 32 hexadecimal digits, or None without tracing.
-    """
-    known = get_trace_log_context().get("trace_id")
-    return None if known == _NO_TRACE else known
-
-
-def problem(status: int, code: str | None = None, detail: Any = None, headers: Any = None) -> JSONResponse:
-    """
-    Write the answer of a failure.
-
-    :param status: HTTP status.
-    :param code: The word for it; None takes that of the status.
-    :param detail: Fields and rules.
-    :param headers: Further headers.
-    :returns: The response.
-    """
-    word = code or _CODES.get(status) or _word(status)
-    said = _as_openai_says(status, word, detail) if _is_chat.get() else word
-    body: dict[str, Any] = {"error": said, "trace_id": trace_id()}
-    if detail:
-        body["detail"] = list(detail)
-    return JSONResponse(body, status, headers=headers)
-
-
-def told_at(path: str) -> None:
-    """
-    Let the failures of the running request be told in the form that its route has.
-
-    :param path: The path of the request.
-    """
-    _is_chat.set(path.startswith(OPENAI))
-
-
-def _as_openai_says(status: int, code: str, detail: Any) -> dict[str, Any]:
-    message = f"{code}: {json.dumps(list(detail))}" if detail else code
-    kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
-    return {"message": message, "type": kind, "param": None, "code": code}
 
 
 def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], served: Iterable[str]) -> None:
@@ -271,7 +178,3 @@ def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:
     if options.get("filters") and "Retriever" in part and any(isinstance(link, _NOT_COMPARED) for link in chain):
         return 422, "invalid_filters"
     return 500, "internal_error"
-
-
-def _word(status: int) -> str:
-    return "internal_error" if status >= 500 else "bad_request"  # noqa: PLR2004

@@ -7,8 +7,8 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from haystack_integrations.crag.serving.failures import problem
 from haystack_integrations.crag.serving.keys import Keys
+from haystack_integrations.crag.serving.problems import problem
 from haystack_integrations.crag.serving.settings import is_loopback
 
 HEALTH: Final = ("/health/live", "/health/ready")

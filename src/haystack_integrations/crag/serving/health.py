@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from haystack_integrations.crag.serving.deployment import reachable
-from haystack_integrations.crag.serving.failures import problem
 from haystack_integrations.crag.serving.gate import HEALTH
+from haystack_integrations.crag.serving.problems import problem
 
 _CACHED_SECONDS: Final = 2.0
 

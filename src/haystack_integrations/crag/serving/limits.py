@@ -8,8 +8,8 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haystack_integrations.crag.serving.failures import problem
 from haystack_integrations.crag.serving.gate import HEALTH, METRICS
+from haystack_integrations.crag.serving.problems import problem
 
 _FREE: Final = (*HEALTH, METRICS)
 _RETRY: Final = {"Retry-After": "1"}

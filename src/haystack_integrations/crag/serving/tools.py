@@ -9,7 +9,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
 from haystack_integrations.crag.serving.deployment import Deployment
-from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, problem, trace_id, translated
+from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, translated
+from haystack_integrations.crag.serving.problems import problem, trace_id
 from haystack_integrations.crag.serving.questions import checked
 
 PATH: Final = "/mcp"

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.sources import SUFFIXES
-from haystack_integrations.crag.serving.failures import Problem, ServeError, translated
+from haystack_integrations.crag.serving.failures import ServeError, translated
+from haystack_integrations.crag.serving.problems import Problem
 
 PATH: Final = "/indexing/run"
 FOLDER: Final = "uploads"

@@ -1,0 +1,105 @@
+"""What a client is told when something fails: a code, the trace to look at, and nothing else."""
+
+import json
+from contextvars import ContextVar
+from http import HTTPStatus
+from typing import Any, Final
+
+from hayhooks.server.tracing import get_trace_log_context
+from pydantic import BaseModel, Field
+from starlette.responses import JSONResponse
+
+_CODES: Final = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    408: "request_timeout",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+    422: "invalid_request",
+    429: "too_many_requests",
+    501: "not_supported",
+    503: "unavailable",
+}
+_NO_TRACE: Final = "0" * 32
+OPENAI: Final = "/v1/"
+"""How the paths of the OpenAI-compatible routes begin."""
+
+_is_chat: ContextVar[bool] = ContextVar("crag_failures_of_chat", default=False)
+
+
+class Problem(BaseModel):
+    """The body of every answer that is none."""
+
+    error: str = Field(description="What went wrong, in a word that does not change.")
+    trace_id: str | None = Field(description="The trace of the request, when tracing is on.")
+    detail: list[dict[str, Any]] | None = Field(
+        default=None,
+        description="With 422: each field that is wrong and the rule that it breaks, never its value. "
+        "With 404 of a pipeline: those that are served.",
+    )
+
+
+class ChatError(BaseModel):
+    """What went wrong, as clients of OpenAI read it."""
+
+    message: str = Field(description="The code, and with 404 and 422 the fields, rules and names that `detail` has.")
+    type: str = Field(description="`invalid_request_error` or `server_error`.")
+    param: None = None
+    code: str = Field(description="What `error` is at the other routes.")
+
+
+class ChatProblem(Problem):
+    """The same at the OpenAI-compatible routes: their clients show `error.message`, and nothing of another form."""
+
+    error: ChatError  # type: ignore[assignment]
+
+
+def trace_id() -> str | None:
+    """
+    Name the trace of the running request.
+
+    :returns: 32 hexadecimal digits, or None without tracing.
+    """
+    known = get_trace_log_context().get("trace_id")
+    return None if known == _NO_TRACE else known
+
+
+def problem(status: int, code: str | None = None, detail: Any = None, headers: Any = None) -> JSONResponse:
+    """
+    Write the answer of a failure.
+
+    :param status: HTTP status.
+    :param code: The word for it; None takes that of the status.
+    :param detail: Fields and rules.
+    :param headers: Further headers.
+    :returns: The response.
+    """
+    word = code or _CODES.get(status) or _word(status)
+    said = _as_openai_says(status, word, detail) if _is_chat.get() else word
+    body: dict[str, Any] = {"error": said, "trace_id": trace_id()}
+    if detail:
+        body["detail"] = list(detail)
+    return JSONResponse(body, status, headers=headers)
+
+
+def told_at(path: str) -> None:
+    """
+    Let the failures of the running request be told in the form that its route has.
+
+    :param path: The path of the request.
+    """
+    _is_chat.set(path.startswith(OPENAI))
+
+
+def _as_openai_says(status: int, code: str, detail: Any) -> dict[str, Any]:
+    message = f"{code}: {json.dumps(list(detail))}" if detail else code
+    kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
+    return {"message": message, "type": kind, "param": None, "code": code}
+
+
+def _word(status: int) -> str:
+    return "internal_error" if status >= 500 else "bad_request"  # noqa: PLR2004
