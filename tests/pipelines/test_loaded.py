@@ -1,4 +1,4 @@
-"""What `load` gives, on the event loop: the same plain results, and no copies of what nobody reads."""
+"""What `load` gives: the same plain results at each door, and no copies of what nobody reads."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ from haystack.tracing.utils import coerce_tag_value
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.sealing import Sealed
 
 QUESTION = "Where do penguins live?"
@@ -35,6 +36,21 @@ def rag(in_memory_store: Any) -> Any:
     return load("corrective_rag", store=in_memory_store, grader=grader, generator=scripted("In Antarctica [1]."))
 
 
+@pytest.fixture
+def retrieval(in_memory_store: Any) -> Any:
+    """A pipeline that judges by wording, on three short documents."""
+    fill(in_memory_store, [Document(content=text, meta={"source": f"{n}.md"}) for n, text in enumerate(TEXTS)])
+    return load("corrective_retrieval", store=in_memory_store)
+
+
+@pytest.fixture
+def cascade(in_memory_store: Any) -> Any:
+    """The pipeline that judges by wording first and hands what it says on, on three short documents."""
+    fill(in_memory_store, [Document(content=text, meta={"source": f"{n}.md"}) for n, text in enumerate(TEXTS)])
+    grader = grading_by(lambda text: 0.9 if "Penguins" in text else 0.1)
+    return load("cascade_rag", store=in_memory_store, grader=grader, generator=scripted("In Antarctica [1]."))
+
+
 def leaves(value: Any) -> int:
     """How many values Haystack copies one by one."""
     if isinstance(value, dict):
@@ -56,13 +72,72 @@ def test_on_the_event_loop_the_record_is_the_same_plain_json(rag: Any) -> None:
 def test_record_and_decision_are_not_copied_leaf_by_leaf(rag: Any) -> None:
     """Haystack copies what a component gives, though `run_async` reads none of the copies; its documents are few."""
 
-    async def copied() -> dict[str, int]:
-        parts = rag.pipeline.run_async_generator(rag.arguments({"query": QUESTION}), include_outputs_from=rag.last)
-        return {name: leaves(outputs) async for part in parts if len(part) == 1 for name, outputs in part.items()}
-
-    found = asyncio.run(copied())
+    found = {name: leaves(outputs) for name, outputs in asyncio.run(copied(rag)).items()}
     assert found["router"] == 2  # decision, state
     assert found["record"] == 2  # crag, the document that was kept
+
+
+async def copied(rag: Any) -> dict[str, Any]:
+    """What each component gives, as Haystack copies it."""
+    parts = rag.pipeline.run_async_generator(rag.arguments({"query": QUESTION}), include_outputs_from=rag.last)
+    return {name: outputs async for part in parts if len(part) == 1 for name, outputs in part.items()}
+
+
+@pytest.mark.parametrize(("name", "part"), [("retrieval", "grader"), ("cascade", "scorer")])
+def test_signals_are_not_copied_leaf_by_leaf(name: str, part: str, request: pytest.FixtureRequest) -> None:
+    """Of ten documents they are a thousand numbers, which `crag["signals"]` tells in short."""
+    rag = request.getfixturevalue(name)
+    found = asyncio.run(copied(rag))[part]
+    assert leaves(found["signals"]) == 1
+    assert type(found["signals"].content["documents"]) is dict
+    result = rag.pipeline.get_component(part).run(QUESTION, [Document(content=text) for text in TEXTS], sealed=True)
+    assert leaves(result["report"]) < 10  # the router and the gate get it
+
+
+@pytest.mark.parametrize("name", ["retrieval", "cascade"])
+def test_sealed_signals_are_in_the_record_as_plain_json(name: str, request: pytest.FixtureRequest) -> None:
+    """What the router reads of them, it opens."""
+    rag = request.getfixturevalue(name)
+    for record in (rag.run(query=QUESTION)["crag"], asyncio.run(rag.run_async(query=QUESTION))["crag"]):
+        assert json.loads(json.dumps(record))["signals"] == record["signals"]
+        assert set(record["signals"]) == {"set", "documents"}
+        assert all("answers" in signals for signals in record["signals"]["documents"].values())
+
+
+@component
+class Counter:
+    """Reads signals, as a component of a user's own does."""
+
+    @component.output_types(documents=int)
+    def run(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Count documents in them."""
+        return {"documents": len(told.get("signals", told)["documents"])}
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("retrieval", "grader.signals"),
+        ("retrieval", "grader.report"),
+        ("cascade", "scorer.report"),
+        ("cascade", "gate.report"),
+    ],
+)
+def test_a_component_inside_that_reads_signals_gets_plain_dictionaries(
+    name: str, read: str, request: pytest.FixtureRequest
+) -> None:
+    """Also where they reach it by way of the gate, which hands the report on."""
+    rag = request.getfixturevalue(name)
+    rag.pipeline.add_component("counter", Counter())
+    rag.pipeline.connect(read, "counter.told")
+    results = asyncio.run(rag.pipeline.run_async(rag.arguments({"query": QUESTION}), include_outputs_from={"counter"}))
+    assert results["counter"]["documents"] >= 1
+
+
+def test_a_report_that_is_an_output_of_the_pipeline_comes_as_plain_json(retrieval: Any) -> None:
+    """Of a YAML of one's own that gives it."""
+    plain = LoadedPipeline(retrieval.pipeline, retrieval.input_mapping, {"grader.report": "report"})
+    assert json.dumps(plain.run(query=QUESTION)["report"]["signals"])
 
 
 def test_who_runs_the_pipeline_inside_gets_plain_dictionaries(rag: Any) -> None:

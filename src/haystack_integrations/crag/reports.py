@@ -11,6 +11,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.retrieval_report import checked_retrieval
+from haystack_integrations.crag.sealing import opened
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, Verdict
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
         None for a measurement that is no number.
     :raises ConfigurationError: For an entry that is not what its name says; None is as good as none.
     """
-    said: dict[str, Any] = plain(report)
+    said: dict[str, Any] = plain(opened(dict(report)))
     said |= {name: _cost(name, said.get(name)) for name in _COSTS}
     said["reasons"] = _reasons(said.get("reasons"))
     if said.get("set_score") is None:

@@ -1,9 +1,9 @@
 """
 Outputs that a pipeline hands on as they are.
 
-On the event loop Haystack copies what a component gives, leaf by leaf (10 to 20 microseconds each), even where nobody
-reads the copy: of a record with two hundred leaves and its decisions, a sixth of a request's processor time. Sealed, it
-is one leaf that copies as itself.
+Haystack copies what a component is given, and on the event loop also what it gives, leaf by leaf (10 to 20 microseconds
+each), even where nobody reads the copy: of a record with two hundred leaves and its decisions, a sixth of a request's
+processor time; of the hundred signals of each of ten documents, half. Sealed, it is one leaf that copies as itself.
 """
 
 from typing import Any
@@ -51,6 +51,8 @@ def opened(value: Any) -> Any:
     Open a value.
 
     :param value: Anything.
-    :returns: What is sealed in it; anything else as it is.
+    :returns: What is sealed in it, as a whole or in a part of a mapping; anything else as it is.
     """
+    if isinstance(value, dict):
+        return {name: opened(entry) for name, entry in value.items()}
     return value.content if isinstance(value, Sealed) else value

@@ -10,6 +10,7 @@ from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.heuristics import Heuristics
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.metrics import timed_grading
+from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.telemetry import set_tags, trace
@@ -60,10 +61,9 @@ class HeuristicGrader:
         :param calibration: A file that `crag calibrate` wrote. None takes the model in this package.
         :param statistics: Document frequencies that `crag index --statistics FILE` wrote, for the calibrated model.
         :param document_store: The store that is searched: it is asked for document frequencies, before the file.
-            With neither, those of the retrieved documents have to do; `signals` tells which it was.
+            Otherwise those of the retrieved documents have to do; `signals` tells which it was.
         :param model: Folder of an embedding model: model2vec, or a sentence transformer in ONNX form, which sees more
-            and takes about 10 ms for each new sentence. None takes the one shipped in this package. A calibration is
-            for one model: `crag calibrate DIR --model FOLDER`.
+            (10 ms a new sentence). None takes the one shipped. A calibration is for one: `crag calibrate --model`.
         :param title_field: Metadata field with a document's title, read with its text. None reads the text only.
         :param min_tokens: Estimated tokens from which on a document is long enough (signal `length` of the weights).
         :raises ConfigurationError: For an unknown preset or signal, an unusable number, or weights with a calibration.
@@ -101,7 +101,9 @@ class HeuristicGrader:
         signals=dict[str, Any],
         report=dict[str, Any],
     )
-    def run(self, query: str, documents: list[Document], state: CragState | None = None) -> dict[str, Any]:
+    def run(
+        self, query: str, documents: list[Document], state: CragState | None = None, sealed: bool = False
+    ) -> dict[str, Any]:
         """
         Grade documents against the original question.
 
@@ -109,6 +111,7 @@ class HeuristicGrader:
         :param documents: Documents in rank order.
         :param state: What the run knows: a grade given in an earlier pass stays (a score here depends a little on its
             neighbours, and good evidence must not be lost to worse company); in mode `off` nothing is graded.
+        :param sealed: Give `signals`, also those in `report`, as one object; see `sealing`. `load` asks for it.
         :returns: A dictionary with the following keys:
             - `documents`: The same documents in the same order, each with its grade in `meta["crag"]`.
             - `scores`: One score in [0, 1] for each document, same order; none when skipped.
@@ -127,7 +130,8 @@ class HeuristicGrader:
             if skipped:
                 nothing: dict[str, Any] = {"set": {}, "documents": {}}
                 # No word on the set in the report: for the router the last one still holds.
-                return _result(documents, [], "skipped", nothing, {"signals": nothing})
+                said = {"set_score": 0.0, "signals": nothing, "report": {"signals": nothing}}
+                return {"documents": documents, "scores": [], "status": "skipped", **said}
             graded = self._heuristics.grade(query, documents, () if state is None else state.kept)
             question = question_id(query)
             noted = [
@@ -140,11 +144,7 @@ class HeuristicGrader:
             ]
             scores = [float(document.meta[META_KEY]["score"]) for document in noted]
             set_tags(span, self._heuristics.tags(noted, scores, graded))
-        return _result(noted, scores, "ok", graded.signals, self._heuristics.report(graded, scores))
-
-
-def _result(
-    documents: list[Document], scores: list[float], status: str, signals: dict[str, Any], report: dict[str, Any]
-) -> dict[str, Any]:
-    said = {"set_score": report.get("set_score", 0.0), "signals": signals, "report": report}
-    return {"documents": documents, "scores": scores, "status": status, **said}
+        report = self._heuristics.report(graded, scores)
+        report = {**report, "signals": given(report["signals"], sealed=sealed)}
+        said = {"set_score": report["set_score"], "signals": given(graded.signals, sealed=sealed), "report": report}
+        return {"documents": noted, "scores": scores, "status": "ok", **said}

@@ -5,13 +5,25 @@ from typing import Any, Final
 
 from haystack import SuperComponent, component
 
+from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.sealing import opened
 
-_SEALING: Final[dict[type, str]] = {CragRouter: "decision", RecordBuilder: "crag"}
-"""Components with an input `sealed`, and the output that it seals."""
+_SEALING: Final[dict[type, tuple[str, ...]]] = {
+    CragRouter: ("decision",),
+    HeuristicGrader: ("signals", "report"),
+    RecordBuilder: ("crag",),
+}
+"""Components with an input `sealed`, and the outputs that it seals."""
+
+_OPENING: Final[dict[type, dict[str, str | None]]] = {
+    CascadeGate: {"report": "report"},
+    CragRouter: {"report": None, "scored": None},
+}
+"""Components that read what is sealed: by which inputs, and by which output they hand it on."""
 
 
 @component
@@ -19,7 +31,7 @@ class LoadedPipeline(SuperComponent):
     """
     What `load` returns. Haystack's own leaves unknown inputs out: with `filter` for `filters` it searches everything.
 
-    On the event loop it asks for record and decision sealed, since Haystack would copy them for nobody (`sealing`).
+    It asks for record, decisions and signals sealed, since Haystack would copy them for nobody (`sealing`).
     Written down it is a plain SuperComponent, as everyone can read it.
     """
 
@@ -33,8 +45,7 @@ class LoadedPipeline(SuperComponent):
         :raises ConfigurationError: For an input that it does not have, or without a name.
         """
         self._check(unnamed, inputs)
-        found: dict[str, Any] = SuperComponent.run(self, **inputs)
-        return found
+        return self.outputs(self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last))
 
     async def run_async(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """Run the pipeline on the event loop; see `run`."""
@@ -48,7 +59,7 @@ class LoadedPipeline(SuperComponent):
 
     def arguments(self, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """
-        Give the arguments of an asynchronous run of the pipeline inside, whose results are for `outputs` to open.
+        Give the arguments of a run of the pipeline inside, whose results are for `outputs` to open.
 
         :param inputs: As for `run`.
         :returns: Values by component and socket.
@@ -98,11 +109,24 @@ class LoadedPipeline(SuperComponent):
             raise ConfigurationError(msg)
 
     def _sealing(self) -> list[str]:
-        """Name the components whose output nobody inside reads: there it may be sealed."""
-        found = []
-        for name in self.pipeline.graph.nodes:
-            part: Any = self.pipeline.get_component(name)
-            output = _SEALING.get(type(part))
-            if output is not None and not part.__haystack_output__.get(output).receivers:
-                found.append(name)
-        return found
+        """Name the components whose outputs nobody inside reads who would not open them: there they may be sealed."""
+        return [
+            name
+            for name in self.pipeline.graph.nodes
+            if (outputs := _SEALING.get(self._kind(name))) and all(self._is_opened(name, output) for output in outputs)
+        ]
+
+    def _is_opened(self, name: str, output: str) -> bool:
+        """Tell whether all who read an output open it, at once or further on."""
+        for _, reader, edge in self.pipeline.graph.out_edges(name, data=True):
+            if edge["from_socket"].name == output:
+                opening, socket = _OPENING.get(self._kind(reader), {}), edge["to_socket"].name
+                if socket not in opening:
+                    return False
+                handed_on = opening[socket]
+                if handed_on is not None and not self._is_opened(reader, handed_on):
+                    return False
+        return True
+
+    def _kind(self, name: str) -> type:
+        return type(self.pipeline.get_component(name))
