@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from haystack import SuperComponent, component
+from haystack import SuperComponent, component, logging
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.sealing import opened
+
+logger = logging.getLogger(__name__)
 
 _SEALING: Final[dict[type, str]] = {CragRouter: "decision", RecordBuilder: "crag"}
 """Components with an input `sealed`, and the output that it seals."""
@@ -23,6 +26,8 @@ class LoadedPipeline(SuperComponent):
     Written down it is a plain SuperComponent, as everyone can read it.
     """
 
+    _has_told = False
+
     def run(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """
         Run the pipeline.
@@ -33,13 +38,13 @@ class LoadedPipeline(SuperComponent):
         :raises ConfigurationError: For an input that it does not have, or without a name.
         """
         self._check(unnamed, inputs)
-        found: dict[str, Any] = SuperComponent.run(self, **inputs)
-        return found
+        return self._told_if_empty(SuperComponent.run(self, **inputs))
 
     async def run_async(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """Run the pipeline on the event loop; see `run`."""
         self._check(unnamed, inputs)
-        return self.outputs(await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last))
+        found = await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last)
+        return self._told_if_empty(self.outputs(found))
 
     @property
     def last(self) -> set[str]:
@@ -96,6 +101,22 @@ class LoadedPipeline(SuperComponent):
         if unknown := sorted(set(given).difference(known)):
             msg = f"got the inputs {unknown}, which this pipeline does not take; wanted some of {known}"
             raise ConfigurationError(msg)
+
+    def _told_if_empty(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Say once that an empty store was searched: it looks like a question that nothing answers."""
+        record = found.get("crag")
+        if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
+            return found
+        parts = [part for _, part in self.pipeline.walk()]
+        holders = [*parts, *(getattr(part, "retriever", None) for part in parts)]
+        stores = [store for holder in holders if (store := getattr(holder, "document_store", None)) is not None]
+        if stores and all(isinstance(one, InMemoryDocumentStore) and not one.count_documents() for one in stores):
+            self._has_told = True
+            logger.warning(
+                "Nothing was found, since the in-memory store that was searched holds no document: write documents "
+                "into it, or pass the store that has them, load(..., store=...)."
+            )
+        return found
 
     def _sealing(self) -> list[str]:
         """Name the components whose output nobody inside reads: there it may be sealed."""
