@@ -246,6 +246,17 @@ def test_a_half_written_version_is_completed_and_the_old_one_then_goes(folder, s
     assert contents(store) == contents(other)
 
 
+@pytest.mark.parametrize(
+    "text", ["退款在十四天内支付。" * 600, "ein\tzwei\n" * 3000, "x" * 60_000], ids=["Chinese", "table", "one word"]
+)
+def test_text_without_spaces_is_indexed_in_passages_too(tmp_path, store, text):
+    """A whole file as one passage would be judged by its first lines, and fill a prompt alone."""
+    (tmp_path / "a.txt").write_text(text)
+    index(tmp_path, store, base=tmp_path)
+    assert contents(store) == {"a.txt": text}
+    assert max(len(document.content) for document in store.filter_documents()) <= 2000
+
+
 def test_what_vanished_is_removed(folder, store):
     """A file, a record of a file that is still there, and a whole JSON Lines file."""
     jsonl(folder / "d.jsonl", record("d"))
