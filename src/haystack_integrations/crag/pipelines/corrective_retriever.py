@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
-from haystack.document_stores.types import DocumentStore
+from haystack.document_stores.types import DocumentStore, FilterPolicy
+from haystack.document_stores.types.filter_policy import apply_filter_policy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
@@ -21,7 +22,6 @@ _WANTED: Final = {"documents", "crag"}
 # What a retriever writes down that nobody set, and what it is here in any case. `AUTO` is its default, and no wish.
 _AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "scale_score": [False],
-    "filter_policy": ["replace"],
     "fuzziness": ["AUTO", "0"],
     "timeout_s": [5.0],
 }
@@ -57,6 +57,7 @@ class CorrectiveRetriever:
         *,
         top_k: int = 10,
         filters: Filters | None = None,
+        filter_policy: str | FilterPolicy = "replace",
         candidates: int = 10,
         grader: Any = None,
         mode: str | None = None,
@@ -68,7 +69,9 @@ class CorrectiveRetriever:
 
         :param document_store: An in-memory or Elasticsearch store. Without embeddings documents are found by words.
         :param top_k: Most documents handed on, best first.
-        :param filters: Haystack's filters for every search; those of a run replace them.
+        :param filters: Haystack's filters for every search.
+        :param filter_policy: `replace`: those of a run take their place; or `merge`: both hold, as Haystack joins them.
+            Empty filters of a run are none.
         :param candidates: Documents to retrieve and judge, from each retriever; at least `top_k` are.
         :param grader: A grader, such as BatchRelevanceGrader; None keeps the pipeline's own, which asks no model.
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
@@ -87,12 +90,13 @@ class CorrectiveRetriever:
             msg = f"the pipeline {pipeline!r} gives {sorted(given)}; wanted {sorted(_WANTED)}, as {fitting} give"
             raise ConfigurationError(msg)
         self.document_store, self.top_k, self.filters, self.candidates = document_store, top_k, filters, candidates
+        self.filter_policy = FilterPolicy.from_str(str(getattr(filter_policy, "value", filter_policy))).value
         self.grader, self.mode, self.pipeline, self.settings = grader, mode, pipeline, settings
         self._loaded: SuperComponent | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down: its settings, and not the pipeline, which is loaded anew."""
-        named = ("document_store", "top_k", "filters", "candidates", "mode", "pipeline", "settings")
+        named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline", "settings")
         grader = self.grader and component_to_dict(self.grader, "grader")
         data: dict[str, Any] = default_to_dict(self, grader=grader, **{name: getattr(self, name) for name in named})
         return data
@@ -149,7 +153,7 @@ class CorrectiveRetriever:
         Retrieve what answers a question.
 
         :param query: The question.
-        :param filters: In place of the component's own.
+        :param filters: In place of the component's own, or beside them, as `filter_policy` says.
         :param top_k: In place of the component's own. More than that and `candidates` are not handed on.
         :returns: A dictionary with the following keys:
             - `documents`: At most `top_k`, best first, with their grades in `meta["crag"]`; none when nothing answers.
@@ -185,7 +189,8 @@ class CorrectiveRetriever:
         """Give the pipeline's inputs, and how many documents to hand on."""
         most = self.top_k if top_k is None else top_k
         check_whole("top_k", most)
-        own = {"filters": self.filters if filters is None else filters, "mode": self.mode}
+        chosen = apply_filter_policy(FilterPolicy.from_str(self.filter_policy), self.filters, filters)
+        own = {"filters": chosen, "mode": self.mode}
         given = {name: value for name, value in own.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
 
