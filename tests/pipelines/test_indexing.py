@@ -409,7 +409,7 @@ def test_a_folder_that_became_empty_keeps_what_was_indexed_from_it_until_it_is_s
     assert (report.added, report.removed, store.count_documents()) == (1, 1, before)
     (failure,) = report.failures
     assert failure.source == ("docs" if base else folder.as_posix())
-    assert failure.reason.startswith("got no file to index in it, but 5 of its sources are in the index and stay; ")
+    assert failure.reason.startswith("got no file to index in it, but the index has sources of it (5), which stay; ")
     assert "--allow-empty" in failure.reason
     report = index([folder, other], store, base=root, allow_empty=True)
     assert (report.removed, report.failures, store.count_documents()) == (5, (), 1)
@@ -431,7 +431,7 @@ def test_a_json_lines_file_that_became_empty_keeps_its_records(folder, store):
     (folder / "c.jsonl").write_text("\n")
     (failure,) = index(folder / "c.jsonl", store, base=folder).failures
     assert failure.source == "c.jsonl"
-    assert failure.reason.startswith("got no record in it, but 3 of its sources")
+    assert failure.reason.startswith("got no record in it, but the index has sources of it (3)")
     jsonl(folder / "moved.jsonl", record(0), record(1), record(2))
     report = index(folder, store, base=folder)
     assert (report.failures, report.added, report.removed, report.documents_deleted) == ((), 3, 3, 0)

@@ -174,7 +174,7 @@ def index(
             metavar="K/N", help="Only part K of N, beside processes with the other parts.", show_default=False
         ),
     ] = None,
-    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Remove all of a PATH that is empty now.")] = False,
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all of an empty PATH, too.")] = False,
     statistics: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also count its words into FILE (.json, .json.gz) for graders.")
     ] = None,

@@ -175,8 +175,8 @@ class _Run:
         left = (name for name, old in self._known.items() if any(self._names.keys().isdisjoint(one.ids) for one in old))
         kept = Counter(place for name in left for place in self._empty.keys() & around(name))
         for place, count in kept.items():
-            why = f"{self._empty[place]}, but {count} of its sources are in the index and stay; mount or restore it, or"
-            self._fail(place, f"{why} pass --allow-empty to remove them")
+            why = f"{self._empty[place]}, but the index has sources of it ({count}), which stay; mount or restore it"
+            self._fail(place, f"{why}, or pass --allow-empty to remove them")
 
     def _embed(self) -> None:
         waiting, self._records = self._records, []
