@@ -1,6 +1,7 @@
 """A corrective retrieval in a retriever's place, by one entry of a YAML file."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from haystack.document_stores.types import FilterPolicy
 from makers import fill, graded, grading_by
 
 from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
-from haystack_integrations.crag.components import BatchRelevanceGrader
+from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate
@@ -184,6 +185,22 @@ def test_filters_of_a_run_hold_beside_the_components_where_they_are_merged(store
     found = made.run(query="When is a refund paid?", filters=other)
     assert [document.content for document in found["documents"]] == [PAGES[1]]
     assert found["crag"]["documents_before"] == 1
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_first_questions_side_by_side_load_one_pipeline(store: Any, is_async: bool) -> None:
+    """A grader can be in one pipeline only, and a server's first questions come together."""
+    retriever = CorrectiveRetriever(store, grader=HeuristicGrader())
+
+    async def gathered() -> list[Any]:
+        return await asyncio.gather(*(retriever.run_async(query="When is a refund paid?") for _ in range(8)))
+
+    if is_async:
+        found = asyncio.run(gathered())
+    else:
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(lambda _: retriever.run(query="When is a refund paid?"), range(8)))
+    assert [one["documents"][0].content for one in found] == [PAGES[0]] * 8
 
 
 def test_a_filter_policy_that_is_none_is_refused(store: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from inspect import signature
+from threading import Lock
 from typing import Any, Final
 
 from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
@@ -93,6 +94,7 @@ class CorrectiveRetriever:
         self.filter_policy = FilterPolicy.from_str(str(getattr(filter_policy, "value", filter_policy))).value
         self.grader, self.mode, self.pipeline, self.settings = grader, mode, pipeline, settings
         self._loaded: SuperComponent | None = None
+        self._loading = Lock()  # first questions come side by side, and a grader can be in one pipeline only
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down: its settings, and not the pipeline, which is loaded anew."""
@@ -180,10 +182,11 @@ class CorrectiveRetriever:
         return best(result["documents"], result["crag"], most)
 
     def _opened(self) -> SuperComponent:
-        if self._loaded is None:
-            settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
-            self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
-        return self._loaded
+        with self._loading:
+            if self._loaded is None:
+                settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
+                self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
+            return self._loaded
 
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
         """Give the pipeline's inputs, and how many documents to hand on."""
