@@ -120,14 +120,18 @@ def test_an_empty_store_in_memory_is_told_once_when_nothing_is_found(
     assert warnings(query=QUESTION, filters={"field": "meta.page", "operator": "==", "value": 2}) == []
 
 
-def test_who_searches_elsewhere_is_not_told_of_an_empty_store(caplog: pytest.LogCaptureFixture) -> None:
-    """A store of another kind is not counted for a warning, and what another part finds is found."""
+@pytest.mark.parametrize("texts", [[], TEXTS[:1]], ids=["nothing", "something"])
+def test_who_searches_elsewhere_is_not_told_of_an_empty_store(
+    texts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The grader's store, which nobody searches, is not meant, nor one beside a search that finds nothing, too."""
 
     @component
     class Elsewhere:
         @component.output_types(documents=list[Document])
         def run(self, query: str, filters: Any = None, top_k: int | None = None) -> dict[str, Any]:
-            return {"documents": [Document(content=TEXTS[0])]}
+            return {"documents": [Document(content=text) for text in texts]}
 
+    load("corrective_retrieval", bm25=Elsewhere(), dense=Elsewhere()).run(query=QUESTION)
     load("corrective_retrieval", bm25=Elsewhere()).run(query=QUESTION)
     assert "holds no document" not in caplog.text

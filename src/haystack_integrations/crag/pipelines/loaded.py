@@ -107,15 +107,23 @@ class LoadedPipeline(SuperComponent):
         record = found.get("crag")
         if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
             return found
-        parts = [part for _, part in self.pipeline.walk()]
-        holders = [*parts, *(getattr(part, "retriever", None) for part in parts)]
-        stores = [store for holder in holders if (store := getattr(holder, "document_store", None)) is not None]
+        stores = self._searched()
         if stores and all(isinstance(one, InMemoryDocumentStore) and not one.count_documents() for one in stores):
             self._has_told = True
             logger.warning(
                 "Nothing was found, since the in-memory store that was searched holds no document: write documents "
                 "into it, or pass the store that has them, load(..., store=...)."
             )
+        return found
+
+    def _searched(self) -> list[Any]:
+        """Give the store of each retriever, None of one that shows none; a retriever makes documents of a question."""
+        found: list[Any] = []
+        for _, part in self.pipeline.walk():
+            takes, gives = (getattr(part, f"__haystack_{door}__")._sockets_dict for door in ("input", "output"))
+            is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
+            if is_asked and "documents" in gives:
+                found.append(getattr(getattr(part, "retriever", part), "document_store", None))
         return found
 
     def _sealing(self) -> list[str]:
