@@ -95,14 +95,18 @@ class LongPassageSplitter:
 
 def _cut(document: Document, parts: Sequence[str], shift: int) -> Iterator[Document]:
     """Give the parts of a document; Haystack's page is that of a passage's first letter."""
-    text = "".join(parts)
     meta = {"source_id": document.id, "split_id": 0, "split_idx_start": 0, "page_number": 1, **document.meta}
-    opening, start = len(text) - len(text.lstrip()), 0
+    start, pages = 0, -_opening_pages(parts[0])
     for number, part in enumerate(parts):
-        pages = text.count("\f", opening, start + len(part) - len(part.lstrip()))
-        own = _continued(meta, split_id=shift + number, split_idx_start=start, page_number=pages)
+        page = pages + _opening_pages(part)
+        own = _continued(meta, split_id=shift + number, split_idx_start=start, page_number=page)
         yield replace(document, id="", content=part, meta=own, embedding=None, sparse_embedding=None)
-        start += len(part)
+        start, pages = start + len(part), pages + part.count("\f")
+
+
+def _opening_pages(part: str) -> int:
+    """Count the pages that end before the first letter."""
+    return part[: len(part) - len(part.lstrip())].count("\f")
 
 
 def _continued(meta: dict[str, Any], **more: int) -> dict[str, Any]:
