@@ -119,7 +119,7 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
             good += isinstance(found, Source)
             bad += isinstance(found, Failure)
             yield found
-        if not good and bad == _HOPELESS:
+        if not good and bad >= _HOPELESS:
             yield Failure(name, f"got no record in {number} lines, wanted a JSON object per line; the rest is not read")
             return
     if not good and not bad:
