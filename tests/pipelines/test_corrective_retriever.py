@@ -204,8 +204,8 @@ def test_first_questions_side_by_side_load_one_pipeline(store: Any, is_async: bo
 
 
 def test_a_filter_policy_that_is_none_is_refused(store: Any) -> None:
-    """By Haystack's own word."""
-    with pytest.raises(ValueError, match="Unknown FilterPolicy type 'both'"):
+    """With those that there are."""
+    with pytest.raises(ConfigurationError, match=r"one of \['replace', 'merge'\], but got 'both'"):
         CorrectiveRetriever(store, filter_policy="both")
 
 

@@ -78,8 +78,8 @@ class CorrectiveRetriever:
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
-        :raises ConfigurationError: For a number below 1, an unknown mode, or a pipeline that is not there or gives
-            something else.
+        :raises ConfigurationError: For a number below 1, an unknown mode or policy, or a pipeline that is not there or
+            gives something else.
         """
         check_whole("top_k", top_k)
         check_whole("candidates", candidates)
@@ -91,7 +91,7 @@ class CorrectiveRetriever:
             msg = f"the pipeline {pipeline!r} gives {sorted(given)}; wanted {sorted(_WANTED)}, as {fitting} give"
             raise ConfigurationError(msg)
         self.document_store, self.top_k, self.filters, self.candidates = document_store, top_k, filters, candidates
-        self.filter_policy = FilterPolicy.from_str(str(getattr(filter_policy, "value", filter_policy))).value
+        self.filter_policy = _policy(filter_policy)
         self.grader, self.mode, self.pipeline, self.settings = grader, mode, pipeline, settings
         self._loaded: SuperComponent | None = None
         self._loading = Lock()  # first questions come side by side, and a grader can be in one pipeline only
@@ -196,6 +196,15 @@ class CorrectiveRetriever:
         own = {"filters": chosen, "mode": self.mode}
         given = {name: value for name, value in own.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
+
+
+def _policy(given: str | FilterPolicy) -> str:
+    """Give a policy as YAML holds it."""
+    value, known = getattr(given, "value", given), [policy.value for policy in FilterPolicy]
+    if value not in known:
+        msg = f"filter_policy must be one of {known}, but got {value!r}"
+        raise ConfigurationError(msg)
+    return str(value)
 
 
 def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
