@@ -73,6 +73,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "kept_weight": 2.0,
     },
     "EvidencePromptBuilder": {"system": "Be brief.", "template": "{{ question }} {{ passages }}"},
+    "LongPassageSplitter": {"max_tokens": 99},
     "QueryExpander": {
         "mode": "web",
         "chat_generator": MockChatGenerator("x"),

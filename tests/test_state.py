@@ -1,8 +1,9 @@
 """CragState: immutable, JSON-friendly, and honest about what is left."""
 
 import json
+import time
 from copy import deepcopy
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 from makers import graded
@@ -21,7 +22,18 @@ def test_a_state_survives_json() -> None:
         grades={"x": {"score": 0.5}},
         trail=({"action": "refine"},),
     )
-    assert CragState.from_dict(json.loads(json.dumps(state.to_dict()))) == state
+    read = CragState.from_dict(json.loads(json.dumps(state.to_dict())))
+    assert replace(read, started=state.started) == state
+
+
+def test_the_time_that_a_written_state_waits_is_not_the_runs() -> None:
+    """A pipeline that is stopped at a breakpoint is resumed with what its budget had left, in any process."""
+    state = CragState.start("q", budget=Budget(seconds=60), started=time.monotonic() - 10)
+    written = state.to_dict()
+    time.sleep(0.3)
+    read = CragState.from_dict(written)
+    assert 10 <= read.seconds() < 10.2
+    assert state.seconds() > 10.2
 
 
 def test_a_state_is_never_changed_in_place_and_so_never_copied() -> None:

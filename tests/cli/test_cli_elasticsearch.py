@@ -94,6 +94,19 @@ def test_asking_an_empty_index_says_so(tmp_path: Path, place: list[str]) -> None
     )
 
 
+def test_a_folder_that_became_empty_removes_nothing_unless_it_is_told_to(docs: Path, place: list[str]) -> None:
+    """It may be a drive that is not mounted: what is indexed stays, and the exit code says that something is wrong."""
+    indexed = json.loads(crag("index", docs, *place, "--json").stdout)
+    for page in docs.iterdir():
+        page.unlink()
+    kept = crag("index", docs, *place)
+    assert (kept.exit_code, kept.stderr.count("\n")) == (ExitCode.INPUTS_FAILED, 1)
+    assert f"got no file to index in it, but the index has sources of it ({indexed['added']})" in kept.stderr
+    assert crag("ask", QUESTION, *place).exit_code == 0
+    removed = crag("index", docs, *place, "--allow-empty", "--json")
+    assert (removed.exit_code, removed.stderr, json.loads(removed.stdout)["removed"]) == (0, "", indexed["added"])
+
+
 def test_a_name_that_no_index_may_have_is_refused(docs: Path, elasticsearch_url: str) -> None:
     """Elasticsearch wants lower case."""
     place = ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", "No Good"]

@@ -61,6 +61,23 @@ def test_each_retrievers_own_score_and_rank_are_kept() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "score"), [("cosine", 7.8), ("cosine", -1.1), ("half_cosine", 4.2), ("cosine", float("nan"))]
+)
+def test_a_score_that_can_be_no_cosine_is_no_similarity(kind: Any, score: float) -> None:
+    """Dot products of vectors that are not of length 1, as Haystack's in-memory store gives them by default."""
+    joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": kind})
+    (document,) = joiner.run(dense=[doc("a", score)])["documents"]
+    assert "similarity" not in document.meta["crag"]["retrievers"]["dense"]
+
+
+def test_a_cosine_that_is_rounded_up_stays_one() -> None:
+    """Of vectors of 32 bits."""
+    joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": "cosine"})
+    (document,) = joiner.run(dense=[doc("a", 1.0000001)])["documents"]
+    assert document.meta["crag"]["retrievers"]["dense"]["similarity"] == 1.0
+
+
 def test_the_same_text_under_another_id_is_one_document() -> None:
     """White space and case make no other text."""
     joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0})

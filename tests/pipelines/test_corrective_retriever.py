@@ -1,6 +1,7 @@
 """A corrective retrieval in a retriever's place, by one entry of a YAML file."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from haystack.document_stores.types import FilterPolicy
 from makers import fill, graded, grading_by
 
 from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
-from haystack_integrations.crag.components import BatchRelevanceGrader
+from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate
@@ -118,23 +119,17 @@ def test_what_haystack_wrote_of_an_app_answers_after_the_change_of_one_line() ->
     assert document.content == PAGES[0]
 
 
-@pytest.mark.parametrize(
-    ("chosen", "name"),
-    [({"scale_score": True}, "scale_score"), ({"filter_policy": FilterPolicy.MERGE}, "filter_policy")],
-)
-def test_a_retrievers_setting_that_somebody_chose_is_refused_with_the_way_out(
-    chosen: dict[str, Any], name: str
-) -> None:
+def test_a_retrievers_setting_that_somebody_chose_is_refused_with_the_way_out() -> None:
     """It would be lost without a word; the retriever inside takes it."""
-    store = InMemoryDocumentStore(index=f"chosen {name}")
-    text = exchanged(InMemoryBM25Retriever(store, **chosen))
+    store = InMemoryDocumentStore(index="chosen scale_score")
+    text = exchanged(InMemoryBM25Retriever(store, scale_score=True))
     with pytest.raises(
-        DeserializationError, match=rf"does not take \['{name}'\].*{{bm25: {{{name}: \.\.\.}}}}"
+        DeserializationError, match=r"does not take \['scale_score'\].*{bm25: {scale_score: \.\.\.}}"
     ) as raised:
         Pipeline.loads(text)
     assert isinstance(raised.value.__cause__, ConfigurationError)
     fill(store, [Document(content=page) for page in PAGES])
-    inside = CorrectiveRetriever(store, settings={"bm25": {name: getattr(chosen[name], "value", chosen[name])}})
+    inside = CorrectiveRetriever(store, settings={"bm25": {"scale_score": True}})
     assert inside.run(query="When is a refund paid?")["documents"]
 
 
@@ -168,6 +163,50 @@ def test_filters_of_a_run_take_the_place_of_the_components(store: Any) -> None:
     assert [document.content for document in retriever.run(query="When is a refund paid?")["documents"]] == [PAGES[2]]
     other = {**only, "value": 0}
     assert [document.content for document in retriever.run(query="A refund?", filters=other)["documents"]] == [PAGES[0]]
+
+
+def test_empty_filters_of_a_run_do_not_open_what_the_components_own_close(store: Any) -> None:
+    """As with the retriever that stood there: they are none, and not filters that restrict nothing."""
+    only = {"field": "meta.part", "operator": "==", "value": 2}
+    for retriever in (CorrectiveRetriever(store, filters=only, mode="observe"), InMemoryBM25Retriever(store, only)):
+        found = retriever.run(query="When is a refund paid?", filters={})["documents"]
+        assert [document.content for document in found] == [PAGES[2]]
+
+
+@pytest.mark.parametrize("policy", ["merge", FilterPolicy.MERGE])
+def test_filters_of_a_run_hold_beside_the_components_where_they_are_merged(store: Any, policy: Any) -> None:
+    """In both searches, by words and by vector, and as a retriever's own entry says it."""
+    written = InMemoryBM25Retriever(store, filters={"field": "meta.part", "operator": "<", "value": 2}).to_dict()
+    written["init_parameters"] |= {"filter_policy": "merge"}
+    read = CorrectiveRetriever.from_dict({**written, "type": f"{CorrectiveRetriever.__module__}.CorrectiveRetriever"})
+    made = CorrectiveRetriever(store, filters=read.filters, filter_policy=policy, mode="observe")
+    assert read.filter_policy == made.filter_policy == "merge"
+    other = {"field": "content", "operator": "!=", "value": PAGES[0]}
+    found = made.run(query="When is a refund paid?", filters=other)
+    assert [document.content for document in found["documents"]] == [PAGES[1]]
+    assert found["crag"]["documents_before"] == 1
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_first_questions_side_by_side_load_one_pipeline(store: Any, is_async: bool) -> None:
+    """A grader can be in one pipeline only, and a server's first questions come together."""
+    retriever = CorrectiveRetriever(store, grader=HeuristicGrader())
+
+    async def gathered() -> list[Any]:
+        return await asyncio.gather(*(retriever.run_async(query="When is a refund paid?") for _ in range(8)))
+
+    if is_async:
+        found = asyncio.run(gathered())
+    else:
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(lambda _: retriever.run(query="When is a refund paid?"), range(8)))
+    assert [one["documents"][0].content for one in found] == [PAGES[0]] * 8
+
+
+def test_a_filter_policy_that_is_none_is_refused(store: Any) -> None:
+    """With those that there are."""
+    with pytest.raises(ConfigurationError, match=r"one of \['replace', 'merge'\], but got 'both'"):
+        CorrectiveRetriever(store, filter_policy="both")
 
 
 def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) -> None:

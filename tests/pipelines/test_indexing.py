@@ -246,6 +246,17 @@ def test_a_half_written_version_is_completed_and_the_old_one_then_goes(folder, s
     assert contents(store) == contents(other)
 
 
+@pytest.mark.parametrize(
+    "text", ["退款在十四天内支付。" * 600, "ein\tzwei\n" * 3000, "x" * 60_000], ids=["Chinese", "table", "one word"]
+)
+def test_text_without_spaces_is_indexed_in_passages_too(tmp_path, store, text):
+    """A whole file as one passage would be judged by its first lines, and fill a prompt alone."""
+    (tmp_path / "a.txt").write_text(text)
+    index(tmp_path, store, base=tmp_path)
+    assert contents(store) == {"a.txt": text}
+    assert max(len(document.content) for document in store.filter_documents()) <= 2000
+
+
 def test_what_vanished_is_removed(folder, store):
     """A file, a record of a file that is still there, and a whole JSON Lines file."""
     jsonl(folder / "d.jsonl", record("d"))
@@ -288,7 +299,7 @@ def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_i
     assert events(index(other / "short.txt", store)) == {"sources": 1, "added": 1, "documents_written": 1}
     assert events(index([folder, other], store)) == {"sources": 7, "unchanged": 7}
     (other / "short.txt").unlink()
-    assert events(index(other, store)) == {"removed": 1, "documents_deleted": 1}
+    assert events(index(other, store, allow_empty=True)) == {"removed": 1, "documents_deleted": 1}
     assert events(index(folder, store)) == {"sources": 6, "unchanged": 6}
     assert not any(str(folder.parent) in document.meta["source"] for document in store.filter_documents())
 
@@ -381,6 +392,69 @@ def test_a_file_that_became_unreadable_keeps_its_old_version(folder, store):
     assert contents(store) == before
 
 
+@pytest.mark.parametrize("base", [True, False])
+def test_a_folder_that_became_empty_keeps_what_was_indexed_from_it_until_it_is_said_otherwise(folder, store, base):
+    """It may not be mounted; the other given paths are brought up to date, and a file of another kind is none."""
+    root = folder.parent if base else None
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "new.md").write_text("Persuasion is a novel.")
+    index([folder, other], store, base=root)
+    before = store.count_documents()
+    for path in [*folder.iterdir(), other / "new.md"]:
+        path.unlink()
+    (folder / "not-mounted").write_text("")
+    (other / "newer.md").write_text("Persuasion is another novel.")
+    report = index([folder, other], store, base=root)
+    assert (report.added, report.removed, store.count_documents()) == (1, 1, before)
+    (failure,) = report.failures
+    assert failure.source == ("docs" if base else folder.as_posix())
+    assert failure.reason.startswith("got no file to index in it, but the index has sources of it (5), which stay; ")
+    assert "--allow-empty" in failure.reason
+    report = index([folder, other], store, base=root, allow_empty=True)
+    assert (report.removed, report.failures, store.count_documents()) == (5, (), 1)
+
+
+def test_the_base_itself_may_be_what_is_empty(folder, store):
+    """As in a nightly `crag index /documents --base /documents` whose volume is not there."""
+    index(folder, store, base=folder)
+    before = contents(store)
+    for path in folder.iterdir():
+        path.unlink()
+    (failure,) = index(folder, store, base=folder).failures
+    assert (failure.source, contents(store)) == (".", before)
+
+
+def test_a_json_lines_file_that_became_empty_keeps_its_records(folder, store):
+    """Of an export that broke off; records that moved to another file are where they are now."""
+    index(folder, store, base=folder)
+    (folder / "c.jsonl").write_text("\n")
+    (failure,) = index(folder / "c.jsonl", store, base=folder).failures
+    assert failure.source == "c.jsonl"
+    assert failure.reason.startswith("got no record in it, but the index has sources of it (3)")
+    jsonl(folder / "moved.jsonl", record(0), record(1), record(2))
+    report = index(folder, store, base=folder)
+    assert (report.failures, report.added, report.removed, report.documents_deleted) == ((), 3, 3, 0)
+    (folder / "moved.jsonl").write_bytes(b"")
+    assert index(folder, store, base=folder, allow_empty=True).removed == 3
+    assert sorted(contents(store)) == ["long.md", "short.txt"]
+
+
+def test_what_is_empty_and_always_was_is_no_failure(tmp_path, store):
+    """There is nothing to be kept."""
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    (tmp_path / "sub").mkdir()
+    assert index([tmp_path, tmp_path / "sub"], store).failures == ()
+
+
+def test_a_folder_whose_files_are_found_by_another_path_is_not_empty(folder, store):
+    """Given twice, below another one, or behind a link: each file is indexed once."""
+    link = folder.parent / "link"
+    link.symlink_to(folder, target_is_directory=True)
+    index(link, store)
+    assert index([folder, folder, link], store).failures == ()
+
+
 @component
 class PickyEmbedder:
     """Fails on a document with the word poison."""
@@ -406,8 +480,8 @@ def test_a_file_that_breaks_the_pipeline_does_not_take_others_along(folder, stor
 def test_an_embedder_can_be_used_again(folder, store):
     """A component instance belongs to one pipeline only; the caller's embedder is borrowed."""
     embedder = MockDocumentEmbedder()
-    assert index(folder, store, base=folder, embedder=embedder).added == 5
-    assert index(folder, store, base=folder, embedder=embedder).unchanged == 5
+    assert index(folder, store, base=folder, embedder=embedder, allow_empty=True).added == 5
+    assert index(folder, store, base=folder, embedder=embedder, allow_empty=True).unchanged == 5
     assert {len(document.embedding) for document in store.filter_documents()} != {256}
 
 
@@ -495,13 +569,13 @@ def test_after_any_changes_and_crashes_the_store_holds_what_a_fresh_one_would(tm
             change_something(folder, rng)
         store.left = rng.randint(1, 12)
         with contextlib.suppress(ConnectionError):
-            index(folder, store, base=folder, embedder=embedder)
+            index(folder, store, base=folder, embedder=embedder, allow_empty=True)
     store.left = -1
-    assert index(folder, store, base=folder, embedder=embedder).failures == ()
+    assert index(folder, store, base=folder, embedder=embedder, allow_empty=True).failures == ()
     fresh = InMemoryDocumentStore(index=f"test_{uuid4().hex}")
     report = index(folder, fresh, base=folder, embedder=embedder)
     by_id = [{document.id: document for document in one.filter_documents()} for one in (store, fresh)]
     assert by_id[0] == by_id[1]
-    assert events(index(folder, store, base=folder, embedder=embedder)) == (
+    assert events(index(folder, store, base=folder, embedder=embedder, allow_empty=True)) == (
         {"sources": report.sources, "unchanged": report.sources} if report.sources else {}
     )

@@ -146,6 +146,19 @@ def test_what_vanished_is_removed_by_the_process_whose_it_is(in_memory_store: An
     assert counts(index(corpus, store, base=corpus)) == {"sources": 1511, "unchanged": 1511}
 
 
+def test_each_process_keeps_its_own_of_a_folder_that_became_empty(in_memory_store: Any, tmp_path: Path) -> None:
+    """Each says so, and removes its own only when it is told to."""
+    for number in range(10):
+        (tmp_path / f"{number}.md").write_text(f"Page {number}.")
+    index(tmp_path, in_memory_store)
+    for page in tmp_path.iterdir():
+        page.unlink()
+    reports = [index(tmp_path, in_memory_store, shard=f"{number}/2") for number in (1, 2)]
+    assert [(len(report.failures), report.removed) for report in reports] == [(1, 0), (1, 0)]
+    first = index(tmp_path, in_memory_store, shard="1/2", allow_empty=True)
+    assert 0 < first.removed == 10 - in_memory_store.count_documents() < 10
+
+
 def test_a_record_that_moved_to_another_file_is_lost_by_nobody(in_memory_store: Any, corpus: Path) -> None:
     """Its old and its new place belong to one process, since they go by the id."""
     index(corpus, in_memory_store, base=corpus)

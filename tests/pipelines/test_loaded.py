@@ -10,6 +10,7 @@ from haystack import Document, Pipeline, component
 from haystack.tracing.utils import coerce_tag_value
 from makers import fill, grading_by, scripted
 
+from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.sealing import Sealed
@@ -170,3 +171,42 @@ def test_inputs_that_a_pipeline_around_it_was_not_given_are_left_out(rag: Any) -
     outer.add_component("rag", rag)
     result = asyncio.run(outer.run_async({"rag": {"query": QUESTION}}))["rag"]
     assert result["answers"][0].data == "In Antarctica [1]."
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("name", ["corrective_retrieval", "corrective_rag"])
+def test_an_empty_store_in_memory_is_told_once_when_nothing_is_found(
+    name: str, asynchronous: bool, in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else `load` without a store looks like a question that nothing answers; a filled one is a question's matter."""
+    parts = {"grader": HeuristicGrader(), "generator": scripted("In Antarctica [1].")}
+    rag = load(name, store=in_memory_store, **parts)
+
+    def warnings(**inputs: Any) -> list[str]:
+        caplog.clear()
+        asyncio.run(rag.run_async(**inputs)) if asynchronous else rag.run(**inputs)
+        return [record.getMessage() for record in caplog.records if "holds no document" in record.getMessage()]
+
+    (message,) = warnings(query=QUESTION)
+    assert "load(..., store=...)" in message
+    assert warnings(query=QUESTION) == []
+    fill(in_memory_store, [Document(content=text, meta={"page": 1}) for text in TEXTS])
+    rag = load(name, store=in_memory_store, **{**parts, "grader": HeuristicGrader()})
+    assert warnings(query=QUESTION, filters={"field": "meta.page", "operator": "==", "value": 2}) == []
+
+
+@pytest.mark.parametrize("texts", [[], TEXTS[:1]], ids=["nothing", "something"])
+def test_who_searches_elsewhere_is_not_told_of_an_empty_store(
+    texts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The grader's store, which nobody searches, is not meant, nor one beside a search that finds nothing, too."""
+
+    @component
+    class Elsewhere:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, filters: Any = None, top_k: int | None = None) -> dict[str, Any]:
+            return {"documents": [Document(content=text) for text in texts]}
+
+    load("corrective_retrieval", bm25=Elsewhere(), dense=Elsewhere()).run(query=QUESTION)
+    load("corrective_retrieval", bm25=Elsewhere()).run(query=QUESTION)
+    assert "holds no document" not in caplog.text

@@ -482,3 +482,13 @@ def test_settings_are_those_of_the_parts_that_the_store_has(elasticsearch_url: s
         with pytest.raises(ConfigurationError, match=re.escape(f"has no setting {list(settings)}")):
             load("corrective_retrieval", store=kept, bm25=settings)
     store.close()
+
+
+def test_a_part_can_be_given_again_after_a_mistake_in_another_setting(in_memory_store: Any) -> None:
+    """In a notebook the grader is made in one cell, and the pipeline loaded in the next."""
+    grader = HeuristicGrader()
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="nothing is connected to 'web'"):
+            load("corrective_retrieval", store=in_memory_store, grader=grader, router={"on_incorrect": "web"})
+    rag = load("corrective_retrieval", store=in_memory_store, grader=grader)
+    assert rag.run(query="Is there anything?")["crag"]["verdict"] == "incorrect"

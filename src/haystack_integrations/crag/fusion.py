@@ -135,11 +135,12 @@ def similarity_of(score: float | None, kind: str | None) -> float | None:
 
     :param score: The retriever's own score.
     :param kind: `cosine`, `half_cosine`, or None for a score that is no similarity.
-    :returns: The cosine in [-1, 1], or None.
+    :returns: The cosine in [-1, 1]; None for what is none, such as the dot product of vectors of any length.
     """
     if score is None or kind is None:
         return None
-    return round(2 * score - 1 if kind == "half_cosine" else score, 6)
+    cosine = round(2 * score - 1 if kind == "half_cosine" else score, 6)
+    return cosine if -1 <= cosine <= 1 else None
 
 
 def within_tokens(documents: Sequence[Document], most: int | None) -> list[Document]:

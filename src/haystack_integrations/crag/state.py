@@ -146,9 +146,9 @@ class CragState:
         return replace(known[0], usage=usage, ledger=ledger, web=web, kept=shortest, queries=queries)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the state as plain JSON values."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values.update(budget=asdict(self.budget), usage=asdict(self.usage))
+        """Give the state as plain JSON values: how long the run has taken, and not when it began by this clock."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "started"}
+        values.update(seconds=self.seconds(), budget=asdict(self.budget), usage=asdict(self.usage))
         values.update({name: [d.to_dict(flatten=False) for d in values[name]] for name in _DOCUMENT_FIELDS})
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
@@ -158,9 +158,10 @@ class CragState:
         Rebuild a state from its plain values.
 
         :param data: What `to_dict` gave.
-        :returns: The state.
+        :returns: The state. The time since it was written down, as at a breakpoint, is not the run's.
         """
         values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in data.items()}
+        values["started"] = time.monotonic() - values.pop("seconds")
         values.update(budget=Budget(**data["budget"]), usage=Usage(**data["usage"]))
         values.update({name: tuple(Document.from_dict(d) for d in data[name]) for name in _DOCUMENT_FIELDS})
         return cls(**values)

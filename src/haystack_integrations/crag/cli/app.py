@@ -174,6 +174,7 @@ def index(
             metavar="K/N", help="Only part K of N, beside processes with the other parts.", show_default=False
         ),
     ] = None,
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all of an empty PATH, too.")] = False,
     statistics: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also count its words into FILE (.json, .json.gz) for graders.")
     ] = None,
@@ -189,11 +190,11 @@ def index(
     if statistics is not None:
         corpus_statistics.check_target(statistics)
     with progress_bar("indexing") as progress:
-        report = run_index(paths, opened, base=base, progress=progress, shard=shard).to_dict()
+        report = run_index(paths, opened, base=base, progress=progress, shard=shard, allow_empty=allow_empty).to_dict()
     if statistics is not None:
         with working("counting words"):  # of the whole index, as it is now: a second run counts nothing twice
             corpus_statistics.write_statistics(corpus_statistics.count_store(opened), statistics)
-    if not report["sources"]:  # a wrong folder, or one that is not mounted: no failure, and seldom meant
+    if not report["sources"] and not allow_empty:  # a wrong folder: no failure, and seldom meant
         complain(f"got no file to index in {', '.join(map(str, paths))}; was another folder meant?", "warning")
     complain_about(report["failures"])
     show_json(report) if json else show(report_table(report))

@@ -7,6 +7,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
@@ -26,6 +27,7 @@ __all__ = [
     "EvidenceJoiner",
     "EvidencePromptBuilder",
     "HeuristicGrader",
+    "LongPassageSplitter",
     "QueryExpander",
     "QuestionGuard",
     "RankerGrader",

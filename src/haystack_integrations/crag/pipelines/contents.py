@@ -43,6 +43,11 @@ class Failure:
     reason: str
 
 
+@dataclass(frozen=True)
+class Empty(Failure):
+    """A folder or a JSON Lines file with nothing in it to index: a failure only where something was indexed of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """
@@ -96,7 +101,7 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
     :param file: The file, opened for reading bytes.
     :param name: The file's name.
     :param shown: The name that users see.
-    :returns: An iterator of records and failures. A failure never ends it, but a file without any record does.
+    :returns: An iterator of records and failures. A failure never ends it, but a hundred lines without a record do.
     """
     number = good = bad = 0
     while line := file.readline(_MAX_LINE):
@@ -105,6 +110,7 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
         while len(rest) == _MAX_LINE and not rest.endswith(b"\n"):  # passed over, never held as a whole
             rest = file.readline(_MAX_LINE)
         if rest is not line:
+            bad += 1
             yield Failure(name, f"line {number} has over {_MAX_LINE} bytes; split the record into smaller ones")
             continue
         line = line.removeprefix(b"\xef\xbb\xbf").strip()
@@ -113,9 +119,11 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
             good += isinstance(found, Source)
             bad += isinstance(found, Failure)
             yield found
-        if not good and bad == _HOPELESS:
+        if not good and bad >= _HOPELESS:
             yield Failure(name, f"got no record in {number} lines, wanted a JSON object per line; the rest is not read")
             return
+    if not good and not bad:
+        yield Empty(name, "got no record in it")
 
 
 def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure:

@@ -2,11 +2,13 @@
 
 import asyncio
 from inspect import signature
+from threading import Lock
 from typing import Any, Final
 
 from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
-from haystack.document_stores.types import DocumentStore
+from haystack.document_stores.types import DocumentStore, FilterPolicy
+from haystack.document_stores.types.filter_policy import apply_filter_policy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
@@ -21,7 +23,6 @@ _WANTED: Final = {"documents", "crag"}
 # What a retriever writes down that nobody set, and what it is here in any case. `AUTO` is its default, and no wish.
 _AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "scale_score": [False],
-    "filter_policy": ["replace"],
     "fuzziness": ["AUTO", "0"],
     "timeout_s": [5.0],
 }
@@ -57,6 +58,7 @@ class CorrectiveRetriever:
         *,
         top_k: int = 10,
         filters: Filters | None = None,
+        filter_policy: str | FilterPolicy = "replace",
         candidates: int = 10,
         grader: Any = None,
         mode: str | None = None,
@@ -68,14 +70,16 @@ class CorrectiveRetriever:
 
         :param document_store: An in-memory or Elasticsearch store. Without embeddings documents are found by words.
         :param top_k: Most documents handed on, best first.
-        :param filters: Haystack's filters for every search; those of a run replace them.
+        :param filters: Haystack's filters for every search.
+        :param filter_policy: `replace`: those of a run take their place; or `merge`: both hold, as Haystack joins them.
+            Empty filters of a run are none.
         :param candidates: Documents to retrieve and judge, from each retriever; at least `top_k` are.
         :param grader: A grader, such as BatchRelevanceGrader; None keeps the pipeline's own, which asks no model.
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
-        :raises ConfigurationError: For a number below 1, an unknown mode, or a pipeline that is not there or gives
-            something else.
+        :raises ConfigurationError: For a number below 1, an unknown mode or policy, or a pipeline that is not there or
+            gives something else.
         """
         check_whole("top_k", top_k)
         check_whole("candidates", candidates)
@@ -87,12 +91,14 @@ class CorrectiveRetriever:
             msg = f"the pipeline {pipeline!r} gives {sorted(given)}; wanted {sorted(_WANTED)}, as {fitting} give"
             raise ConfigurationError(msg)
         self.document_store, self.top_k, self.filters, self.candidates = document_store, top_k, filters, candidates
+        self.filter_policy = _policy(filter_policy)
         self.grader, self.mode, self.pipeline, self.settings = grader, mode, pipeline, settings
         self._loaded: SuperComponent | None = None
+        self._loading = Lock()  # first questions come side by side, and a grader can be in one pipeline only
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down: its settings, and not the pipeline, which is loaded anew."""
-        named = ("document_store", "top_k", "filters", "candidates", "mode", "pipeline", "settings")
+        named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline", "settings")
         grader = self.grader and component_to_dict(self.grader, "grader")
         data: dict[str, Any] = default_to_dict(self, grader=grader, **{name: getattr(self, name) for name in named})
         return data
@@ -149,7 +155,7 @@ class CorrectiveRetriever:
         Retrieve what answers a question.
 
         :param query: The question.
-        :param filters: In place of the component's own.
+        :param filters: In place of the component's own, or beside them, as `filter_policy` says.
         :param top_k: In place of the component's own. More than that and `candidates` are not handed on.
         :returns: A dictionary with the following keys:
             - `documents`: At most `top_k`, best first, with their grades in `meta["crag"]`; none when nothing answers.
@@ -176,18 +182,29 @@ class CorrectiveRetriever:
         return best(result["documents"], result["crag"], most)
 
     def _opened(self) -> SuperComponent:
-        if self._loaded is None:
-            settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
-            self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
-        return self._loaded
+        with self._loading:
+            if self._loaded is None:
+                settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
+                self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
+            return self._loaded
 
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
         """Give the pipeline's inputs, and how many documents to hand on."""
         most = self.top_k if top_k is None else top_k
         check_whole("top_k", most)
-        own = {"filters": self.filters if filters is None else filters, "mode": self.mode}
+        chosen = apply_filter_policy(FilterPolicy.from_str(self.filter_policy), self.filters, filters)
+        own = {"filters": chosen, "mode": self.mode}
         given = {name: value for name, value in own.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
+
+
+def _policy(given: str | FilterPolicy) -> str:
+    """Give a policy as YAML holds it."""
+    value, known = getattr(given, "value", given), [policy.value for policy in FilterPolicy]
+    if value not in known:
+        msg = f"filter_policy must be one of {known}, but got {value!r}"
+        raise ConfigurationError(msg)
+    return str(value)
 
 
 def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -1,11 +1,13 @@
 """What a caller hands to `load`, checked before anything is made of it: each slip is named by its argument."""
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from haystack import Pipeline
 from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -137,6 +139,24 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
                 f"{' and '.join(missing)}; add them, an input that it has no use for with the default None"
             )
             raise ConfigurationError(msg)
+
+
+@contextmanager
+def lent(pipeline: Pipeline, parts: Iterable[str]) -> Iterator[None]:
+    """
+    Give parts back when their pipeline is refused: Haystack lets a component be in one only.
+
+    Else the next try, with the mistake put right, is refused for that, and hides what was wrong.
+
+    :param pipeline: The pipeline.
+    :param parts: Components by the names under which they are in it.
+    """
+    try:
+        yield
+    except Exception:
+        for part in parts:
+            pipeline.remove_component(part)
+        raise
 
 
 def meant(unknown: Iterable[str], known: Iterable[str]) -> str:

@@ -11,10 +11,10 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.pipelines.bulk import Bulk, open_bulk
-from haystack_integrations.crag.pipelines.contents import Failure, Source
+from haystack_integrations.crag.pipelines.contents import Empty, Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_report import IndexReport
-from haystack_integrations.crag.pipelines.listing import Known, Listing
+from haystack_integrations.crag.pipelines.listing import Known, Listing, around
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, stored_size
@@ -36,13 +36,15 @@ def index(
     pipeline: str | Path = "indexing",
     progress: Progress | None = None,
     shard: str | None = None,
+    allow_empty: bool = False,
 ) -> IndexReport:
     """
     Bring a store up to date with files and directories.
 
     A second run writes nothing. Of a changed file all new documents are written before the old ones are deleted. What
     a killed run wrote completely is not written again. What vanished from the given paths is removed; what cannot be
-    read any more keeps its old version. Documents that this function did not write are left alone.
+    read any more keeps its old version, and so does all of a folder or JSON Lines file in which nothing is left.
+    Documents that this function did not write are left alone.
 
     ```python
     from pathlib import Path
@@ -69,6 +71,8 @@ def index(
     :param progress: Called after each source.
     :param shard: Do only one part of the work, `1/2` or `2/2`, beside other processes that do the other parts of the
         same paths. What a source belongs to depends on its name, a record's on its id: never on the other processes.
+    :param allow_empty: Remove also what was indexed from a folder or JSON Lines file in which nothing is left. Else it
+        stays, and that is a failure: a drive that is not mounted looks the same.
     :returns: What was done.
     :raises SourceError: When a path does not exist.
     :raises ConfigurationError: For an unusable shard, or an embedder of another length than that of the store.
@@ -81,7 +85,8 @@ def index(
     with open_bulk(store) as bulk:
         run = _Run(bulk, converter, listing, progress, stored_size(store))
         for found in read(listing):
-            run.take(found)
+            if not (allow_empty and isinstance(found, Empty)):
+                run.take(found)
         return replace(run.end(), skipped=listing.skipped, seconds=round(monotonic() - started, 3))
 
 
@@ -106,6 +111,7 @@ class _Run:
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count = Counter[str]()
         self._failures: list[Failure] = []
+        self._empty: dict[str, str] = {}  # why, by name
         self._shard, self._failed_elsewhere = listing.shard, set[str]()
         self._names: dict[str, str] = {}  # of records, by id
         self._records: list[tuple[Source, list[Known]]] = []
@@ -115,6 +121,9 @@ class _Run:
 
     def take(self, found: Source | Failure) -> None:
         """Decide what becomes of a source."""
+        if isinstance(found, Empty):
+            self._empty[found.source] = found.reason
+            return
         if isinstance(found, Failure):
             if self._shard.takes(found.source):
                 self._fail(found.source, found.reason)
@@ -149,17 +158,25 @@ class _Run:
         self._write()
         while self._writing:
             self._confirm(*self._writing.popleft())
+        self._keep()
         failed, stale = {failure.source for failure in self._failures} | self._failed_elsewhere, list[str]()
         for name, versions in self._known.items():
             # Neither what is in an unreadable directory nor what a bad line may have been is known to be gone.
-            around = {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
-            if failed.isdisjoint(around):
+            if failed.isdisjoint(around(name)):
                 self._count["removed"] += 1
                 # A record that moved to another file took its id along.
                 stale += (id_ for version in versions for id_ in version.ids if id_ not in self._names)
         self._delete(stale)
         self._bulk.finish()
         return IndexReport(**self._count, failures=tuple(self._failures))
+
+    def _keep(self) -> None:
+        """Fail for what is empty now and was not: what was indexed from it stays, but for records that moved."""
+        left = (name for name, old in self._known.items() if any(self._names.keys().isdisjoint(one.ids) for one in old))
+        kept = Counter(place for name in left for place in self._empty.keys() & around(name))
+        for place, count in kept.items():
+            why = f"{self._empty[place]}, but the index has sources of it ({count}), which stay; mount or restore it"
+            self._fail(place, f"{why}, or pass --allow-empty to remove them")
 
     def _embed(self) -> None:
         waiting, self._records = self._records, []

@@ -107,6 +107,16 @@ class Listing:
         )
 
 
+def around(name: str) -> set[str]:
+    """
+    Name a source and all that it is in.
+
+    :param name: The source's name.
+    :returns: It, its file and folders, and the base.
+    """
+    return {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
+
+
 def _count_lines(path: Path) -> int:
     try:
         with path.open("rb") as file:

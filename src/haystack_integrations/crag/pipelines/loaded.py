@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from haystack import SuperComponent, component
+from haystack import SuperComponent, component, logging
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -11,6 +12,8 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.sealing import opened
+
+logger = logging.getLogger(__name__)
 
 _SEALING: Final[dict[type, tuple[str, ...]]] = {
     CragRouter: ("decision",),
@@ -35,6 +38,8 @@ class LoadedPipeline(SuperComponent):
     Written down it is a plain SuperComponent, as everyone can read it.
     """
 
+    _has_told = False
+
     def run(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """
         Run the pipeline.
@@ -45,12 +50,14 @@ class LoadedPipeline(SuperComponent):
         :raises ConfigurationError: For an input that it does not have, or without a name.
         """
         self._check(unnamed, inputs)
-        return self.outputs(self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last))
+        found = self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last)
+        return self._told_if_empty(self.outputs(found))
 
     async def run_async(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """Run the pipeline on the event loop; see `run`."""
         self._check(unnamed, inputs)
-        return self.outputs(await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last))
+        found = await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last)
+        return self._told_if_empty(self.outputs(found))
 
     @property
     def last(self) -> set[str]:
@@ -107,6 +114,30 @@ class LoadedPipeline(SuperComponent):
         if unknown := sorted(set(given).difference(known)):
             msg = f"got the inputs {unknown}, which this pipeline does not take; wanted some of {known}"
             raise ConfigurationError(msg)
+
+    def _told_if_empty(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Say once that an empty store was searched: it looks like a question that nothing answers."""
+        record = found.get("crag")
+        if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
+            return found
+        stores = self._searched()
+        if stores and all(isinstance(one, InMemoryDocumentStore) and not one.count_documents() for one in stores):
+            self._has_told = True
+            logger.warning(
+                "Nothing was found, since the in-memory store that was searched holds no document: write documents "
+                "into it, or pass the store that has them, load(..., store=...)."
+            )
+        return found
+
+    def _searched(self) -> list[Any]:
+        """Give the store of each retriever, None of one that shows none; a retriever makes documents of a question."""
+        found: list[Any] = []
+        for _, part in self.pipeline.walk():
+            takes, gives = (getattr(part, f"__haystack_{door}__")._sockets_dict for door in ("input", "output"))
+            is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
+            if is_asked and "documents" in gives:
+                found.append(getattr(getattr(part, "retriever", part), "document_store", None))
+        return found
 
     def _sealing(self) -> list[str]:
         """Name the components whose outputs nobody inside reads who would not open them: there they may be sealed."""

@@ -18,7 +18,7 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
-from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, meant
+from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, lent, meant
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, check_part, on_store, place_on, with_settings
 from haystack_integrations.crag.pipelines.vectors import check_asked
@@ -182,9 +182,10 @@ def load(
             check_part(spec["components"][key])
         check_sockets(str(name), spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
-    check_loaded(pipeline)
-    if store is not None:
-        check_asked(pipeline, store)
+    with lent(pipeline, live):
+        check_loaded(pipeline)
+        if store is not None:
+            check_asked(pipeline, store)
     declared = spec["components"]
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.pipelines.contents import MAX_NAME, RECORDS, Failure, Source, records
+from haystack_integrations.crag.pipelines.contents import MAX_NAME, RECORDS, Empty, Failure, Source, records
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.pipelines.shards import Shard
 
@@ -54,6 +54,7 @@ def find(
         name = _name(path, root)
         if path.is_dir():
             prefixes.add("" if name == "." else name.rstrip("/") + "/")
+            failures += [] if _holds_files(path) else [Empty(name, "got no file to index in it")]
         else:
             names.add(name)
             prefixes |= {f"{name}#"} if path.suffix.lower() == RECORDS else set()
@@ -157,6 +158,11 @@ def _walk(folder: Path, visited: set[tuple[int, int]]) -> Iterator[tuple[Path, s
         folders = {entry.name for entry in entries if _is_folder(entry)}
         waiting += [here / entry.name for entry in reversed(entries) if entry.name in folders]
         yield from ((here / entry.name, None) for entry in entries if entry.name not in folders)
+
+
+def _holds_files(folder: Path) -> bool:
+    """Tell whether something in a folder is to be indexed, or may be: also what was found by another path already."""
+    return any(trouble or _unusable(found, found.name) is not _OTHER_KIND for found, trouble in _walk(folder, set()))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
