@@ -141,12 +141,12 @@ def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
     lanes = {UPLOADS: Lane(1, settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
     app.add_middleware(StreamEnd)
     app.add_middleware(Limits, lane=lane, lanes=lanes)
-    app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open)
+    app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open, origins=settings.cors_origins)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+            allow_headers=["*"],  # clients of OpenAI and of MCP send some of their own
             expose_headers=["Retry-After", "X-Trace-Id"],
         )
