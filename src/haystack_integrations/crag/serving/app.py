@@ -112,8 +112,12 @@ def _add_chat(app: FastAPI, deployment: Deployment) -> None:
             body = await request.json()
         except (ValueError, RecursionError):
             return  # no JSON: the route itself says so
-        if isinstance(body, dict) and isinstance(body.get("model"), str) and body["model"] not in deployment.wrappers:
+        if not isinstance(body, dict):
+            return
+        if isinstance(body.get("model"), str) and body["model"] not in deployment.wrappers:
             raise no_such_pipeline(deployment.wrappers)
+        if body.get("stream", False) is None:  # OpenAI takes it for unset; the route is given this very object
+            del body["stream"]
 
     for route in iter_route_contexts(create_openai_router(deployment.registry).routes):
         if route.path in _CHAT and route.endpoint is not None:
