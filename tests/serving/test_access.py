@@ -103,6 +103,18 @@ def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:
     assert not any(keys.accept(key) for key in ("first", "#second", "second", "\ufefffirst#key"))
 
 
+@pytest.mark.parametrize("key", ["Schlüssel", "鍵-1", "voilà"])
+def test_a_key_need_not_be_ascii(serve: Any, key: str) -> None:
+    """Clients send its bytes as they write all text, in UTF-8; other bytes open nothing, and break nothing."""
+    running = serve(api_keys=key)
+    for name, prefix in (("Authorization", b"Bearer "), ("X-API-Key", b"")):
+        statuses = []
+        for sent in (key.encode(), key.encode()[:-1], b"\xff" + key.encode()):
+            with running.client(headers=[(name.encode(), prefix + sent)]) as client:
+                statuses.append(client.get("/v1/models").status_code)
+        assert statuses == [200, 401, 401]
+
+
 def test_an_empty_key_is_no_key() -> None:
     keys = Keys(["", "  ", "right"])
     assert keys.accept("right")

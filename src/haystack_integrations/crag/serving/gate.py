@@ -58,7 +58,9 @@ class Gate:
 
 def _key(headers: Headers) -> str:
     scheme, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+    sent = key if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+    # Bytes, read as Latin-1; clients write what is not ASCII as they write all text.
+    return sent.encode("latin-1").decode("utf-8", "surrogateescape").strip()
 
 
 def _name(place: str) -> str:
