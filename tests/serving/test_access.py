@@ -103,6 +103,18 @@ def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:
     assert not any(keys.accept(key) for key in ("first", "#second", "second", "\ufefffirst#key"))
 
 
+@pytest.mark.parametrize("key", ["Schlüssel", "鍵-1", "voilà"])
+def test_a_key_need_not_be_ascii(serve: Any, key: str) -> None:
+    """Clients send its bytes as they write all text, in UTF-8; other bytes open nothing, and break nothing."""
+    running = serve(api_keys=key)
+    for name, prefix in (("Authorization", b"Bearer "), ("X-API-Key", b"")):
+        statuses = []
+        for sent in (key.encode(), key.encode()[:-1], b"\xff" + key.encode()):
+            with running.client(headers=[(name.encode(), prefix + sent)]) as client:
+                statuses.append(client.get("/v1/models").status_code)
+        assert statuses == [200, 401, 401]
+
+
 def test_an_empty_key_is_no_key() -> None:
     keys = Keys(["", "  ", "right"])
     assert keys.accept("right")
@@ -153,6 +165,41 @@ def test_without_keys_only_this_machines_names_are_answered(serve: Any) -> None:
             "/corrective_retrieval/run", json={"question": QUESTION}, headers={"Host": "evil.example"}
         )
     assert (refused.status_code, refused.json()["error"]) == (403, "forbidden_host")
+
+
+def test_without_keys_no_foreign_web_page_can_send_anything(serve: Any) -> None:
+    """A browser sends a form with files for any page, without asking first; only the answer would be kept from it."""
+    running = serve(api_keys="", uploads=True, cors_origins="https://app.example")
+
+    def status(origin: str | None) -> int:
+        headers = {} if origin is None else {"Origin": origin}
+        with running.client(headers=headers) as client:
+            return int(client.post("/indexing/run", files={"files": ("a.md", b"Bees make honey.")}).status_code)
+
+    own = (None, "https://app.example", f"http://127.0.0.1:{running.port}", "http://localhost:3000", "http://[::1]")
+    foreign = ("https://evil.example", "null", "", "https://app.example.evil.example", "http://localhost@evil.example")
+    assert [status(origin) for origin in own] == [200] * len(own)
+    assert [status(origin) for origin in foreign] == [403] * len(foreign)
+    with running.client(headers={"Origin": "https://evil.example"}) as client:
+        assert client.get("/v1/models").json()["error"]["code"] == "forbidden_origin"
+
+
+def test_with_a_key_it_does_not_matter_which_page_calls(answering: Any) -> None:
+    """No page knows it by itself; whether it may read the answer is its browser's to decide."""
+    with answering.client() as client:
+        assert client.get("/v1/models", headers={"Origin": "https://evil.example"}).status_code == 200
+
+
+def test_clients_in_web_pages_may_send_headers_of_their_own(serve: Any) -> None:
+    """OpenAI's says which system it runs on, MCP's which version it speaks; a browser asks for each of them first."""
+    asking = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
+    wanted = "authorization,content-type,mcp-protocol-version,x-stainless-os,x-stainless-retry-count"
+    with serve(cors_origins="https://app.example").client(headers={}) as client:
+        for path in ("/mcp", "/v1/chat/completions"):
+            asked = client.options(path, headers={**asking, "Access-Control-Request-Headers": wanted})
+            assert asked.status_code == 200
+            allowed = asked.headers["access-control-allow-headers"]
+            assert {name.strip().lower() for name in allowed.split(",")} >= set(wanted.split(","))
 
 
 def test_web_pages_of_other_origins_may_call_only_when_named(serve: Any, answering: Any) -> None:

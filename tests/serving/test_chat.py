@@ -117,6 +117,37 @@ def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: 
     assert "".join(parts) == completion["choices"][0]["message"]["content"]
 
 
+@pytest.mark.parametrize("why", ["length", "content_filter"])
+def test_an_answer_that_its_model_did_not_end_says_so(answering: Any, model: ScriptedModel, why: str) -> None:
+    """In the word that OpenAI's clients look at: a stream has no record beside it that would tell."""
+    judged = model.reply
+    model.reply = lambda messages: judged(messages) if documents_in(messages) else ("A half of an", why)
+    with answering.client() as client:
+        choice = client.post("/v1/chat/completions", json=chat(QUESTION)).json()["choices"][0]
+        parts, reasons = streamed(client, chat(QUESTION))
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("A half of an", why)
+    assert "".join(parts) == "A half of an"
+    assert [reason for reason in reasons if reason] == [why]
+
+
+def test_a_sentence_in_the_answers_place_is_whole(answering: Any, model: ScriptedModel) -> None:
+    """A model that thought until its tokens were spent wrote nothing; what is told instead was not cut off."""
+    judged = model.reply
+    model.reply = lambda messages: judged(messages) if documents_in(messages) else ("", "length")
+    with answering.client() as client:
+        choice = client.post("/v1/chat/completions", json=chat(QUESTION)).json()["choices"][0]
+        parts, reasons = streamed(client, chat(QUESTION))
+    assert choice["message"]["content"] == "".join(parts)
+    assert [choice["finish_reason"], *(reason for reason in reasons if reason)] == ["stop", "stop"]
+
+
+def test_what_is_null_in_a_chat_is_not_said(answering: Any) -> None:
+    """As OpenAI's description has it: some clients write null for what they do not ask for."""
+    with answering.client() as client:
+        answer = client.post("/v1/chat/completions", json=chat(QUESTION, stream=None, temperature=None))
+    assert answer.json()["choices"][0]["message"]["content"] == "The answer is in [1]."
+
+
 def test_the_newest_message_of_the_user_is_the_question(answering: Any, model: ScriptedModel) -> None:
     """Also when it comes in parts; what an assistant said before is not asked."""
     messages = [

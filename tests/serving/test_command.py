@@ -1,6 +1,7 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
 import json
+import re
 import signal
 import socket
 import time
@@ -57,7 +58,7 @@ def test_sigterm_lets_a_running_request_end(tmp_path: Path, docs: str, scripted_
 def test_whoever_still_waits_when_the_process_ends_is_told(
     path: str, tmp_path: Path, docs: str, scripted_model: ScriptedModel
 ) -> None:
-    """503, and a line in the log: the signal ends the process as soon as the server has let go of it."""
+    """503, and one line each in the log: the signal ends the process as soon as the server has let go of it."""
     scripted_model.delay = 20.0
     chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_SHUTDOWN_SECONDS": "1"}
     asked = {"question": QUESTION}
@@ -75,6 +76,7 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
         assert (error if "run" in path else error["code"]) == "unavailable"
         assert running.process.wait(10) in (0, -signal.SIGTERM)
     assert f"POST {path} 503" in running.log
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
 
 
 def test_a_request_that_takes_too_long_does_not_hold_the_end(serve: Any, configured_model: ScriptedModel) -> None:

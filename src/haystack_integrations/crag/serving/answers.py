@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haystack import Document
+from haystack.dataclasses import ChatMessage
 from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
 from haystack_integrations.crag.grades import crag_meta, grade_of
 from haystack_integrations.crag.serving.problems import trace_id
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, CUT_OFF
 from haystack_integrations.crag.web.documents import citation
 
 _NOTHING = "The documents do not answer the question."
@@ -111,9 +112,23 @@ def failed_answer(outputs: Mapping[str, Any]) -> bool:
     :param outputs: As for `answer_of`.
     :returns: True when the model failed.
     """
+    return any(ANSWER_FAILED in reply.meta for reply in _replies(outputs))
+
+
+def finish_reason(outputs: Mapping[str, Any]) -> str:
+    """
+    Say why an answer ends, in OpenAI's words.
+
+    :param outputs: As for `answer_of`.
+    :returns: The model's own reason where it was cut off; else `stop`, also of a sentence in the answer's place.
+    """
+    reasons = [reply.meta.get("finish_reason") for reply in _replies(outputs)]
+    return next((why for why in reasons if why in CUT_OFF and not failed_answer(outputs)), "stop")
+
+
+def _replies(outputs: Mapping[str, Any]) -> Sequence[ChatMessage]:
     answers = outputs.get("answers") or []
-    replies = answers[0].meta.get("all_messages") or [] if answers else []
-    return any(ANSWER_FAILED in reply.meta for reply in replies)
+    return answers[0].meta.get("all_messages") or [] if answers else []
 
 
 def _text(outputs: Mapping[str, Any]) -> str | None:

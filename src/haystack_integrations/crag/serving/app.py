@@ -112,8 +112,12 @@ def _add_chat(app: FastAPI, deployment: Deployment) -> None:
             body = await request.json()
         except (ValueError, RecursionError):
             return  # no JSON: the route itself says so
-        if isinstance(body, dict) and isinstance(body.get("model"), str) and body["model"] not in deployment.wrappers:
+        if not isinstance(body, dict):
+            return
+        if isinstance(body.get("model"), str) and body["model"] not in deployment.wrappers:
             raise no_such_pipeline(deployment.wrappers)
+        if body.get("stream", False) is None:  # OpenAI takes it for unset; the route is given this very object
+            del body["stream"]
 
     for route in iter_route_contexts(create_openai_router(deployment.registry).routes):
         if route.path in _CHAT and route.endpoint is not None:
@@ -141,12 +145,12 @@ def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
     lanes = {UPLOADS: Lane(1, settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
     app.add_middleware(StreamEnd)
     app.add_middleware(Limits, lane=lane, lanes=lanes)
-    app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open)
+    app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open, origins=settings.cors_origins)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+            allow_headers=["*"],  # clients of OpenAI and of MCP send some of their own
             expose_headers=["Retry-After", "X-Trace-Id"],
         )

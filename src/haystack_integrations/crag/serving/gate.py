@@ -1,7 +1,7 @@
 """Who may come in: the key of a request, and where a server without keys may be called from."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -24,11 +24,12 @@ class Gate:
     :param app: What is behind it.
     :param keys: The keys.
     :param metrics_open: Whether `/metrics` is open, too.
+    :param origins: Origins of web pages that may call a server without keys, besides this machine's own.
     """
 
-    def __init__(self, app: ASGIApp, *, keys: Keys, metrics_open: bool = False) -> None:
+    def __init__(self, app: ASGIApp, *, keys: Keys, metrics_open: bool = False, origins: Collection[str] = ()) -> None:
         """Stand before an app."""
-        self.app, self._keys = app, keys
+        self.app, self._keys, self._origins = app, keys, origins
         self._open = (*HEALTH, METRICS) if metrics_open else HEALTH
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,18 +40,30 @@ class Gate:
         headers = Headers(scope=scope)
         if self._keys.required and not self._keys.accept(_key(headers)):
             await problem(401, headers=_CHALLENGE)(scope, receive, send)
-        elif not self._keys.required and not is_loopback(_host(headers)):
+        elif not self._keys.required and not is_loopback(_name(headers.get("host", "").lower())):
             # A web page could have its own name point here, and a browser on this machine would call for it.
             await problem(403, "forbidden_host")(scope, receive, send)
+        elif not self._keys.required and not self._may_call(headers.get("origin")):
+            # A browser sends a form, and files with it, for any page, and asks nobody first.
+            await problem(403, "forbidden_origin")(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    def _may_call(self, origin: str | None) -> bool:
+        """Tell whether a request is of no web page, or of one that may call."""
+        if origin is None or origin in self._origins or "*" in self._origins:
+            return True
+        return is_loopback(_name(origin.partition("://")[2]))
 
 
 def _key(headers: Headers) -> str:
     scheme, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+    sent = key if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+    # Bytes, read as Latin-1; clients write what is not ASCII as they write all text.
+    return sent.encode("latin-1").decode("utf-8", "surrogateescape").strip()
 
 
-def _host(headers: Headers) -> str:
-    found = _HOST.fullmatch(headers.get("host", "").lower())
+def _name(place: str) -> str:
+    """Give a host without its port; empty for what is no host."""
+    found = _HOST.fullmatch(place)
     return "" if found is None else found[1] or found[2] or ""

@@ -59,8 +59,8 @@ def configure_logs(sink: TextIO | None = None) -> None:
 
 
 def _line(record: "Record") -> str:
-    # Colours are uvicorn's, for a terminal; credentials stand in addresses that libraries name.
-    record["message"] = _CREDENTIALS.sub("//", _COLOURS.sub("", record["message"]))
+    # Colours and line breaks are uvicorn's, for a terminal; credentials stand in addresses that libraries name.
+    record["message"] = " ".join(_CREDENTIALS.sub("//", _COLOURS.sub("", record["message"])).split())
     exception: Any = record["exception"]
     if exception is not None:
         # Hayhooks puts the exception's text into the message as well.

@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
+from haystack_integrations.crag.serving.offers import PlainParser
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,11 @@ class PunctualProtocol(HttpToolsProtocol):
 
     uvicorn waits for ever, and keeps as many headers as come: both hold a connection without a key.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what uvicorn gives its protocols."""
+        super().__init__(*args, **kwargs)
+        self.parser: Any = PlainParser(self, lambda: (self.url, self.headers))
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
@@ -58,6 +64,10 @@ class PunctualProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin to wait for the end of the body, which may be refused and never read by the app."""
+        if self.parser.get_method() == b"CONNECT":  # a tunnel: no HTTP to this server, and ends as that does
+            raise ValueError
+        if self.parser.is_offered:
+            return
         self._stop()
         self._wait(_BODY_SECONDS)
         self._in_head = False
@@ -65,6 +75,8 @@ class PunctualProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Wait no more."""
+        if self.parser.is_offered:
+            return
         self._stop()
         super().on_message_complete()
 

@@ -14,7 +14,7 @@ from haystack.dataclasses import StreamingChunk
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.answers import answer_of, failed_answer, spoken
+from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import QUERY, checked, last_question, question_model
 
@@ -75,6 +75,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
             with translated(asked):
                 outputs = await self.loaded.run_async(**asked)
                 completion = chat_completion_response(spoken(outputs), f"crag-{uuid4().hex}", model)
+                completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
                 return completion.model_copy(update={key: told[key] for key in ("evidence", "crag", "trace_id")})
         parts = self._streamed(asked)
@@ -87,13 +88,14 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 
     async def _streamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
         """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
-        ends: list[str] = []
+        ends: list[StreamingChunk] = []
         wrote = False
 
         def ended(results: dict[str, Any]) -> None:
             outputs = self.loaded.outputs(results)
-            if not wrote or failed_answer(outputs):
-                ends.append(spoken(outputs))
+            text = spoken(outputs) if not wrote or failed_answer(outputs) else ""
+            why: Any = finish_reason(outputs)
+            ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
 
         stream = (
             async_streaming_generator(
@@ -112,8 +114,8 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
                     if chunk.content:
                         wrote = True
                         yield StreamingChunk(content=chunk.content)
-            for text in ends:
-                yield StreamingChunk(content=f"\n\n{text}" if wrote else text)
+            for chunk in ends:
+                yield chunk
 
     async def _unstreamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
         yield StreamingChunk(content=spoken(await self.loaded.run_async(**asked)))
