@@ -52,6 +52,29 @@ def test_a_thought_is_kept_where_haystack_keeps_such() -> None:
     assert without_thought(untouched) is untouched
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "By [2]? No.\n</think>\n\nJane Austen [1].",
+        "By [2]? No.</think>\nJane Austen [1].",
+        "By [2]? No.\n</THINK> Jane Austen [1].",
+    ],
+)
+def test_a_thought_whose_beginning_the_servers_template_wrote_is_none_of_the_answer(text: str) -> None:
+    """Such a server gives the closing tag only."""
+    reply = without_thought(ChatMessage.from_assistant(text, meta={"model": "m"}))
+    assert (reply.text, reply.reasoning) == ("Jane Austen [1].", ReasoningContent("By [2]? No."))
+    assert reply.meta == {"model": "m"}
+
+
+@pytest.mark.parametrize(
+    "text", ["The tag `</think>` ends it [1].", "Write <think>\nand then\n</think>\n as the template says [1]."]
+)
+def test_an_answer_that_speaks_of_the_closing_tag_stays_whole(text: str) -> None:
+    untouched = ChatMessage.from_assistant(text)
+    assert without_thought(untouched) is untouched
+
+
 def test_who_listens_to_a_stream_hears_no_thought() -> None:
     """And the last sign also of an answer that begins like one."""
 

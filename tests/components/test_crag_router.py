@@ -13,8 +13,8 @@ from makers import graded
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import grade_of, question_id
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.grades import annotate, grade_of, question_id
+from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.vocabulary import ACTIONS
 
 QUESTION = "How long is the warranty?"
@@ -514,6 +514,21 @@ def test_two_texts_of_one_id_are_two_documents() -> None:
     weak = [first, replace(second, meta=docs(0.2)[0].meta)]
     decision = CragRouter(aggregate="set").run(query=QUESTION, documents=weak, report=report)["decision"]
     assert [entry["score"] for entry in (*decision["kept"], *decision["discarded"])] == [0.2, 0.1]
+
+
+def test_a_grade_is_that_of_a_text_and_not_of_whatever_bears_its_id_later() -> None:
+    """A second store that counts from one, too; what a refinement left of a document is still that document."""
+    question = question_id(QUESTION)
+    first = graded("weak", 0.4, QUESTION)
+    state = route([first])["refine"]
+    again = given_in_run(state, replace(first, meta={}), question)
+    assert again is not None
+    assert (again.score, again.status) == (0.4, "cached")
+    assert given_in_run(state, Document(id=first.id, content="another text"), question) is None
+    refined = annotate(replace(first, content="we"), strips=[{"start": 0, "end": 2, "score": 1.0}])
+    state = route([refined, *docs(0.5)], state=replace(state, kept=()))["refine"]
+    assert given_in_run(state, refined, question) is not None
+    assert given_in_run(state, replace(first, meta={}), question) is not None
 
 
 def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:

@@ -13,7 +13,7 @@ from makers import graded
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import question_id
+from haystack_integrations.crag.grades import annotate, question_id
 from haystack_integrations.crag.state import CragState
 
 
@@ -215,3 +215,15 @@ def test_a_score_that_a_stored_document_brings_along_is_nobodys() -> None:
     state = CragState.start("Who won?")
     (joined,) = EvidenceJoiner(weights={"bm25": 1.0}).run(bm25=[forged], state=state)["documents"]
     assert list(joined.meta["crag"]["retrievers"]) == ["bm25"]
+
+
+def test_two_texts_of_one_id_are_two_documents_and_what_is_left_of_a_refined_one_is_that_one() -> None:
+    """Two stores may count from one, both: the answer of the second is not lost for what the first has there."""
+    joiner = EvidenceJoiner(weights={"faq": 1.0, "manual": 1.0})
+    first, second = Document(id="1", content="Call us."), Document(id="1", content="The warranty is two years.")
+    found = joiner.run(faq=[first], manual=[second, first])["documents"]
+    assert [(document.id, document.content) for document in found] == [("1", "Call us."), ("1", second.content)]
+    assert set(found[0].meta["crag"]["retrievers"]) == {"faq", "manual"}
+    refined = annotate(replace(second, content="two years."), strips=[{"start": 16, "end": 26, "score": 1.0}])
+    found = joiner.run(faq=[refined], manual=[second])["documents"]
+    assert [document.content for document in found] == ["two years."]

@@ -86,6 +86,18 @@ def test_re_retrieve_climbs_the_ladder_of_strategies() -> None:
     assert third["query"] != second["query"]
 
 
+def test_where_there_are_no_other_words_another_strategy_is_asked_in_the_questions_own() -> None:
+    """Of stop words nothing else can be made; the dense retriever may find what the other did not, all the same."""
+    strategies = [{"name": "dense", "weights": {"bm25": 0.0, "dense": 1.0}, "expand": True}]
+    expander = QueryExpander(strategies=strategies)
+    start = CragState.start("What is IT?", strategy="bm25", weights={"bm25": 1.0})
+    first = expander.run(state=after("re_retrieve", start))
+    assert (first["query"], first["state"].strategy) == ("What is IT?", "dense")
+    second = expander.run(state=after("re_retrieve", first["state"]))
+    assert "query" not in second
+    assert second["exhausted"] == []
+
+
 def test_the_question_itself_is_never_replaced() -> None:
     """Only the search query changes, always starting from the user's words."""
     expander = QueryExpander(synonyms={"car": ["automobile", "vehicle", "motor", "wheels"]})

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from haystack import Document
 
+from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import annotate, grade_of, question_id
+from haystack_integrations.crag.grades import Grade, annotate, grade_of, question_id, with_grade
+from haystack_integrations.crag.state import CragState
 
 QUESTION = "What is the refund period?"
 
@@ -174,3 +176,22 @@ def test_bare_numbers_among_the_items_are_scores() -> None:
     for scores, rule in (([0.9, 0.95, 0.8], "high_vector_score"), ([0.9, 0.95, 0.7], "")):
         history = [{"tool": "vector_search", "items": scores}]
         assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == rule
+
+
+def test_what_a_grader_has_judged_in_this_run_is_not_approved_for_being_few() -> None:
+    """Three documents that do not answer; another retrieval finds two of them again."""
+    documents = [Document(content=str(number)) for number in range(3)]
+    judged = [with_grade(one, Grade(0.1, "graded", "test", question_id(QUESTION))) for one in documents]
+    state = CragRouter().run(query=QUESTION, documents=judged)["re_retrieve"]
+    again = RulePrefilter().run(query=QUESTION, documents=documents[:2], state=state)
+    assert again == {"documents": documents[:2], "rule_name": ""}
+    assert RulePrefilter().run(query=QUESTION, documents=[documents[0], found(0.9)], state=state)["rule_name"] == ""
+    assert RulePrefilter().run(query=QUESTION, documents=[found(0.9)], state=state)["rule_name"] == "few_context"
+
+
+def test_what_a_rule_has_approved_may_be_approved_again() -> None:
+    state = CragState.start(QUESTION)
+    approved = RulePrefilter().run(query=QUESTION, documents=[found(0.9)], state=state)["approved"]
+    router = CragRouter(upper=1.0, strict=["upper"])
+    state = router.run(query=QUESTION, documents=approved, state=state)["refine"]
+    assert RulePrefilter().run(query=QUESTION, documents=[found(0.9)], state=state)["rule_name"] == "few_context"

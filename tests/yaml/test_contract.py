@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Document, Pipeline
-from makers import asked, fill, grading_by, run_by_door, scripted
+from makers import asked, fill, graded, grading_by, run_by_door, scripted
 from metasearch import Metasearch
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -104,6 +104,20 @@ def test_a_run_that_only_observes_is_answered_from_what_was_found(name: str, mod
     assert sorted(document.content for document in result["documents"]) == sorted(pages)
     record = result["crag"]
     assert (record["documents_after"], len(record["kept"]), record["corrected"]) == (4, 4, False)
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_a_grade_that_a_stored_document_brings_along_is_none_of_the_run(name: str, in_memory_store: Any) -> None:
+    """Evidence that somebody wrote back into the store, or a grade that was planted there, also for this question."""
+    question = "When is refund 3 paid?"
+    brought = graded("x", 1.0, question, source="a.md").meta
+    fill(in_memory_store, [Document(content=f"Dogs bark {n} times a day.", meta=brought) for n in range(4)])
+    parts = {} if name == "corrective_retrieval" else {"generator": scripted("An answer.")}
+    if asks_a_model(read(name)["components"].get("grader", {})):
+        parts["grader"] = grading_by(lambda _: 0.0)
+    record = load(name, store=in_memory_store, **parts).run(query=question)["crag"]
+    assert not [entry for decision in record["trail"] for entry in decision["kept"] if entry["grader"] == "test"]
+    assert record["trail"][0]["coverage"]["cached"] == 0
 
 
 @pytest.mark.parametrize("name", QUERY_PIPELINES)

@@ -23,9 +23,11 @@ def store(in_memory_store: Any) -> Any:
     return in_memory_store
 
 
-def run(store: Any, grader: Any, *, asynchronous: bool = False, **inputs: Any) -> dict[str, Any]:
+def run(
+    store: Any, grader: Any, *, asynchronous: bool = False, parts: dict[str, Any] | None = None, **inputs: Any
+) -> dict[str, Any]:
     """Run the recommended pipeline once."""
-    rag = load("corrective_rag", store=store, grader=grader, generator=scripted("Two [1]."))
+    rag = load("corrective_rag", store=store, grader=grader, generator=scripted("Two [1]."), **(parts or {}))
     arguments = {"query": QUESTION, **inputs}
     return asyncio.run(rag.run_async(**arguments)) if asynchronous else rag.run(**arguments)
 
@@ -64,8 +66,9 @@ def test_incorrect_in_every_pass_ends_with_the_sentence_that_says_so(store: Any,
 
 @BOTH_DOORS
 def test_a_correction_that_had_no_other_query_is_none(store: Any, asynchronous: bool) -> None:
-    """A question of stop words has no other wording: nothing was searched again, and nothing was corrected."""
-    crag = run(store, grading_by(lambda _: 0.1), asynchronous=asynchronous, query="What are the of and?")["crag"]
+    """A question of stop words has no other wording, and there is no other strategy: nothing was searched again."""
+    inputs: dict[str, Any] = {"query": "What are the of and?", "parts": {"expander": {"strategies": []}}}
+    crag = run(store, grading_by(lambda _: 0.1), asynchronous=asynchronous, **inputs)["crag"]
     assert [decision["action"] for decision in crag["trail"]] == ["re_retrieve", "abstain"]
     assert [decision["after"] for decision in crag["trail"]] == [None, None]
     assert (crag["corrected"], crag["strategy"]) == (False, "none")

@@ -7,6 +7,7 @@ from typing import Any, Final
 from haystack_integrations.crag.json_scan import json_values, without_thoughts
 from haystack_integrations.crag.model_reply import problem_of
 from haystack_integrations.crag.query_text import cleaned, query_key, usable
+from haystack_integrations.crag.thoughts import parted
 
 _LONGEST_REPLY: Final = 16_384
 _MOST_VALUES: Final = 32
@@ -34,7 +35,7 @@ def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str]
         return [], problem
     if len(text or "") > _LONGEST_REPLY:
         return [], "too_long"
-    said = without_thoughts(text or "").strip()
+    said = without_thoughts(parted(text or "")[1]).strip()
     if not said:
         return [], "empty"
     values = [value for value, _, _ in json_values(said, _MOST_VALUES)]

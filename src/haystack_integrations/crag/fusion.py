@@ -9,6 +9,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import is_refined
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.text import count_tokens
 
@@ -106,8 +107,10 @@ def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], 
     :param weights: Weight of each retriever; a list of weight 0 is left out.
     :param fusion: A name in `FUSIONS`.
     :param k: The constant of reciprocal rank fusion.
-    :returns: Each document once, best first; of equal ones the one met first, in the order of the weights.
+    :returns: Each document once, best first; of equal ones the one met first, in the order of the weights. One with the
+        id or the text of another is the same, but for two texts of one id.
     """
+    hits: list[Hit] = []
     by_id: dict[str, Hit] = {}
     by_text: dict[str, Hit] = {}
     for name, weight in weights.items():
@@ -116,17 +119,22 @@ def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], 
             continue
         for rank, (document, score) in enumerate(zip(documents, FUSIONS[fusion](documents, k), strict=True), 1):
             text = content_key(document)
-            hit = by_id.get(document.id) or by_text.get(text)
-            if hit is None:
+            hit = by_text.get(text) or by_id.get(document.id)
+            if hit is None or (text not in by_text and not _is_one(hit.document, document)):
                 hit = Hit(document)
-                by_text[text] = hit
-            by_id[document.id] = hit
+                hits.append(hit)
+            by_text.setdefault(text, hit)
+            by_id.setdefault(document.id, hit)
             if name in hit.found:
                 continue
             hit.score += weight * score
             hit.found[name] = (rank, document.score)
-    unique = {id(hit): hit for hit in by_id.values()}
-    return sorted(unique.values(), key=lambda hit: -hit.score)
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+def _is_one(first: Document, second: Document) -> bool:
+    """Tell whether two texts of one id are one document: two stores may count from one, both."""
+    return not (first.content and second.content) or is_refined(first) or is_refined(second)
 
 
 def similarity_of(score: float | None, kind: str | None) -> float | None:

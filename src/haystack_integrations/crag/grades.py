@@ -204,6 +204,16 @@ def source_name(document: Document) -> str | None:
     return next((str(name) for name in names if name), None)
 
 
+def is_refined(document: Document) -> bool:
+    """
+    Tell whether a document was left only some of its strips.
+
+    :param document: Any document.
+    :returns: Whether a refinement has changed its text.
+    """
+    return "strips" in crag_meta(document)
+
+
 def unite(first: Iterable[Document], *others: Iterable[Document]) -> list[Document]:
     """
     Join lists of documents, each once, in the order of first appearance.

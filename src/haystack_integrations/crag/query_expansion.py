@@ -179,6 +179,8 @@ class Expansion:
             yield from found
         elif not self._first:
             yield from [text for text in found if query_key(text) not in self._tried][:1]
+        # Where there are none, a strategy that has not seen the question is asked in its own words.
+        yield state.query
 
     def _report(self, found: int) -> dict[str, Any]:
         """Say where the queries come from; what it cost is counted in the state already."""

@@ -17,7 +17,7 @@ from haystack_integrations.crag.record_tags import route_tags
 from haystack_integrations.crag.records import decision_record
 from haystack_integrations.crag.reports import read_report, usage_of
 from haystack_integrations.crag.retrieval_report import doubted, status_of_run
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, known_grade
 from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
@@ -92,7 +92,7 @@ class Routing:
             mode=mode_now,
             best=tuple(pool),
             seen=tuple(dict.fromkeys((*known.seen, *(document.id for document in documents)))),
-            grades={**known.grades, **_grades(everything, question)},
+            grades={**known.grades, **_grades(everything, question, known)},
         )
         fresh = [document for document in everything if document.id not in known.grades]
         _count(decision, after, fresh, timed=state is not None)
@@ -202,8 +202,13 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
         metrics.run_decided(decision["verdict"], strategy, decision["score"], after.seconds() if timed else None)
 
 
-def _grades(documents: Sequence[Document], question: str) -> dict[str, dict[str, Any]]:
+def _grades(documents: Sequence[Document], question: str, known: CragState) -> dict[str, dict[str, Any]]:
     """Collect the grades of this pass by document id; a failed one may be tried again, and one of two of an id."""
     ids = Counter(document.id for document in documents)
-    grades = {document.id: grade_of(document, question) for document in documents if ids[document.id] == 1}
-    return {id_: grade.to_dict() for id_, grade in grades.items() if grade is not None and grade.status != "failed"}
+    once = [document for document in documents if ids[document.id] == 1]
+    grades = [(document, grade_of(document, question)) for document in once]
+    return {
+        document.id: known_grade(document, grade, known)
+        for document, grade in grades
+        if grade is not None and grade.status != "failed"
+    }

@@ -3,14 +3,16 @@
 import secrets
 import time
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document
 
 from haystack_integrations.crag.budget import Budget, Usage
-from haystack_integrations.crag.grades import Grade, grade_of, question_id
+from haystack_integrations.crag.fusion import content_key
+from haystack_integrations.crag.grades import Grade, grade_of, is_refined, question_id
 from haystack_integrations.crag.vocabulary import Mode, WebStatus
 
+_TEXT: Final = "text"
 _DOCUMENT_FIELDS = ("kept", "best", "evidence")
 
 
@@ -34,7 +36,8 @@ class CragState:
     :param kept: Documents that a refinement carries into the coming pass.
     :param best: Best documents of all passes so far, best first.
     :param seen: Ids of all documents ever retrieved in this run.
-    :param grades: Grades given in this run, by document id, so that nothing is graded twice.
+    :param grades: Grades given in this run, by document id, so that nothing is graded twice; each with `text`, a digest
+        of what was graded, since two stores may give two texts one id.
     :param web: What became of the web so far.
     :param evidence: The documents the run ended with.
     :param trail: All decisions so far, in order.
@@ -188,8 +191,23 @@ def given_in_run(state: CragState | None, document: Document, question: str) -> 
     :param question: `question_id` of the question.
     :returns: The grade with the status `cached`; None when there is none, or only one that failed.
     """
-    given = None if state is None else state.grades.get(document.id)
-    known = Grade(**given) if given is not None else grade_of(document, question)
+    given = {} if state is None else state.grades.get(document.id, {})
+    known = grade_of(document, question)
+    if given and given.get(_TEXT) in (None, content_key(document)):
+        known = Grade(**{name: value for name, value in given.items() if name != _TEXT})
     if known is None or known.status == "failed" or known.question != question:
         return None
     return replace(known, status="cached")
+
+
+def known_grade(document: Document, grade: Grade, state: CragState) -> dict[str, Any]:
+    """
+    Write a grade down for later passes.
+
+    :param document: What was graded.
+    :param grade: Its grade.
+    :param state: What the run knew before.
+    :returns: An entry of `grades`. What a refinement left of a document is known as the document: that may come again.
+    """
+    before = state.grades.get(document.id, {}).get(_TEXT) if is_refined(document) else None
+    return {**grade.to_dict(), _TEXT: before or content_key(document)}

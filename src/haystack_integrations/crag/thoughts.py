@@ -7,6 +7,8 @@ from haystack.dataclasses import ChatMessage
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = re.compile("</think>", re.IGNORECASE)
+# At the beginning or end of a line: an answer that speaks of the tag has it in the middle of one.
+_CLOSED: Final = re.compile(r"^[ \t]*</think>|</think>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
 class Thoughts:
@@ -63,6 +65,25 @@ class Thoughts:
         return text
 
 
+def parted(text: str) -> tuple[str, str]:
+    """
+    Part a text from a thought that ends in it without having begun: a template may have written the opening tag.
+
+    ```python
+    from haystack_integrations.crag.thoughts import parted
+
+    assert parted("Passage [2]? No.\\n</think>\\n\\nJane Austen [1].") == ("Passage [2]? No.", "Jane Austen [1].")
+    ```
+
+    :param text: What a model wrote, all of it: of a part nobody can tell.
+    :returns: The thought and the rest; an empty thought and the text itself where none ends so.
+    """
+    end = _CLOSED.search(text)
+    if end is None or _OPEN in text[: end.start()].lower():
+        return "", text
+    return text[: end.start()].strip(), text[end.end() :].lstrip()
+
+
 def without_thought(reply: ChatMessage) -> ChatMessage:
     """
     Put a thought where Haystack keeps such: `reasoning` of the message, beside the answer and not in it.
@@ -70,9 +91,12 @@ def without_thought(reply: ChatMessage) -> ChatMessage:
     :param reply: A model's reply.
     :returns: It, or a message with the same metadata whose text is the answer alone.
     """
-    thoughts = Thoughts()
-    answer = thoughts.without(reply.text or "", last=True)
-    if answer == (reply.text or ""):
+    text, thoughts = reply.text or "", Thoughts()
+    answer = thoughts.without(text, last=True)
+    thought = thoughts.thought
+    if answer == text:
+        thought, answer = parted(text)
+    if answer == text:
         return reply
     rest: dict[str, Any] = {"meta": reply.meta, "name": reply.name, "tool_calls": reply.tool_calls or None}
-    return ChatMessage.from_assistant(answer or None, reasoning=reply.reasoning or thoughts.thought or None, **rest)
+    return ChatMessage.from_assistant(answer or None, reasoning=reply.reasoning or thought or None, **rest)

@@ -31,9 +31,9 @@ class EvidenceJoiner:
     """
     Fuses the lists of several retrievers into one, and keeps what each of them said.
 
-    Every retriever has a socket of its own name, so a score can never be credited to another. A document found twice
-    (same id or same text) appears once. `meta["crag"]["retrievers"]` holds each retriever's own score and rank, since
-    a fused score says where a document stands, not how well it fits. Vectors are dropped: copying them costs time.
+    Every retriever has a socket of its own name, so a score is credited to no other. A document found twice (same text
+    or same id) appears once; two texts of one id are two. `meta["crag"]["retrievers"]` holds each retriever's own score
+    and rank: a fused score says where a document stands, not how well it fits. Vectors are dropped: copying costs time.
 
     ```python
     from haystack import Document

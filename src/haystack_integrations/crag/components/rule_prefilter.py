@@ -6,17 +6,19 @@ from haystack import Document, component, logging
 from haystack.utils.filters import document_matches_filter
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, crag_meta, question_id, with_grade
-from haystack_integrations.crag.inputs import checked, is_number
+from haystack_integrations.crag.grades import Grade, question_id, with_grade
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import number
+from haystack_integrations.crag.similarities import read_history, similarity_in
+from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.telemetry import set_tags, trace
 
 logger = logging.getLogger(__name__)
 
 Rule = Literal["read_file", "few_context", "high_vector_score"]
 RULES: Final[tuple[str, ...]] = get_args(Rule)
-_NONE: Final = -1.0
+_RULE: Final = "rule:"
 MAX_ITEMS_SETTING: Final = "KB_AGENT_AUTO_APPROVE_MAX_ITEMS"
 VECTOR_SCORE_SETTING: Final = "KB_AGENT_VECTOR_SCORE_THRESHOLD"
 
@@ -31,7 +33,9 @@ class RulePrefilter:
     Rules, tried in the order given: `read_file` when an agent's tool calls of this round were all `read_file`;
     `few_context` for 1 to `max_items` documents; `high_vector_score` when every document comes from a vector search
     and its *similarity* reaches `vector_score`. A fused score is a rank score and never meets that threshold: the rule
-    reads the cosine that EvidenceJoiner kept, or the item scores in the tool history. Source: design 000.
+    reads the cosine that EvidenceJoiner kept, or the item scores in the tool history. Where a grader has judged one of
+    the documents earlier in the run no rule speaks: what it found irrelevant is not approved for being few. Source:
+    design 000.
 
     ```python
     from haystack import Document
@@ -78,7 +82,11 @@ class RulePrefilter:
 
     @component.output_types(approved=list[Document], documents=list[Document], rule_name=str)
     def run(
-        self, query: str, documents: list[Document], tool_history: list[dict[str, Any]] | None = None
+        self,
+        query: str,
+        documents: list[Document],
+        tool_history: list[dict[str, Any]] | None = None,
+        state: CragState | None = None,
     ) -> dict[str, Any]:
         """
         Approve by rule, or pass on.
@@ -87,21 +95,23 @@ class RulePrefilter:
         :param documents: What was retrieved.
         :param tool_history: An agent's tool calls of this round, each `{"tool": name}`, and for `vector_search` also
             `items`, each `{"id", "score"}`, or `scores` in the order of the documents; similarities in [0, 1].
+        :param state: What the run knows: the grades given in earlier passes.
         :returns: A dictionary with the following keys:
             - `approved`: All documents with score 1.0 and status `approved`, when a rule matched.
             - `documents`: The documents as they came, when none did.
             - `rule_name`: The rule that matched; empty when none did.
         """
         with trace("crag.prefilter") as span:
-            history = tool_history or []
-            rule = self._matching(documents, history) if documents else ""
+            history, question = tool_history or [], question_id(query)
+            is_open = bool(documents) and not _is_judged(documents, state, question)
+            rule = self._matching(documents, history) if is_open else ""
             set_tags(span, {"openinference.span.kind": "EVALUATOR", "crag.documents.in": len(documents)})
             set_tags(span, {"crag.fast_path_hit": bool(rule)})
             if not rule:
                 return {"documents": documents, "rule_name": ""}
             span.set_tag("crag.rule_name", rule)
         logger.info("fast_path_hit: rule_name={rule_name}, documents={count}", rule_name=rule, count=len(documents))
-        grade = Grade(1.0, "approved", f"rule:{rule}", question_id(query))
+        grade = Grade(1.0, "approved", f"{_RULE}{rule}", question)
         return {"approved": [with_grade(document, grade) for document in documents], "rule_name": rule}
 
     def _matching(self, documents: list[Document], history: list[dict[str, Any]]) -> str:
@@ -121,30 +131,13 @@ class RulePrefilter:
 
     def _all_similar(self, documents: list[Document], history: list[dict[str, Any]]) -> bool:
         """Tell whether every document was found by vector search with a similarity that suffices."""
-        by_id, in_order = _history_scores(history)
+        by_id, in_order = read_history(history)
         if in_order is not None and len(in_order) >= len(documents):
             return all(score >= self._vector_score for score in in_order)
-        return all(_similarity(document, by_id) >= self._vector_score for document in documents)
+        return all(similarity_in(document, by_id) >= self._vector_score for document in documents)
 
 
-def _history_scores(history: list[dict[str, Any]]) -> tuple[dict[str, float], list[float] | None]:
-    """Read vector search's item scores: by id, and in order when the round held no other tool call."""
-    by_id, in_order = dict[str, float](), list[float]()
-    for call in (call for call in history if call.get("tool") == "vector_search"):
-        # An agent's tool may write anything: what is no number is a similarity that meets no threshold.
-        items, scores = (own if isinstance(own := call.get(name), list) else [] for name in ("items", "scores"))
-        for item in [*items, *scores]:
-            id_, score = (item.get("id"), item.get("score")) if isinstance(item, dict) else (None, item)
-            similarity = float(score) if is_number(score) else _NONE
-            in_order += [similarity] * (id_ is None)
-            by_id |= {} if id_ is None else {str(id_): similarity}
-    only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
-    return by_id, in_order if only_searches and in_order else None
-
-
-def _similarity(document: Document, scores: dict[str, float]) -> float:
-    """Read a document's vector similarity; one that vector search did not find has none, and fails the rule."""
-    retrievers = crag_meta(document).get("retrievers")
-    said = retrievers.values() if isinstance(retrievers, dict) else ()  # metadata is anybody's
-    kept = [value for one in said if isinstance(one, dict) and is_number(value := one.get("similarity"))]
-    return float(max([*kept, scores.get(document.id, _NONE)]))
+def _is_judged(documents: list[Document], state: CragState | None, question: str) -> bool:
+    """Tell whether a grader, and no rule, has judged one of the documents in this run."""
+    known = [given_in_run(state, document, question) for document in documents] if state is not None else []
+    return any(grade is not None and not grade.grader.startswith(_RULE) for grade in known)

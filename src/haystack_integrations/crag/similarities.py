@@ -1,0 +1,45 @@
+"""Vector similarities of a retrieval, as its documents or an agent's tool calls tell them. Pure functions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from haystack import Document
+
+from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.inputs import is_number
+
+_NONE: Final = -1.0
+
+
+def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float], list[float] | None]:
+    """
+    Read the item scores of an agent's vector searches.
+
+    :param history: Its tool calls of this round.
+    :returns: Scores by id; and those in order when the round held no other tool call, else None.
+    """
+    by_id, in_order = dict[str, float](), list[float]()
+    for call in (call for call in history if call.get("tool") == "vector_search"):
+        # An agent's tool may write anything: what is no number is a similarity that meets no threshold.
+        items, scores = (own if isinstance(own := call.get(name), list) else [] for name in ("items", "scores"))
+        for item in [*items, *scores]:
+            id_, score = (item.get("id"), item.get("score")) if isinstance(item, dict) else (None, item)
+            similarity = float(score) if is_number(score) else _NONE
+            in_order += [similarity] * (id_ is None)
+            by_id |= {} if id_ is None else {str(id_): similarity}
+    only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
+    return by_id, in_order if only_searches and in_order else None
+
+
+def similarity_in(document: Document, scores: Mapping[str, float]) -> float:
+    """
+    Read a document's vector similarity.
+
+    :param document: A document, with what EvidenceJoiner keeps of its retrievers.
+    :param scores: Scores by id, from the tool history.
+    :returns: The highest; -1 for one that vector search did not find.
+    """
+    retrievers = crag_meta(document).get("retrievers")
+    said = retrievers.values() if isinstance(retrievers, dict) else ()  # metadata is anybody's
+    kept = [value for one in said if isinstance(one, dict) and is_number(value := one.get("similarity"))]
+    return float(max([*kept, scores.get(document.id, _NONE)]))
