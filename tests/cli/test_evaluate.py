@@ -64,6 +64,8 @@ def test_what_live_figures_are_about_is_said_in_the_table_and_on_the_page(folder
     assert said in told
     assert said in page.read_text()
     assert "first list: verdict macro-F1" in page.read_text()
+    assert "in the order they were retrieved" not in page.read_text()  # a run's record does not tell it
+    assert "Kept documents first" in page.read_text()
     first = json.loads(file.read_text())["first"]
     assert (first["accuracy"], first["truth_changed"]) == (1.0, 0)
     assert "Live lists" not in crag("eval", folder, "--split", SPLIT, "--grader", "evidence").stdout
@@ -247,6 +249,23 @@ def test_an_unknown_id_is_named(folder: Path) -> None:
 def test_what_cannot_work_is_refused_before_anything_is_judged(folder: Path, options: list[str], said: str) -> None:
     """Got, wanted, way out."""
     assert said in refused(crag("eval", folder, "--split", SPLIT, *options), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize(("part", "command"), [("router", "eval"), ("guard", "ask")])
+def test_an_unknown_setting_in_a_file_of_ones_own_is_named(
+    folder: Path, tmp_path: Path, part: str, command: str
+) -> None:
+    """In one line, by each command that reads the file, with the setting that was meant and no value of others."""
+    slips = {"router": ("max_iteration", "max_iterations"), "guard": ("budgets", "budget")}
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"][part]["init_parameters"][slips[part][0]] = 7_654_321
+    own = tmp_path / "own.yml"
+    own.write_text(yaml.safe_dump(spec))
+    options = ["eval", folder, "--split", SPLIT] if command == "eval" else ["ask", "Why?", "--docs", folder]
+    said = refused(crag(*options, "--pipeline", own), ExitCode.USAGE)
+    assert said.startswith(f"the component {part!r} of {str(own)!r}: ")
+    assert f"has no setting ['{slips[part][0]}']; did you mean '{slips[part][1]}'?" in said
+    assert "7654321" not in said
 
 
 def test_a_chat_model_can_grade(folder: Path, configured_model: ScriptedModel) -> None:

@@ -431,3 +431,25 @@ def test_a_file_of_another_encoding_is_named_with_the_way_to_utf_8(
     text = json.dumps({"id": "é", "text": "Café"}, ensure_ascii=False) if name == "corpus.jsonl" else "é\té\t2"
     (folder / name).write_bytes(f"{text}\n".encode(encoding))
     assert f"{folder / name}:1: {said}" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["bm25_top10.jsonl", "gap_bm25_top10.jsonl"])
+@pytest.mark.parametrize("key", ["documents", None])
+def test_a_list_without_its_documents_is_refused_and_not_taken_for_an_empty_one(
+    folder: Path, name: str, key: str | None
+) -> None:
+    """Under another name, or null, nothing would be retrieved for any question, and every verdict right."""
+    rows = [json.loads(line) for line in (folder / SPLIT / name).read_text().splitlines()]
+    ids = rows[1].pop("retrieved")
+    rows[1] |= {"retrieved": None} if key is None else {key: ids}
+    write_lines(folder / SPLIT / name, rows)
+    said = refusal(folder)
+    assert said.startswith(f"{folder / SPLIT / name}:2: got no retrieved, wanted the ids of the list")
+    write_lines(folder / SPLIT / name, [*rows[:1], {**rows[1], "retrieved": []}, *rows[2:]])
+    read_dataset(folder, SPLIT)  # where nothing was found, that can be said
+
+
+@pytest.mark.parametrize("split", [f"{SPLIT}/", f"./{SPLIT}"])
+def test_a_split_has_one_name_however_it_is_written(folder: Path, split: str) -> None:
+    """A shell completes a folder with a stroke; by another name it would leak into itself."""
+    assert read_dataset(folder, split).split == SPLIT

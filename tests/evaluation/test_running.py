@@ -2,12 +2,14 @@
 
 import json
 import multiprocessing
+import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from evaluation.calibrated_towns import calibrated_towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 
@@ -16,9 +18,11 @@ from haystack_integrations.crag.evaluation.cases import Dataset
 from haystack_integrations.crag.evaluation.journal import read_records
 from haystack_integrations.crag.evaluation.measures import summarise
 from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.running import evaluate
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import normal
+from haystack_integrations.crag.pipelines.loader import source
 
 EVIDENCE = Setup("corrective_retrieval", grader="evidence")
 KEYS = "id question label strict verdict score probabilities rule action documents strips support gap cost error"
@@ -212,6 +216,51 @@ def test_records_of_another_evaluation_are_refused(dataset: Dataset, tmp_path: P
     (dataset.folder / "corpus.jsonl").write_text((dataset.folder / "corpus.jsonl").read_text() + "\n")
     with pytest.raises(ConfigurationError, match=r"made with other data; add --fresh"):
         evaluate(dataset, other, journal=journal)
+
+
+def test_records_made_with_other_settings_in_the_environment_are_refused(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`agent_rag` approves few documents without a grader; how many are few is a setting."""
+    journal, setup = tmp_path / "records.jsonl", Setup("agent_rag", grader="evidence")
+    evaluate(dataset, setup, journal=journal)
+    monkeypatch.setenv("KB_AGENT_AUTO_APPROVE_MAX_ITEMS", "10")
+    with pytest.raises(ConfigurationError, match=r"made with other settings in the environment; add --fresh"):
+        evaluate(dataset, setup, journal=journal)
+
+
+def test_records_made_with_other_synonyms_in_a_file_are_refused(dataset: Dataset, tmp_path: Path) -> None:
+    """Files that the pipeline names belong to it, of whichever kind they are."""
+    synonyms, own = tmp_path / "synonyms.yml", tmp_path / "own.yml"
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["expander"]["init_parameters"]["synonyms"] = str(synonyms)
+    own.write_text(yaml.safe_dump(spec))
+    journal, setup = tmp_path / "records.jsonl", Setup(str(own))
+    synonyms.write_text("car: [automobile]\n")
+    evaluate(dataset, setup, journal=journal)
+    synonyms.write_text("car: [vehicle]\n")
+    with pytest.raises(ConfigurationError, match=r"made with other pipeline; add --fresh"):
+        evaluate(dataset, setup, journal=journal)
+
+
+def test_a_grader_under_another_name_is_refused_where_it_would_not_be_asked(dataset: Dataset, tmp_path: Path) -> None:
+    """Of fixed lists: every verdict would be `ungraded`, and every figure 0."""
+    own = tmp_path / "own.yml"
+    own.write_text(re.sub(r"\bgrader(?=[:.])", "judge", source("corrective_retrieval")))
+    with pytest.raises(ConfigurationError, match=r"nothing that grades is found .* named grader.* 'judge'"):
+        evaluate(dataset, Setup(str(own)))
+    assert untimed(evaluate(dataset, Setup("baseline_rag")))[0]["rule"] == "mode_off"  # the control has none
+
+
+def test_lists_are_not_taken_from_a_pipeline_that_judges_them_whatever_it_is_told(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    """Without an input `mode` its lists are what passed the filter, and a calibration would learn from these alone."""
+    own = tmp_path / "own.yml"
+    own.write_text(source("corrective_retrieval").replace("  mode: [guard.mode]\n", ""))
+    with pytest.raises(ConfigurationError, match=r"takes no mode.*`mode: \[guard.mode\]`"):
+        Retrieval(dataset, str(own))
+    assert Retrieval(dataset, "baseline_rag").of(dataset.cases[0]).retrieved  # its router judges nothing anyway
 
 
 def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Path) -> None:

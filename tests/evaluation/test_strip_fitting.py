@@ -129,6 +129,12 @@ def test_too_few_questions_are_refused(lists: list[StripList]) -> None:
         fit_strips(without)
 
 
+def test_questions_about_one_source_only_are_refused(lists: list[StripList]) -> None:
+    """Nothing could be held out; a calibration then has no sentence model, and is not lost."""
+    with pytest.raises(ConfigurationError, match="are about one source, so nothing can be held out"):
+        fit_strips([replace(each, group=0) for each in lists])
+
+
 def test_a_list_without_text_does_no_harm(lists: list[StripList]) -> None:
     """It has no strips, and its labels were not found."""
     empty = replace(lists[0], texts=(("Nothing", ""),), sentences=((),), gold=frozenset())

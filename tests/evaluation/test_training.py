@@ -1,6 +1,7 @@
 """From questions to labelled lists: what belongs together, what is too little, what leaks."""
 
 import json
+from codecs import BOM_UTF8
 from dataclasses import replace
 from pathlib import Path
 
@@ -197,5 +198,19 @@ def test_the_same_question_about_the_same_answer_is_a_leak_however_it_is_labelle
         (folder / "test" / "qrels.tsv").write_text(f"query_id\tdoc_id\tgrade\nx\t{row['gold'][0]}\t2\n")
     else:
         other_split(folder, {**row, "partial": [*row.get("partial", []), "another"]})
+    with pytest.raises(CalibrationError, match="1 questions of split 'dev' stand in 'test', too"):
+        check_leaks(read_towns(folder)[0])
+
+
+@pytest.mark.parametrize("labels", ["queries", "qrels"])
+def test_a_byte_order_mark_hides_no_question_that_stands_in_two_splits(folder: Path, labels: str) -> None:
+    """It stands before the first line, which would be passed over as unreadable."""
+    rows = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
+    row = next(row for row in rows if row["gold"])
+    other_split(folder, row if labels == "queries" else {"id": "x", "question": row["question"]})
+    file = folder / "test" / ("queries.jsonl" if labels == "queries" else "qrels.tsv")
+    if labels == "qrels":
+        file.write_text(f"x\t{row['gold'][0]}\t2\n")
+    file.write_bytes(BOM_UTF8 + file.read_bytes())
     with pytest.raises(CalibrationError, match="1 questions of split 'dev' stand in 'test', too"):
         check_leaks(read_towns(folder)[0])

@@ -410,6 +410,66 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
         load(own, store=store)
 
 
+@pytest.mark.parametrize(
+    ("part", "settings", "said"),
+    [
+        (
+            "router",
+            {"max_iteration": 2},
+            "CragRouter has no setting ['max_iteration']; did you mean 'max_iterations'? ",
+        ),
+        (
+            "grader",
+            {"titel_field": "x"},
+            "HeuristicGrader has no setting ['titel_field']; did you mean 'title_field'? ",
+        ),
+        ("search_query", {"typ": "str"}, "BranchJoiner has no setting ['typ']; did you mean 'type_'? "),
+        (
+            "expander",
+            {
+                "chat_generator": {
+                    "type": f"{MockChatGenerator.__module__}.MockChatGenerator",
+                    "init_parameters": {"q": 1},
+                }
+            },
+            "MockChatGenerator has no setting ['q']; ",
+        ),
+    ],
+)
+def test_an_unknown_setting_in_a_file_is_named_with_its_component_and_the_one_that_was_meant(
+    tmp_path: Path, part: str, settings: dict[str, Any], said: str
+) -> None:
+    """Python's own words name neither the component nor what was meant; values, which may be keys, are not repeated."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"][part]["init_parameters"] |= settings
+    own = tmp_path / "own.yml"
+    own.write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError) as caught:
+        load(own)
+    assert str(caught.value).startswith(f"the component {part!r} of {str(own)!r}: {said}choose from [")
+    ours = "haystack_integrations.crag" in spec["components"][part]["type"] and part != "expander"
+    assert str(caught.value).endswith("]") is not ours  # of its own components it says where to read on
+
+
+def test_an_unknown_setting_inside_a_list_is_named_too(tmp_path: Path) -> None:
+    """A web fallback holds its searches in one."""
+    kind = "haystack_integrations.crag.components"
+    search = {"type": f"{kind}.searxng_web_search.SearXNGWebSearch", "init_parameters": {"urll": "http://127.0.0.1:1"}}
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    web = {"type": f"{kind}.web_fallback.WebFallback", "init_parameters": {"websearch": [search]}}
+    spec["components"]["web"] = web
+    own = tmp_path / "own.yml"
+    own.write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"component 'web' .*SearXNGWebSearch has no setting \['urll'\]"):
+        load(own)
+
+
+def test_a_part_that_a_pipeline_has_not_is_not_guessed_to_be_itself() -> None:
+    """`grader` is an argument of `load`, and no component of the control."""
+    with pytest.raises(ConfigurationError, match=r"has no component \['grader'\]; choose from"):
+        load("baseline_rag", grader=HeuristicGrader())
+
+
 def test_weights_of_a_retriever_that_there_is_not_are_refused() -> None:
     """Of an expander's strategy and of the first one: passed over, the strategy would search with other weights."""
     store, weights = InMemoryDocumentStore(), {"bm52": 1.0, "dense": 0.2}

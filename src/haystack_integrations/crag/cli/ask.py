@@ -144,6 +144,7 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     from haystack_integrations.crag.components.question_guard import QuestionGuard
     from haystack_integrations.crag.pipelines.checks import check_questions
     from haystack_integrations.crag.pipelines.loader import names, read
+    from haystack_integrations.crag.pipelines.unloadable import said_of
 
     spec = read(name)
     check_questions(name, spec)
@@ -151,8 +152,9 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     if unknown:
         msg = f"the pipeline {name!r} takes no {' and no '.join(unknown)}; leave it out, or choose another pipeline"
         raise ConfigurationError(msg)
-    guards = [part for part in spec["components"].values() if str(part.get("type")).endswith(".QuestionGuard")]
-    guard: Any = QuestionGuard(**((guards[0].get("init_parameters") or {}) if guards else {}))
+    guards = {key: one for key, one in spec["components"].items() if str(one.get("type")).endswith(".QuestionGuard")}
+    with said_of(name, lambda: guards):
+        guard: Any = QuestionGuard(**next((one.get("init_parameters") or {} for one in guards.values()), {}))
     guard.run(query=question)
     if model is None and name in names() and "generator" in spec["components"] and not has_key():
         msg = (

@@ -139,7 +139,7 @@ def _strips(dataset: Dataset) -> dict[str, Any] | None:
         return None
     try:
         return fit_strips(lists, {"dataset": dataset.name, "split": dataset.split, "questions": len(lists)})
-    except ConfigurationError:  # no labelled sentence was retrieved: then there is nothing to learn from
+    except ConfigurationError:  # none of them was retrieved, or all are of one source: nothing to learn from
         return None
 
 

@@ -8,15 +8,21 @@ from typing import IO, Any, Final
 import orjson
 
 from haystack_integrations.crag import __version__
+from haystack_integrations.crag.components.rule_prefilter import MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
 from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
+from haystack_integrations.crag.policy import ITERATIONS_SETTING
+from haystack_integrations.crag.settings import configured
 
 FORMAT: Final = "crag-eval-records"
 SUFFIX: Final = ".records.jsonl"
+_READ: Final = (".json", ".json.gz", ".yml", ".yaml", ".jsonl", ".txt")
+_SETTINGS: Final = (MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING, ITERATIONS_SETTING)
+"""What components read from the environment where the pipeline does not say."""
 
 Record = dict[str, Any]
 
@@ -170,6 +176,7 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
         "lists": setup.lists,
         "top_k": setup.top_k,
         "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
+        "settings in the environment": {name: value for name in _SETTINGS if (value := configured(name))} or None,
         "crag-haystack": __version__,
     }
 
@@ -179,7 +186,7 @@ def _files(settings: Any) -> Iterator[Path]:
     if isinstance(settings, dict | list):
         for inner in settings.values() if isinstance(settings, dict) else settings:
             yield from _files(inner)
-    elif isinstance(settings, str) and settings.endswith((".json", ".jsonl", ".txt")) and Path(settings).is_file():
+    elif isinstance(settings, str) and settings.endswith(_READ) and Path(settings).is_file():
         yield Path(settings)
 
 

@@ -15,6 +15,7 @@ from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList, label
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
+from haystack_integrations.crag.evaluation.rows import rows
 from haystack_integrations.crag.evaluation.setup import ChatSource, Setup
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.whole_file import write_whole
@@ -173,9 +174,9 @@ def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: Grader) 
 
 def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> None:
     """Write questions and lists, each file whole or not at all."""
-    rows = _rows(dataset)
+    asked = _rows(dataset)
     made = [record for record in records if record["error"] is None]
-    questions = [{**rows[record["id"]], **_documents(record)} for record in made]
+    questions = [{**asked[record["id"]], **_documents(record)} for record in made]
     # Without a verdict: it follows from the grades, also from those that somebody corrects later.
     lists = [{name: record[name] for name in ("id", "retrieved", "grades")} for record in made]
     for name, lines in ((QUERIES, questions), (LISTS, lists)):
@@ -184,8 +185,7 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
 
 def _rows(dataset: Dataset) -> dict[str, Record]:
     """Read the questions as they are written, with fields that no evaluation reads."""
-    lines = (dataset.folder / dataset.split / QUERIES).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    return {row["id"]: row for row in map(orjson.loads, filter(bytes.strip, lines))}
+    return {row.values["id"]: row.values for row in rows(dataset.folder / dataset.split / QUERIES)}
 
 
 def _documents(record: Record) -> dict[str, list[str]]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from haystack import Pipeline
-from haystack.core.errors import DeserializationError, PipelineError
 
 from haystack_integrations.crag.chat_model import GRADING_SECONDS, has_key
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -15,6 +14,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.strip_model import has_strip_model
 
 _MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
@@ -105,12 +105,15 @@ def judging_parts(setup: Setup) -> Parts:
         part["init_parameters"] = {"statistics": setup.statistics, **given, "document_store": None}
     asking = asking_parts(setup, chosen)
     require_model(setup, asking)
-    try:
+    with said_of(setup.pipeline, lambda: {name: part for name, part in chosen.items() if name not in changes}):
         pipeline = Pipeline.from_dict({"components": chosen, "connections": []}, components=changes)
-    except (DeserializationError, PipelineError) as error:
-        msg = f"the judging parts of {setup.pipeline!r} cannot be loaded: {error}"
-        raise ConfigurationError(msg) from error
     found: dict[str, Any] = {name: pipeline.get_component(name) for name in chosen}
+    if not {"grader", "scorer", "prefilter"} & set(found) and getattr(found["router"], "mode", None) != "off":
+        msg = (
+            f"nothing that grades is found in {setup.pipeline!r}: wanted a component named grader, or scorer and gate, "
+            f"among {sorted(spec['components'])}; name yours so, or take --lists live"
+        )
+        raise ConfigurationError(msg)
     if setup.model is not None:
         for name in asking:
             found[name].chat_generator = setup.model.generator(GRADING_SECONDS)

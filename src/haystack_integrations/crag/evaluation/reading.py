@@ -42,7 +42,7 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     :returns: The data, checked.
     :raises SourceError: With the file, the line, and what to do.
     """
-    folder = Path(folder)
+    folder, split = Path(folder), str(Path(split))  # `dev/`, as a shell completes it, is the split `dev`
     place = folder / split
     _check_folders(folder, place)
     try:

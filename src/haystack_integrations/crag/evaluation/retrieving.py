@@ -7,6 +7,7 @@ from haystack.components.generators.chat import MockChatGenerator
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.live import fill
 from haystack_integrations.crag.grades import crag_meta
@@ -30,10 +31,18 @@ class Retrieval:
         """
         Index the corpus and load the pipeline; nothing in it asks a model, or the web.
 
-        :raises ConfigurationError: When it is no pipeline for questions.
+        :raises ConfigurationError: When it is no pipeline for questions, or judges whatever it is told.
         """
         self._dataset, self._depth, spec = dataset, depth, read(pipeline)
         check_questions(pipeline, spec)
+        inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
+        routers = [part for part in spec["components"].values() if str(part["type"]).endswith(".CragRouter")]
+        if "mode" not in inputs and any((part.get("init_parameters") or {}).get("mode") != "off" for part in routers):
+            msg = (
+                f"the pipeline {pipeline!r} takes no mode, so its lists are to be had only as judged; add "
+                "`mode: [guard.mode]` to its optional_inputs, or put the lists into the data"
+            )
+            raise ConfigurationError(msg)
         store = memory_store()
         fill(store, dataset, StaticDocumentEmbedder())
         # In mode `off` nothing is judged: grader and generator only have to be there, where the pipeline has them.
@@ -41,7 +50,6 @@ class Retrieval:
         self._pipeline: Any = load(
             pipeline, store=store, **{name: part for name, part in parts.items() if name in spec["components"]}
         )
-        inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
         wanted = {"mode": "off", "top_k": depth, "web": False}
         self._options = {name: value for name, value in wanted.items() if name in inputs}
         self.retrievers: set[str] = set()

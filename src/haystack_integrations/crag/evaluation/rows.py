@@ -1,5 +1,6 @@
 """Lines of data files: each value is checked for its kind, and what is wrong is named with file and line."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,6 +157,8 @@ class Row:
         :param passages: The corpus.
         :returns: The list.
         """
+        if self.values.get("retrieved") is None:  # under another name it would count as a list without a document
+            self.refuse("no retrieved", "the ids of the list, in rank order", "write them, [] where nothing was found")
         retrieved, grades = self.known("retrieved", passages), self.values.get("grades")
         if len(set(retrieved)) != len(retrieved):
             self.refuse("a document twice in a list", "each id once", "remove one of the two")
@@ -194,7 +197,7 @@ def rows(path: Path) -> Iterator[Row]:
             if number == 1 and line.startswith(_GZIP):
                 Row(path, number, {}).refuse("a file packed by gzip", "one JSON object a line", unpacking(path))
             try:
-                values = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+                values = orjson.loads(line.removeprefix(BOM_UTF8))
             except orjson.JSONDecodeError:
                 check_encoding(path, number, line)
                 values = None

@@ -59,6 +59,9 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
             f"but got {len(lists)} and {found} of them with a labelled sentence in its list; label more sentences"
         )
         raise ConfigurationError(msg)
+    if len({each.group for each in lists}) < 2:  # noqa: PLR2004
+        msg = "all questions with gold_sentences are about one source, so nothing can be held out; label others, too"
+        raise ConfigurationError(msg)
     said = _held_out(lists, c)
     threshold = best_threshold(lists, said)
     kept, shares = _at_unseen_thresholds(lists, said), []

@@ -1,5 +1,6 @@
 """From a data set to labelled lists: what a calibration is fitted on, checked for what would spoil it."""
 
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -198,12 +199,12 @@ def _keys(split: Path) -> Iterable[tuple[str, set[str], set[str]]]:
     Any other line is that split's problem.
     """
     qrels: dict[str, dict[str, str]] = {}
-    for entry in (split / QRELS).read_text("utf-8", "replace").splitlines() if (split / QRELS).is_file() else ():
+    for entry in (split / QRELS).read_text("utf-8-sig", "replace").splitlines() if (split / QRELS).is_file() else ():
         name, id_, grade = (*entry.split("\t"), "", "")[:3]
         qrels.setdefault(name, {})[id_] = grade.strip()
     for line in (split / QUERIES).read_bytes().splitlines():
         try:
-            row: dict[str, Any] = orjson.loads(line)
+            row: dict[str, Any] = orjson.loads(line.removeprefix(BOM_UTF8))
             graded = qrels.get(row["id"], {})
             if "gold" not in row and not graded:  # not labelled: nothing is judged there
                 continue

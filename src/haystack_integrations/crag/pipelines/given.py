@@ -16,6 +16,7 @@ from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_mo
 Spec = Mapping[str, Any]
 
 _ARGUMENTS: Final = ("store", "grader", "generator")
+_OURS: Final = "haystack_integrations.crag."
 _CHAT_MODEL: Final = "a chat generator such as OpenAIChatGenerator(model=...)"
 _WANTED: Final = {"generator": _CHAT_MODEL, "grader": f"a grader such as HeuristicGrader(), or {_CHAT_MODEL}"}
 
@@ -54,7 +55,8 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
     known = sorted(spec["components"])
     if unknown := sorted(set(parts) - set(known) - {"generator"}):
         asked = sorted({*spec["inputs"], *spec.get("optional_inputs", {})} & set(unknown))
-        hint = f"pass {' and '.join(asked)} to run(); " if asked else meant(unknown, (*known, *_ARGUMENTS))
+        guess = meant([one for one in unknown if one not in _ARGUMENTS], (*known, *_ARGUMENTS))
+        hint = f"pass {' and '.join(asked)} to run(); " if asked else guess
         msg = f"the pipeline {name!r} has no component {unknown}; {hint}choose from {known}"
         raise ConfigurationError(msg)
     for part, value in parts.items():
@@ -91,22 +93,38 @@ def check_store(store: object) -> None:
         raise ConfigurationError(msg)
 
 
-def check_settings(part: Spec, settings: Spec) -> None:
+def check_settings(part: Spec, place: str) -> None:
     """
-    Refuse settings that a component does not have.
+    Refuse settings that a component does not have, in it and in the components inside it.
 
     :param part: The component as the YAML holds it.
-    :param settings: Its new settings.
-    :raises ConfigurationError: Naming them, and those that may have been meant.
+    :param place: Which one it is.
+    :raises ConfigurationError: Naming it, the settings, and those that may have been meant.
     """
+    settings = part.get("init_parameters") or {}
     parameters = dict(inspect.signature(import_class_by_name(part["type"]).__init__).parameters)
     parameters.pop("self", None)
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     unknown = sorted(map(str, set(settings) - set(parameters)))
     if unknown and not takes_any:
         kind = part["type"].rpartition(".")[2]
-        msg = f"{kind} has no setting {unknown}; {meant(unknown, parameters)}choose from {sorted(parameters)}"
+        guess = meant(unknown, parameters)
+        more = f"; docs/api.md says what each of {kind} is" * part["type"].startswith(_OURS)
+        msg = f"{place}: {kind} has no setting {unknown}; {guess}choose from {sorted(parameters)}{more}"
         raise ConfigurationError(msg)
+    for value in settings.values():
+        for inner in filter(is_part, value if isinstance(value, list) else [value]):
+            check_settings(inner, place)
+
+
+def is_part(value: object) -> bool:
+    """
+    Tell whether a value is a component as YAML holds it.
+
+    :param value: A value among a component's settings.
+    :returns: Whether it is one.
+    """
+    return isinstance(value, dict) and "type" in value and "init_parameters" in value
 
 
 def check_sockets(name: str, spec: Spec, live: Spec) -> None:

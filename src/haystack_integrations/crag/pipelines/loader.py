@@ -1,30 +1,34 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from copy import copy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import yaml
 from haystack import Pipeline, component
-from haystack.core.errors import DeserializationError, PipelineError
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked
-from haystack_integrations.crag.pipelines.given import check_name, check_parts, check_sockets, check_store, lent, meant
+from haystack_integrations.crag.pipelines.given import (
+    check_name,
+    check_parts,
+    check_settings,
+    check_sockets,
+    check_store,
+    lent,
+    meant,
+)
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
-from haystack_integrations.crag.pipelines.placing import asked_by_text, check_part, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
-
-_UNTRUSTED: Final = re.compile(r"Refusing to deserialize a class from module '([^']+)'")
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -172,14 +176,14 @@ def load(
     elif hasattr(generator, CHAT_GENERATOR):
         models["generator"] = generator.chat_generator
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
-    with _named(name):
+    with said_of(str(name), lambda: {part: one for part, one in spec["components"].items() if part not in live}):
         for key, settings in changes.items():
             spec["components"][key] = with_settings(spec["components"][key], settings)
         if store is not None:
             spec, placed = place_on(spec, store, given=set(live))
             live = {**placed, **live}
         for key in changes:
-            check_part(spec["components"][key])
+            check_settings(spec["components"][key], f"the component {key!r}")
         check_sockets(str(name), spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
     with lent(pipeline, live):
@@ -191,33 +195,6 @@ def load(
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
     return _wrapped(name, pipeline, spec)
-
-
-@contextmanager
-def _named(name: str | Path) -> Iterator[None]:
-    """Say which pipeline cannot be loaded; what this package says of it stays as it is."""
-    try:
-        yield
-    except CragError:
-        raise
-    except (DeserializationError, PipelineError) as error:
-        msg = f"the pipeline {str(name)!r} cannot be loaded: {_said(error)}"
-        raise ConfigurationError(msg) from error
-    except (TypeError, KeyError, AttributeError, ValueError, ImportError) as error:
-        why = f"{type(error).__name__}: {error}"
-        msg = f"the pipeline {str(name)!r} cannot be loaded: {why}; compare it with a shipped one, `crag pipelines`"
-        raise ConfigurationError(msg) from error
-
-
-def _said(error: BaseException) -> str:
-    """Give an error's words without the part's settings, which Haystack repeats in full."""
-    if refused := _UNTRUSTED.search(str(error)):
-        return (
-            f"Haystack does not trust the module {refused[1]!r}; name it in HAYSTACK_DESERIALIZATION_ALLOWLIST, or "
-            "pass the part to `load` as an object"
-        )
-    head, mark, _ = str(error).partition(" with the following data:")
-    return f"{head}: {_said(error.__cause__)}" if mark and error.__cause__ else str(error)
 
 
 def _quiet(part: str, model: Any) -> Any:

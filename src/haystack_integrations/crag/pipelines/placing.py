@@ -8,7 +8,7 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.given import check_settings
+from haystack_integrations.crag.pipelines.given import check_settings, is_part
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -65,7 +65,7 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
                 f"pass its two retrievers: load(..., bm25=..., dense=...)"
             )
             raise ConfigurationError(msg)
-        check_part(part)
+        check_settings(part, f"the component {name!r}")
         placed[name] = _made(part, store)
     return spec, placed
 
@@ -101,33 +101,15 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     return {**part, "init_parameters": {**parameters, **settings}}
 
 
-def check_part(part: Spec) -> None:
-    """
-    Refuse settings that a component does not have: on its store, whose parts have others than those of the YAML.
-
-    :param part: The component as it is to be made.
-    :raises ConfigurationError: Naming the setting, and the one that may have been meant.
-    """
-    parameters = part.get("init_parameters", {})
-    check_settings(part, parameters)
-    for inner in filter(_is_part, parameters.values()):
-        check_part(inner)
-
-
 def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
     """Merge mappings, key by key, into all depths."""
     both = {key: _laid_over(under[key], value) for key, value in over.items() if isinstance(under.get(key), dict)}
     return {**under, **over, **both}
 
 
-def _is_part(value: object) -> bool:
-    """Tell whether a value is a component as YAML holds it."""
-    return isinstance(value, dict) and "type" in value and "init_parameters" in value
-
-
 def _has_store(part: Spec) -> bool:
     parameters = part.get("init_parameters", {})
-    return _STORE in parameters or any(_has_store(value) for value in parameters.values() if _is_part(value))
+    return _STORE in parameters or any(_has_store(value) for value in parameters.values() if is_part(value))
 
 
 def _with_store(part: Spec, document_store: Spec) -> Spec:
@@ -136,7 +118,7 @@ def _with_store(part: Spec, document_store: Spec) -> Spec:
     for name, value in parameters.items():
         if name == _STORE:
             parameters[name] = deepcopy(document_store)
-        elif _is_part(value):
+        elif is_part(value):
             parameters[name] = _with_store(value, document_store)
     return {**part, "init_parameters": parameters}
 
@@ -147,7 +129,7 @@ def _made(part: Spec, store: Any) -> Any:
     if not _has_store(part):
         return component_from_dict(kind, {"init_parameters": {}, **part}, part["type"])
     parameters = {
-        name: store if name == _STORE else _made(value, store) if _is_part(value) else value
+        name: store if name == _STORE else _made(value, store) if is_part(value) else value
         for name, value in part["init_parameters"].items()
     }
     return kind(**parameters)
