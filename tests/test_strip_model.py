@@ -40,7 +40,7 @@ def strips_of(texts: list[str]) -> list[Strip]:
 
 def shipped() -> dict[str, Any]:
     """The content of a file with the shipped model as its sentence model."""
-    return {"format": "crag-calibration", "version": 1, "strips": load_strip_model().to_dict()}
+    return {"format": "crag-calibration", "version": 2, "strips": load_strip_model().to_dict()}
 
 
 def written(folder: Path, content: Any) -> str:
@@ -148,9 +148,9 @@ def test_a_rewritten_file_is_read_again(tmp_path: Path) -> None:
     [
         ("{", r"is no readable JSON \(JSONDecodeError\); write it again with `crag calibrate DIR"),
         ("[]", "is no calibration file: it needs \"format\": 'crag-calibration'"),
-        ({"format": "crag-calibration", "version": 2, "strips": {}}, "has version 2, but version 1 is wanted"),
-        ({"format": "crag-calibration", "version": 1}, "has no part 'strips', which scorer='calibrated' needs"),
-        ({"format": "crag-calibration", "version": 1, "strips": {"threshold": 0.5}}, "is damaged: KeyError"),
+        ({"format": "crag-calibration", "version": 1, "strips": {}}, "has version 1, but version 2 is wanted"),
+        ({"format": "crag-calibration", "version": 2}, "has no part 'strips', which scorer='calibrated' needs"),
+        ({"format": "crag-calibration", "version": 2, "strips": {"threshold": 0.5}}, "is damaged: KeyError"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: Any, message: str) -> None:

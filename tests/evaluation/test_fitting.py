@@ -1,16 +1,22 @@
 """Fitting: deterministic, on as few verdicts as there are, and pairs of words only where questions are alike."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from evaluation.calibrated_towns import calibrated_towns, prepared_towns
+from judging_texts import known
 
+from haystack_integrations.crag.evaluation.crossings import fit_crossing
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.holding_out import judged_by
-from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.labelled import LabelledList, Prepared, prepare
 from haystack_integrations.crag.evaluation.regressions import best_priors, class_probabilities, fit_head
 from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.heads import Values
+from haystack_integrations.crag.judging.reading import shared_reader
 
 
 def with_verdicts(lists: list[Prepared], *verdicts: str) -> list[Prepared]:
@@ -32,6 +38,41 @@ def test_pairs_of_words_are_learned_where_questions_are_alike() -> None:
     assert weights["founder"]["was begun"] > 0 > weights["founder"]["flat loav"]
     assert weights["bread"]["flat loav"] > 0 > weights["bread"].get("was begun", -1)
     assert {"founder", "harvest", "river", "mayor", "bread"} <= crossing.words
+
+
+def trained(questions: Sequence[str]) -> Values | None:
+    """
+    Scores of texts that tell where somebody was trained, or do not, by pairs that have not met them.
+
+    No name stands in two questions, so that only the way of telling one can be learned: `in NAME`.
+    """
+    begins = ["".join(two) for two in product("Bar Cel Dov Fen Gar Hol Jas Kir Lum Mor".split(), "ba di fo gu".split())]
+    lists = []
+    for number, (begin, end) in enumerate(product(begins, ("mann", "sund", "vik"))):
+        name, told = f"{begin}{end}", number % 2 == 0
+        where = f"{begin}ilde" if told else f"{begin}ilde".lower()
+        text = f"{name} was trained in {where} and wore {'red' if number % 3 else 'blue'} on the roads."
+        question = questions[number % len(questions)].format(name=name)
+        lists.append(LabelledList(str(number), question, ((name, text),), (2 if told else 1,), None, number))
+    grades, groups = np.array([each.grades[0] for each in lists]), np.arange(len(lists))
+    found = fit_crossing(prepare(lists, shared_reader(), known()), grades, groups, np.ones(len(lists), bool))
+    return None if found[0] is None else found[1]
+
+
+ALIKE = "In what pleasant quiet old town across our big country was {name} once trained?"
+
+
+def test_that_a_name_is_told_is_seen_in_names_never_met() -> None:
+    """Since runs of words say that there is one, not which."""
+    scores = trained([ALIKE])
+    assert scores is not None
+    assert scores[::2].min() > scores[1::2].max()
+
+
+def test_words_that_few_questions_share_teach_no_pairs() -> None:
+    """However many words these are: the other questions would be judged by what was learned of them."""
+    assert trained([ALIKE, "{name}?"]) is not None
+    assert trained([ALIKE, "{name}?", "{name}?"]) is None
 
 
 def test_few_questions_teach_no_pairs() -> None:

@@ -89,7 +89,7 @@ def test_it_learns_what_evidence_looks_like(part: dict[str, Any], lists: list[St
 def test_the_component_keeps_what_the_fit_counted(tmp_path: Path, part: dict[str, Any], lists: list[StripList]) -> None:
     """One way of measuring at fit time and at run time: the same sentences, by two ways of counting."""
     file = tmp_path / "calibration.json"
-    file.write_text(json.dumps({"format": "crag-calibration", "version": 1, "strips": part}))
+    file.write_text(json.dumps({"format": "crag-calibration", "version": 2, "strips": part}))
     refiner, dataset = StripRefiner(scorer="calibrated", calibration=str(file)), made_up()
     places, model = Sentences(dataset.passages), StripModel.from_dict(part)
     by_component, by_fit = np.zeros(3, dtype=int), Kept()

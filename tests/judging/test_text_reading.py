@@ -32,6 +32,15 @@ def test_ngrams_hide_what_a_text_is_about_and_its_numbers() -> None:
     assert not {"emma", "1815", "55"} & emma.ngrams
 
 
+def test_runs_of_words_say_that_a_name_is_told_not_which() -> None:
+    """`by NAME NAME` is said of many, `jane austen` of few; alone a name stays, since some answer often."""
+    (emma,) = shared_reader().read([EMMA])
+    assert {"by NAME", "by NAME NAME", "NAME NAME in", "NAME in YEAR", "jane", "austen"} <= emma.ngrams
+    assert not {"by jane", "jane austen", "NAME"} & emma.ngrams
+    (short,) = shared_reader().read([("", "Written by him.")])
+    assert short.ngrams == {"written", "NAME by", "by him", "NAME by him"}
+
+
 def test_ngrams_are_worked_out_for_those_who_ask_for_them() -> None:
     """Only a crossing does, and the shipped model has none."""
     (emma,) = Reader(load_encoder()).read([EMMA])

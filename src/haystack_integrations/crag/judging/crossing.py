@@ -1,8 +1,9 @@
 """
 Which words answer which kind of question: a linear model over pairs of a question's word and a document's n-gram.
 
-`occupation` is answered by `TITLE was`, `was an`, `politician`; `born` by `YEAR in`. What a text is about and its
-numbers are masked, so that nothing but the way of telling is learned. Only words that several questions share count.
+`occupation` is answered by `TITLE was`, `was an`, `politician`; `born` by `YEAR in NAME`. What a text is about, its
+numbers and, in runs of words, all names are masked, so that nothing but the way of telling is learned. Only words that
+several questions share count.
 """
 
 from collections.abc import Iterable, Mapping

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.encoders import Encoder, load_encoder
 from haystack_integrations.crag.judging.places import Places
-from haystack_integrations.crag.judging.surface import NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
+from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
 from haystack_integrations.crag.text import sentences, surface_words, terms
 
 Vectors = NDArray[np.float32]
@@ -77,11 +77,17 @@ class Reading:
 
     @cached_property
     def ngrams(self) -> frozenset[str]:
-        """Terms and pairs of neighbouring words of the beginning, with the title's words and numbers masked."""
-        # What a text is about and its numbers are hidden: `TITLE was born YEAR` is said of many.
-        masked = [TITLE if word.plain in self.title_terms else word.shown for word in self.beginning]
-        said = {shown for shown, word in zip(masked, self.beginning, strict=True) if word.stem}
-        said.update(f"{one} {two}" for one, two in pairwise(masked))
+        """Terms, and runs of two and three words, of the beginning; title and numbers masked, in runs all names."""
+        # What a text is about and its numbers are hidden: `TITLE was born YEAR` is said of many. So is `YEAR in NAME`,
+        # and that a place is told is seen before its name has been.
+        said, shown = set[str](), list[str]()
+        for stem, plain, form, is_large in self.beginning:
+            masked = TITLE if plain in self.title_terms else form
+            if stem:
+                said.add(masked)
+            shown.append(NAME if is_large and stem and masked is not TITLE else masked)
+        said.update(map(" ".join, pairwise(shown)))
+        said.update(map(" ".join, zip(shown, shown[1:], shown[2:], strict=False)))
         return frozenset(said)
 
 

@@ -8,6 +8,7 @@ from haystack_integrations.crag.remembering import PerThread
 from haystack_integrations.crag.text import stems
 
 TITLE: Final = "TITLE"
+NAME: Final = "NAME"
 NUMBER: Final = "NUMBER"
 YEAR: Final = "YEAR"
 
