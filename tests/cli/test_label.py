@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ def test_without_lists_the_pipeline_retrieves(folder: Path, configured_model: Sc
     lists = [json.loads(line) for line in (folder / "mine" / "bm25_top10.jsonl").read_text().splitlines()]
     assert {len(row["retrieved"]) for row in lists} == {3}
     assert lists[0]["retrieved"][0] == "built-0"
+
+
+def test_retrieving_without_the_extra_for_evaluation_says_what_to_install(
+    folder: Path, configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is indexed; lists that come with the data need none of it."""
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    told = crag("label", folder, "--split", SPLIT, "--output", "mine", "--lists", "live")
+    assert "crag-haystack[eval]" in refused(told, ExitCode.USAGE)
+    assert configured_model.calls == 0
 
 
 def test_what_was_labelled_can_be_calibrated_on(tmp_path: Path, configured_model: ScriptedModel) -> None:

@@ -52,6 +52,18 @@ def test_questions_about_one_source_belong_together() -> None:
     assert len({numbers[name] for name in "acef"}) == 4
 
 
+def test_documents_labelled_in_the_lists_only_are_sources_too() -> None:
+    """Of some data the grade of what is merely on topic stands there."""
+    cases = (
+        Case("a", "How thick?", gold=("three",), listed={"four": 1}),
+        Case("b", "How old?", gold=("four",)),
+        Case("c", "Which form?", gold=("one",), listed={"three": 0}),
+    )
+    numbers = group_numbers(data(*cases))
+    assert numbers["a"] == numbers["b"]
+    assert numbers["a"] != numbers["c"]
+
+
 def test_wording_is_the_same_but_for_case_spaces_and_the_last_mark() -> None:
     """Nothing more: another word is another question."""
     assert wording("  Who built  IT? ") == wording("who built it")

@@ -9,6 +9,7 @@ import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, Lists, PipelineName, Split
+from haystack_integrations.crag.cli.files import require_extra
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -73,6 +74,7 @@ def _model() -> "ChatModel":
 def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Callable[[Case], RankedList]":
     """Give what finds the list of a question: in the data, or by retrieval."""
     if lists is Lists.LIVE:
+        require_extra()
         from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
         with working("indexing the corpus"):

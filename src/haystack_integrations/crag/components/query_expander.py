@@ -70,8 +70,7 @@ class QueryExpander(ChatBacked):
             for the built-in ones.
         :param max_synonyms_per_term: Most synonyms of one term in one query, 1 or more.
         :param strategies: What `re_retrieve` tries, in order: each `{"name", "weights", "expand"}` with weights by
-            retriever for EvidenceJoiner, and `expand: true` to change the query too, where there are other words. The
-            last one stays.
+            retriever for EvidenceJoiner, `expand: true` for other words too, where there are any. The last one stays.
         :param template: Jinja2 text of the user message, with `question`, `tried`, `evidence` (each `title`, `text`),
             `verdict`, `missing`, `boundary` and `n`; None for the built-in one.
         :param timeout_s: Most seconds for the model, all retries included.

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
+from haystack_integrations.crag.evaluation.labelled import ON_TOPIC
 
 
 def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
@@ -37,7 +38,8 @@ def group_numbers(dataset: Dataset) -> dict[str, int]:
     """
     keys: list[set[tuple[str, str]]] = []
     for case in dataset.cases:
-        labelled = (*case.gold, *case.partial)
+        on_topic = (name for name, grade in case.listed.items() if grade >= ON_TOPIC)
+        labelled = (*case.gold, *case.partial, *on_topic)
         titles = {dataset.passages[name].title for name in labelled if name in dataset.passages} - {""}
         own = {("document", name) for name in labelled} | {("title", title) for title in titles}
         keys.append(own | {("wording", wording(case.question))})
