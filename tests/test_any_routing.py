@@ -101,6 +101,11 @@ def graded_as(document: Document, grade: Any) -> Document:
     return with_grade(document, Grade(grade, "graded", "test", question))
 
 
+def written(state: CragState) -> dict[str, Any]:
+    """A state as it is written down, but for its clock, which runs on."""
+    return {**state.to_dict(), "seconds": 0.0}
+
+
 class Driver:
     """Runs a plan as the shipped pipelines do, and checks each pass."""
 
@@ -142,7 +147,7 @@ class Driver:
             if "outcome" in result:
                 return self._ended(result, first)
             after = result["state"]
-            assert CragState.from_dict(after.to_dict()).to_dict() == after.to_dict()
+            assert written(CragState.from_dict(after.to_dict())) == written(after)
             retrieval, found = None, []
             if result["decision"]["action"] in WEB_ACTIONS:
                 state, found = self._asked_the_web(scene, result)

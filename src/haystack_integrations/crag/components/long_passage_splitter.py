@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from haystack import Document, component
 
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.text import count_tokens, sentences
 
@@ -16,6 +17,7 @@ _WORDS: Final = re.compile(r"\S+\s*|\s+")
 
 
 @component
+@checked
 class LongPassageSplitter:
     """
     Cuts passages that are longer than so many tokens; all others stay as they are.
