@@ -10,6 +10,7 @@ from load_servers import ask
 
 _PAGE = 1000  # more traces than a window has
 _WINDOW = 5.0  # seconds of traces in one answer of Jaeger
+_BATCH = 6.0  # seconds; OpenTelemetry's SDK keeps a batch for 5, so a shorter silence is no end
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Traces:
         self.orphans += sum(not known.issuperset(above) for above in parents)
 
 
-def traces_of(jaeger: str, service: str, since: float, until: float, wanted: int, patience: float = 30.0) -> Traces:
+def traces_of(jaeger: str, service: str, since: float, until: float, wanted: int, patience: float = 60.0) -> Traces:
     """
     Read the traces of requests that began between two times of day.
 
@@ -52,7 +53,7 @@ def traces_of(jaeger: str, service: str, since: float, until: float, wanted: int
         if (len(found.spans) >= wanted and spans == last) or time.monotonic() > deadline:
             return found
         last = spans
-        time.sleep(3)
+        time.sleep(_BATCH)
 
 
 def _read(jaeger: str, service: str, since: float, until: float) -> Traces:
