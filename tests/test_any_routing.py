@@ -6,6 +6,7 @@ bring is drawn. `HYPOTHESIS_PROFILE=long` tries thousands of runs.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -124,7 +125,8 @@ class Driver:
         )
         self.refiner = StripRefiner(threshold=0.5, on_empty=style["on_empty"])
         self.join = EvidenceJoiner(weights={"refined": 1.0, "web": 1.0})
-        self.came, self.graded, self.scores = set[str](), set[str](), dict[str, set[float]]()
+        self.came, self.scores = set[str](), dict[str, set[float]]()
+        self.graded = set[tuple[str, str | None]]()
 
     def run(self) -> Run:
         """Run it to its end."""
@@ -186,7 +188,7 @@ class Driver:
         told = self.prefilter.run(query=QUESTION, documents=found, state=state)
         self.came |= {document.id for document in found} | {document.id for document in state.kept}
         if "approved" in told:
-            assert not {document.id for document in found} & self.graded
+            assert not {(document.id, document.content) for document in found} & self.graded
             for document in told["approved"]:
                 self.scores.setdefault(document.id, set()).add(1.0)
             return told["approved"], None
@@ -195,10 +197,13 @@ class Driver:
             known = given_in_run(state, document, question_id(QUESTION)) if self.plan.style["remembers"] else None
             one = graded_as(document, scene.grades[place % len(scene.grades)])
             graded.append(one if known is None else with_grade(document, known))
+        ids = Counter(document.id for document in graded)
         for document in graded:
             grade = grade_of(document)
-            if grade is not None and grade.question == question_id(QUESTION) and grade.status != "failed":
-                self.graded.add(document.id)
+            # Of two texts of one id in a pass the router remembers neither grade: it cannot tell whose comes back.
+            is_remembered = grade is not None and grade.status != "failed" and ids[document.id] == 1
+            if is_remembered and grade.question == question_id(QUESTION):
+                self.graded.add((document.id, document.content))
             if grade is not None:
                 self.scores.setdefault(document.id, set()).add(grade.score)
         report = dict(scene.report)
