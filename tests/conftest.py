@@ -1,5 +1,6 @@
 """Shared by all tests: no outside network, no settings of the machine, versions in the header."""
 
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -43,6 +44,14 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
         if name.startswith(_SETTINGS):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def quiet() -> Iterator[None]:
+    """No log lines: thousands of made-up runs would write nothing else. Of a module, as Hypothesis wants it."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,8 @@ Guard, joiner, prefilter, expander, refiner, web and record are the real parts; 
 bring is drawn. `HYPOTHESIS_PROFILE=long` tries thousands of runs.
 """
 
-import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Final
@@ -419,13 +418,7 @@ def plans(draw: st.DrawFn) -> Plan:
     return Plan(documents, draw(st.lists(passes, min_size=1, max_size=4)), draw(routers()), guard, style)
 
 
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
-
-
+@pytest.mark.usefixtures("quiet")
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans())
 def test_any_run_ends_within_its_limits_and_accounts_for_every_document(plan: Plan) -> None:

@@ -6,10 +6,9 @@ tries thousands of runs.
 """
 
 import json
-import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -294,13 +293,7 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
     )
 
 
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
-
-
+@pytest.mark.usefixtures("quiet")
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(plan=st.sampled_from(NAMES).flatmap(plans))
 def test_any_run_of_a_shipped_pipeline_keeps_the_promises_by_either_door(plan: Plan) -> None:

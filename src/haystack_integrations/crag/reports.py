@@ -11,7 +11,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.retrieval_report import checked_retrieval
-from haystack_integrations.crag.sealing import opened
+from haystack_integrations.crag.sealing import Sealed
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, Verdict
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
         None for a measurement that is no number.
     :raises ConfigurationError: For an entry that is not what its name says; None is as good as none.
     """
-    said: dict[str, Any] = plain(opened(dict(report)))
+    said: dict[str, Any] = plain(report)
     said |= {name: _cost(name, said.get(name)) for name in _COSTS}
     said["reasons"] = _reasons(said.get("reasons"))
     if said.get("set_score") is None:
@@ -60,7 +60,7 @@ def usage_of(report: Mapping[str, Any]) -> Usage:
 
 def plain(value: Any) -> Any:
     """
-    Make plain JSON of a value: NumPy's numbers and arrays, tuples and sets are none.
+    Make plain JSON of a value: NumPy's numbers and arrays, tuples, sets and what is sealed are none.
 
     :param value: Anything.
     :returns: Mappings, lists, texts, numbers, booleans and None; the text of anything else.
@@ -75,6 +75,8 @@ def plain(value: Any) -> Any:
         return {str(name): entry if type(entry) in _PLAIN else plain(entry) for name, entry in value.items()}
     if hasattr(value, "tolist"):
         return plain(value.tolist())
+    if isinstance(value, Sealed):
+        return plain(value.content)
     if isinstance(value, Iterable):
         return [plain(entry) for entry in value]
     return str(value)
