@@ -6,7 +6,8 @@ What `crag calibrate` reaches on questions it has not seen, how many labels that
 Nested cross-validation on the open half, five folds; questions about one source stay in one fold. First five documents
 of the fixed lists. `few` is the mean over three draws of 100 labelled questions to fit on. `saved` is the share of a
 perfect model's grading calls that a cascade saves at 2 points of macro-F1 lost. `gaps` is the recall at 10 % false
-alarms. `wrong` are the realised shares of wrong `generate` decisions at the limits 0.05, 0.1 and 0.2 (of how many).
+alarms. `wrong` are the realised shares of wrong `generate` decisions at the limits 0.05, 0.1 and 0.2 (of how many). The
+second line is about `cascade_rag`, with models that are right and ones that err (`evaluation/cascades.py`).
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from haystack_integrations.crag.evaluation.calibrating import prepared_of
+from haystack_integrations.crag.evaluation.cascades import in_words
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.groups import group_numbers
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out, record_of
@@ -98,6 +100,7 @@ def main() -> None:
             f"gaps {'none' if gap is None else format(gap['recall'], '.3f')}  wrong {wrong}",
             flush=True,
         )
+        print(f"{'':9} {in_words(found['cascade'])}", flush=True)
         if asked.curve:
             few = {labels: with_few(lists, labels) for labels in FEW if labels < 0.8 * found["n"]}
             print(f"{'':9} labels " + ", ".join(f"{labels}: {value:.3f}" for labels, value in few.items()), flush=True)

@@ -39,23 +39,23 @@ def by_model(score: float) -> Document:
 def test_a_verdict_that_is_sure_enough_stands_whatever_the_documents_score() -> None:
     """All documents keep their grade, and the scorer's report goes on whole."""
     documents = docs(0.6, 0.4)
-    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.8))
+    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.85))
     assert set(result) == {"decided", "report"}
     assert result["decided"] == documents
     assert result["report"]["verdict"]["verdict"] == "correct"
-    assert result["report"]["cascade"] == {"asked": 0, "verdict": "correct", "certainty": 0.8, "calibrated": None}
+    assert result["report"]["cascade"] == {"asked": 0, "verdict": "correct", "certainty": 0.85, "calibrated": None}
 
 
 def test_of_an_unsure_verdict_only_the_documents_between_go_to_the_model() -> None:
     """They have no grade any more, all else stays on them; the verdict that did not stand is gone."""
-    documents = [annotate(document, origin="web") for document in docs(0.05, 0.06, 0.94, 0.95)]
-    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.79))
+    documents = [annotate(document, origin="web") for document in docs(0.02, 0.03, 0.89, 0.9)]
+    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.84))
     assert set(result) == {"undecided", "report"}
     assert [document.id for document in result["undecided"]] == [document.id for document in documents]
     assert [grade_of(document) is None for document in result["undecided"]] == [False, True, True, False]
     assert all(document.meta["crag"]["origin"] == "web" for document in result["undecided"])
     assert all(grade_of(document) for document in documents), "the given documents stay as they are"
-    assert result["report"]["cascade"] == {"asked": 2, "verdict": "correct", "certainty": 0.79, "calibrated": None}
+    assert result["report"]["cascade"] == {"asked": 2, "verdict": "correct", "certainty": 0.84, "calibrated": None}
     assert not {"verdict", "set_score"} & set(result["report"])
     assert result["report"]["signals"] == {"set": {}}
 
@@ -64,7 +64,7 @@ def test_a_verdict_that_is_not_the_likeliest_is_not_sure() -> None:
     """A calibration that risks little may say `ambiguous` where `correct` is the likeliest: then the model is asked."""
     report = told("correct", 0.9)
     report["verdict"]["verdict"] = "ambiguous"
-    result = CascadeGate().run(query=QUESTION, documents=docs(0.9), report=report)
+    result = CascadeGate().run(query=QUESTION, documents=docs(0.8), report=report)
     assert result["report"]["cascade"]["asked"] == 1
 
 

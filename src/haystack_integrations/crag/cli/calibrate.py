@@ -119,11 +119,13 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
         "reliability": figures["reliability"],
         "cost_curve": figures["cost_curve"],
         "calls_saved": figures["calls_saved_at_2_points"],
+        "cascade": figures["cascade"],
     }
     return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
 
 
 def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
+    from haystack_integrations.crag.evaluation.cascades import in_words
     from haystack_integrations.crag.evaluation.limits import realised_in_words
     from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
@@ -134,6 +136,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
         f"  {saving(figures['calls_saved_at_2_points'])}",
+        f"  {in_words(figures['cascade'])}",
     ]
     if figures["n"] < RECOMMENDED:
         lines.insert(1, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from haystack_integrations.crag.evaluation.cascades import cascade_figures
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
 from haystack_integrations.crag.evaluation.intervals import Groups, intervals
@@ -92,7 +93,7 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
     :param each: The list.
     :param calibration: What judges.
     :param gap: The list that is left when the evidence is removed.
-    :returns: A record as `crag eval` makes them.
+    :returns: A record as `crag eval` makes them, with how many documents that answer are `needed`.
     """
     found, scores = judged_by(each, calibration)
     rows = zip(each.source.texts, each.source.grades, scores, strict=True)
@@ -121,6 +122,7 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
         "gap": missing,
         "cost": None,
         "error": None,
+        "needed": each.source.needed,
     }
 
 
@@ -147,7 +149,8 @@ def figures(
     :param folds: The fold of each.
     :param groups: The group of each question, by id: questions of one group are redrawn together.
     :param limits: Shares of wrong `generate` decisions that are tried besides `LIMITS`.
-    :returns: Measures with intervals, calibration of the probabilities, gaps, cost curve, realised risk: plain JSON.
+    :returns: Measures with intervals, calibration of the probabilities, gaps, cost curve, what the shipped cascade
+        does, realised risk: plain JSON.
     """
     result = summarise(records, dataset="", split="", pipeline="", grader="", lists="")
     quality = probability_measures(records)
@@ -166,6 +169,7 @@ def figures(
         "reliability": None if quality is None else quality["curve"],
         "cost_curve": thinned(curve),
         "calls_saved_at_2_points": saved_at(curve, 0.02),
+        "cascade": cascade_figures(records),
         "wrong_generate": [risk_realised(records, folds, most) for most in sorted({*LIMITS, *limits})],
     }
 

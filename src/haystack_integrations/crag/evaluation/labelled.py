@@ -25,6 +25,7 @@ class LabelledList:
     :param verdict: The right verdict on the list; None where nobody can say, it then teaches documents only.
     :param group: Questions of one group are never split.
     :param is_cut: Whether what answers was taken out: it then teaches only how a gap looks.
+    :param needed: How many documents that answer make it correct: one, or all of a two-hop question's.
     """
 
     id: str
@@ -34,6 +35,7 @@ class LabelledList:
     verdict: str | None
     group: int
     is_cut: bool = False
+    needed: int = 1
 
 
 @dataclass(frozen=True)

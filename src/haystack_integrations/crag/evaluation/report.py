@@ -14,6 +14,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from haystack_integrations.crag.evaluation import drawing
+from haystack_integrations.crag.evaluation.cascades import in_words
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
     Record,
@@ -75,7 +76,8 @@ def html_report(
     :param intervals: From `intervals.intervals`.
     :param calibration: What calibration found on questions held back, all keys optional: `held_out` (numbers, texts or
         `{"value", "low", "high"}` by name), `reliability` (see `probabilities.reliability_curve`), `cost_curve` (see
-        `risk.cost_curve`; without it, the curve of the records is shown) and `calls_saved` (see `risk.saved_at`).
+        `risk.cost_curve`; without it, the curve of the records is shown), `calls_saved` (see `risk.saved_at`) and
+        `cascade` (see `cascades.cascade_figures`).
     :param comparison: From `intervals.paired`.
     :param compared_on: What the comparison is about; see `table.shared`.
     :returns: HTML.
@@ -183,7 +185,8 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
     # A calibration's curve is thinned out for its file: what is saved was read from the whole one.
     saved = calibration.get("calls_saved") if held_out else None
     saved = saved_at(curve, _LOSS) if saved is None else saved
-    return {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saving(saved), "held_out": held_out}
+    shown = {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saving(saved), "held_out": held_out}
+    return {**shown, "shipped": in_words(calibration["cascade"]) if "cascade" in calibration else None}
 
 
 def _bars(

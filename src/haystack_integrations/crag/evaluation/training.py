@@ -93,7 +93,9 @@ def _labelled(
 ) -> LabelledList:
     passages = [dataset.passages[name] for name in ranked.retrieved[:first]]
     texts = tuple((passage.title, passage.text) for passage in passages)
-    return LabelledList(case.id, case.question, texts, tuple(case.grades(ranked)[:first]), verdict, group)
+    needed = len(set(case.gold)) if dataset.needs_all else 1
+    grades = tuple(case.grades(ranked)[:first])
+    return LabelledList(case.id, case.question, texts, grades, verdict, group, needed=needed)
 
 
 def check_enough(lists: Sequence[LabelledList]) -> None:

@@ -1,0 +1,103 @@
+"""What the cascade that ships does on held-out questions, with a model that grades a share of the documents wrong."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from haystack import Document
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score
+
+from haystack_integrations.crag.components.cascade_gate import CascadeGate
+from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC
+from haystack_integrations.crag.grades import Grade, grade_of, question_id, with_grade
+
+SHARES_WRONG: Final = (0.0, 0.05, 0.1)
+"""Shares of documents that the model grades wrong. No model is always right."""
+
+_DRAWS: Final = 20
+_GRADES: Final = 3
+Grades = NDArray[np.intp]
+Record = Mapping[str, Any]
+Flags = NDArray[np.bool_]
+
+
+def cascade_figures(records: Sequence[Record]) -> dict[str, Any]:
+    """
+    Let `CascadeGate`, with its defaults, choose what a model is asked, and the labels be the model.
+
+    The model errs on each document alone, and by either of the two other grades. A list is correct when as many of its
+    documents answer as are needed; what the model was not asked about counts as the gate took it.
+
+    :param records: From `holding_out.held_out`, each with how many documents are `needed`.
+    :returns: `calls` and `documents`, the shares of all questions and of all documents that go to the model; `wrong`,
+        for each `share` of wrong grades the macro-F1 of the `cascade`, and of asking about `everything`.
+    """
+    gate = CascadeGate()
+    sent = [_sent(record, gate) for record in records]
+    return {
+        "calls": float(np.mean([asked.any() for asked in sent])),
+        "documents": float(np.concatenate(sent).mean()),
+        "wrong": [{"share": share, **_reached(records, sent, share)} for share in SHARES_WRONG],
+    }
+
+
+def _reached(records: Sequence[Record], sent: Sequence[Flags], share: float) -> dict[str, float]:
+    """Give the macro-F1 of the cascade, and of asking about everything, on average over draws of what goes wrong."""
+    truth = [record["label"] for record in records]
+    random, reached = np.random.default_rng(0), []
+    for _ in range(_DRAWS if share else 1):
+        cascade, everything = [], []
+        for record, asked in zip(records, sent, strict=True):
+            said, of = _graded(record, share, random), record["needed"]
+            everything.append(_verdict(said, of))
+            # The gate takes what it does not send for off topic or for an answer, whichever is nearer.
+            taken = [round(each["score"]) * ANSWERS for each in record["documents"]]
+            cascade.append(_verdict(np.where(asked, said, taken), of) if asked.any() else record["verdict"])
+        reached.append([f1_score(truth, told, average="macro") for told in (cascade, everything)])
+    of_cascade, of_everything = np.mean(reached, axis=0).tolist()
+    return {"cascade": of_cascade, "everything": of_everything}
+
+
+def in_words(found: Mapping[str, Any]) -> str:
+    """
+    Say what a cascade does.
+
+    :param found: From `cascade_figures`.
+    :returns: The sentence.
+    """
+    rows = found["wrong"]
+    shares, cascade, everything = (
+        ", ".join(form.format(row[name]) for row in rows)
+        for name, form in (("share", "{:.0%}"), ("cascade", "{:.2f}"), ("everything", "{:.2f}"))
+    )
+    return (
+        f"cascade_rag asks its model for {found['calls']:.0%} of the questions, about {found['documents']:.0%} of the "
+        f"documents: macro-F1 {cascade} where it grades {shares} of them wrong (asked about all: {everything})"
+    )
+
+
+def _sent(record: Record, gate: CascadeGate) -> Flags:
+    """Ask the gate which documents go to the model."""
+    question = question_id(record["question"])
+    documents = [
+        with_grade(Document(id=each["id"], content=each["id"]), Grade(each["score"], "graded", "heuristic", question))
+        for each in record["documents"]
+    ]
+    report = {"verdict": {"verdict": record["verdict"], "probabilities": record["probabilities"]}}
+    found = gate.run(query=record["question"], documents=documents, report=report)
+    return np.array([grade_of(each) is None for each in found.get("undecided", documents)])
+
+
+def _graded(record: Record, share: float, random: np.random.Generator) -> Grades:
+    """Let the model grade all documents of a list."""
+    right = np.array([each["label"] for each in record["documents"]])
+    wrong = random.random(len(right)) < share
+    return np.where(wrong, (right + random.integers(1, _GRADES, len(right))) % _GRADES, right)
+
+
+def _verdict(grades: Grades, needed: int) -> str:
+    """Tell what follows from the grades of a list."""
+    if (grades >= ANSWERS).sum() >= needed:
+        return "correct"
+    return "ambiguous" if (grades >= ON_TOPIC).any() else "incorrect"
