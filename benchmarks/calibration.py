@@ -100,7 +100,7 @@ def main() -> None:
             f"gaps {'none' if gap is None else format(gap['recall'], '.3f')}  wrong {wrong}",
             flush=True,
         )
-        print(f"{'':9} {in_words(found['cascade'])}", flush=True)
+        print(f"{'':9} {'; '.join(in_words(found['cascade']))}", flush=True)
         if asked.curve:
             few = {labels: with_few(lists, labels) for labels in FEW if labels < 0.8 * found["n"]}
             print(f"{'':9} labels " + ", ".join(f"{labels}: {value:.3f}" for labels, value in few.items()), flush=True)

@@ -51,8 +51,9 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     saving = next(line.strip() for line in shown.stdout.splitlines() if "of its calls at 2 points" in line)
     assert saving.startswith("A cascade whose LLM is always right saves")
     assert saving in text
-    cascade = next(line.strip() for line in shown.stdout.splitlines() if "cascade_rag asks its model" in line)
-    assert f"{cascade}." in text
+    lines = [line.strip() for line in shown.stdout.splitlines()]
+    asks = next(number for number, line in enumerate(lines) if line.startswith("cascade_rag sends its model"))
+    assert "; ".join(lines[asks : asks + 3]) + "." in text
     assert "src=" not in text
     result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-", "--html", page)
     assert "correct from a probability of" in page.read_text()

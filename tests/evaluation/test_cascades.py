@@ -64,13 +64,12 @@ def test_a_question_of_two_steps_needs_both_its_documents() -> None:
     assert reached(half, both)[0.0] == (1.0, 1.0)
 
 
-def test_it_is_said_in_one_sentence() -> None:
+def test_what_it_asks_and_what_it_reaches_are_said_in_words() -> None:
     """With the shares of wrong grades, and what asking about everything reaches."""
-    said = in_words(cascade_figures([record("correct", "ambiguous", 0.5, (0.5, 2), (0.01, 0))]))
-    assert said.startswith(
-        "cascade_rag asks its model for 100% of the questions, about 50% of the documents: macro-F1 "
-    )
-    assert "where it grades 0%, 5%, 10% of them wrong" in said
+    told = in_words(cascade_figures([record("correct", "ambiguous", 0.5, (0.5, 2), (0.01, 0))]))
+    assert told[0] == "cascade_rag sends its model 100% of the questions, 50% of the documents"
+    assert told[1].startswith("macro-F1 with a model that grades 0%, 5%, 10% wrong: 1.00, ")
+    assert told[2].startswith("the same, asked about everything: 1.00, ")
     assert len(SHARES_WRONG) == 3
 
 

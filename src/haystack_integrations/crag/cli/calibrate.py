@@ -136,7 +136,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
         f"  {saving(figures['calls_saved_at_2_points'])}",
-        f"  {in_words(figures['cascade'])}",
+        *(f"  {told}" for told in in_words(figures["cascade"])),
     ]
     if figures["n"] < RECOMMENDED:
         lines.insert(1, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")

@@ -59,21 +59,20 @@ def _reached(records: Sequence[Record], sent: Sequence[Flags], share: float) -> 
     return {"cascade": of_cascade, "everything": of_everything}
 
 
-def in_words(found: Mapping[str, Any]) -> str:
+def in_words(found: Mapping[str, Any]) -> tuple[str, str, str]:
     """
     Say what a cascade does.
 
     :param found: From `cascade_figures`.
-    :returns: The sentence.
+    :returns: What it asks, what it reaches, and what asking about everything reaches; short, for a terminal.
     """
     rows = found["wrong"]
-    shares, cascade, everything = (
-        ", ".join(form.format(row[name]) for row in rows)
-        for name, form in (("share", "{:.0%}"), ("cascade", "{:.2f}"), ("everything", "{:.2f}"))
-    )
+    shares = ", ".join(f"{row['share']:.0%}" for row in rows)
+    cascade, everything = (", ".join(f"{row[name]:.2f}" for row in rows) for name in ("cascade", "everything"))
     return (
-        f"cascade_rag asks its model for {found['calls']:.0%} of the questions, about {found['documents']:.0%} of the "
-        f"documents: macro-F1 {cascade} where it grades {shares} of them wrong (asked about all: {everything})"
+        f"cascade_rag sends its model {found['calls']:.0%} of the questions, {found['documents']:.0%} of the documents",
+        f"macro-F1 with a model that grades {shares} wrong: {cascade}",
+        f"the same, asked about everything: {everything}",
     )
 
 

@@ -186,7 +186,7 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
     saved = calibration.get("calls_saved") if held_out else None
     saved = saved_at(curve, _LOSS) if saved is None else saved
     shown = {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saving(saved), "held_out": held_out}
-    return {**shown, "shipped": in_words(calibration["cascade"]) if "cascade" in calibration else None}
+    return {**shown, "shipped": "; ".join(in_words(calibration["cascade"])) if "cascade" in calibration else None}
 
 
 def _bars(
