@@ -165,6 +165,17 @@ def test_both_pages_say_the_same_of_calibration() -> None:
     assert dict(re.findall(r"(\w+) (\d+ %)", figures)) == {name: cells[6] for name, cells in table.items()}
 
 
+def test_both_pages_say_the_same_of_the_cascade() -> None:
+    """The row on choosing takes from the table on calibrating what a model reaches that grades one in ten wrong."""
+    section = CALIBRATION.partition("## Cascade")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    table = {name: (sent, *(each.split(", ")[2] for each in reached)) for name, sent, *reached in rows[2:]}
+    _, figures, _ = row(CHOOSE, "`cascade_rag`, calibrated")
+    told = {name: tuple(values) for name, *values in re.findall(r"(\w+) ([^:·]+): (\.\d+) \((\.\d+)\)", figures)}
+    assert told == table
+    assert set(told) == set(MEASURED)
+
+
 def test_the_picture_of_a_report_shows_the_figures_of_the_page() -> None:
     """Of one set, with the false alarms at which gaps are noticed; its figures stand beside it."""
     shown = json.loads((ROOT / "docs" / "pictures" / "report.json").read_text("utf-8"))
