@@ -42,6 +42,8 @@ if __name__ == "__main__":
     metrics.grading_ended(["length", "deadline"], calls=2)
     for status in ("ok", "incomplete", "failed"):
         metrics.index_searched(status)
+    metrics.request_ended("/corrective_rag/run", 200)
+    metrics.store_answered(True)
     for status in ("ok", "failed"):
         metrics.web_searched("SearXNGWebSearch", status)
     metrics.cache_asked(10, 4, failed=False)

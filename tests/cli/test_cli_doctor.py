@@ -119,6 +119,22 @@ def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert "wanted http://HOST:PORT" in examined()[1]["store"]["found"]
 
 
+@pytest.mark.parametrize("lower", [False, True])
+def test_settings_of_a_server_are_looked_at_where_the_server_reads_them(lower: bool) -> None:
+    """In `.env`, too, and in any letters; and so is the file of keys that they name."""
+    wrong = "CRAG_SERVE_CONCURRENT=0\n"
+    Path(".env").write_text(wrong.lower() if lower else wrong)
+    code, checks = examined()
+    assert (code, checks["serve settings"]["status"]) == (ExitCode.FAILED, "error")
+    assert "CRAG_SERVE_CONCURRENT" in checks["serve settings"]["found"]
+    Path(".env").write_text("CRAG_SERVE_API_KEYS_FILE=keys\n")
+    code, checks = examined()
+    assert code == ExitCode.FAILED
+    assert "got no API key from the file 'keys' (FileNotFoundError)" in checks["serve settings"]["found"]
+    Path("keys").write_text("a-key\n")
+    assert examined()[1]["serve settings"]["status"] == "ok"
+
+
 def test_a_redis_and_a_metasearch_that_answer_are_healthy(
     redis_url: str, metasearch: Metasearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

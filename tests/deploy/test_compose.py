@@ -37,6 +37,13 @@ def test_every_service_that_stays_says_when_it_is_healthy() -> None:
     assert composed()["app"]["depends_on"]["index"]["condition"] == "service_completed_successfully"
 
 
+def test_what_stays_is_started_again_after_a_crash_or_a_reboot() -> None:
+    """But not what someone stopped, nor the one that ends by itself."""
+    again = {name: service.get("restart", "no") for name, service in composed().items()}
+    assert again.pop("index") == "no"
+    assert set(again.values()) == {"unless-stopped"}
+
+
 @pytest.mark.parametrize("more", [(), (DEPLOY / "web.yml",)], ids=["alone", "with web.yml"])
 def test_every_mounted_file_exists_and_is_read_only(more: tuple[Path, ...]) -> None:
     mounts = [mount for service in composed(*more).values() for mount in service.get("volumes", [])]

@@ -81,6 +81,14 @@ def test_keys_are_named_and_never_written_down() -> None:
     assert not [name for name in settings["data"] if "KEY" in name or "PASSWORD" in name]
 
 
+@pytest.mark.parametrize("name", ["app", "index"])
+def test_elasticsearch_may_want_a_key_which_is_in_the_secret(name: str) -> None:
+    """Its security is on by default; a password in its address would stand in a ConfigMap."""
+    (container,) = pods()[name]["containers"]
+    (entry,) = [entry for entry in container["env"] if entry["name"] == "ELASTIC_API_KEY"]
+    assert entry["valueFrom"] == {"secretKeyRef": {"name": "crag-keys", "key": "elastic-api-key", "optional": True}}
+
+
 def test_everything_that_selects_pods_selects_the_app_s() -> None:
     (deployment,), (service,) = resources("Deployment"), resources("Service")
     labels = deployment["spec"]["template"]["metadata"]["labels"].items()
@@ -108,6 +116,7 @@ def test_two_pods_at_least_of_which_one_may_be_missing() -> None:
     )
     assert scaler["spec"]["minReplicas"] >= 2
     assert budget["spec"]["maxUnavailable"] == 1
+    assert budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
     assert scaler["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
     assert "replicas" not in deployment["spec"]  # another `apply` would undo the autoscaler's choice
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from fastapi.routing import iter_route_contexts
 from serving.conftest import BEARER, KEY, QUESTION
+from serving.failing import BrokenStore
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import query_pipelines
@@ -33,7 +34,7 @@ def test_every_route_but_health_answers_401_without_a_key(answering: Any) -> Non
             for method in ("GET", "POST", "DELETE", "OPTIONS", "HEAD"):
                 response = client.request(method, path)
                 if path in OPEN:
-                    assert response.status_code in (200, 405), (method, path)
+                    assert response.status_code == (200 if method in ("GET", "HEAD") else 405), (method, path)
                     continue
                 assert response.status_code == 401, (method, path)
                 assert response.headers["WWW-Authenticate"] == "Bearer"
@@ -66,6 +67,18 @@ def test_health_tells_nothing_else(answering: Any) -> None:
     with answering.client(headers={}) as client:
         assert client.get("/health/live").json() == {"status": "live"}
         assert client.get("/health/ready").json() == {"status": "ready"}
+
+
+def test_health_is_told_to_a_load_balancer_that_asks_by_head(answering: Any, serve: Any) -> None:
+    """The status, and no body."""
+    broken = serve(store=BrokenStore(index="test_broken_store"))
+    for running, statuses in ((answering, (200, 200)), (broken, (200, 503))):
+        with running.client(headers={}) as client:
+            for path, status in zip(("/health/live", "/health/ready"), statuses, strict=True):
+                response = client.head(path)
+                assert (response.status_code, response.content) == (status, b"")
+                assert client.get(path).status_code == status  # on the same connection
+    assert {method for path in OPEN for method in answering.app.openapi()["paths"][path]} == {"get"}
 
 
 def test_metrics_can_be_opened_for_a_scraper(serve: Any) -> None:
@@ -121,13 +134,31 @@ def test_an_empty_key_is_no_key() -> None:
     assert not any(keys.accept(key) for key in ("", " ", "righ", "right ", "RIGHT", "\udcff"))
 
 
-@pytest.mark.parametrize("content", [None, "", "# only a comment\n", b"\xff\xfe"])
-def test_a_file_without_a_key_ends_the_start(tmp_path: Path, content: Any) -> None:
+@pytest.mark.parametrize(
+    ("content", "trouble"),
+    [
+        (None, "FileNotFoundError"),
+        ("", "none stands in it"),
+        ("# only a comment\n", "none stands in it"),
+        (b"\xff\xfek\x00", "UnicodeDecodeError"),
+    ],
+)
+def test_a_file_without_a_key_ends_the_start_and_why_is_told(tmp_path: Path, content: Any, trouble: str) -> None:
+    """A file that is full of keys, and not for this user or not in UTF-8, is not called empty."""
     file = tmp_path / "keys"
     if content is not None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ConfigurationError, match="one a line"):
+    with pytest.raises(ConfigurationError, match=rf"\({trouble}\), wanted one a line"):
         Keys([], file)
+    with pytest.raises(ConfigurationError, match="IsADirectoryError"):
+        Keys([], tmp_path)
+
+
+def test_a_file_of_keys_may_come_from_windows(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_bytes(b"# two\r\nfirst-key\r\n\r\nsecond-key\r\n")
+    keys = Keys([], file)
+    assert [keys.accept(key) for key in ("first-key", "second-key", "", "\r")] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])

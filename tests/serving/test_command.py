@@ -21,7 +21,7 @@ from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
-from haystack_integrations.crag.serving.server import check_port
+from haystack_integrations.crag.serving.server import app_from_environment, check_port
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
@@ -217,6 +217,18 @@ def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None
     assert "CANARY" not in message
 
 
+def test_a_worker_that_cannot_start_says_why_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command starts another one in its place; a traceback of each would bury the log."""
+    monkeypatch.setenv("CRAG_STORE", "elasticsearch")
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://127.0.0.1:9")
+    with pytest.raises(SystemExit):
+        app_from_environment()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "ERROR A worker could not start: no answer from Elasticsearch" in line
+
+
 def test_a_port_that_is_taken_is_named() -> None:
     """Before anything is loaded; 3 would say that nothing answers the question."""
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -234,6 +246,14 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("uvicorn.run", failing)
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
+
+
+def test_a_folder_of_documents_may_have_a_comma_in_its_name(tmp_path: Path, docs: str) -> None:
+    """As an option it is one path; only in CRAG_SERVE_DOCS a comma separates several."""
+    folder = Path(docs).rename(tmp_path / "letters, 2026")
+    with command(tmp_path, "--docs", str(folder), "--pipelines", "corrective_retrieval") as running:
+        answer = httpx.post(f"{running.url()}/corrective_retrieval/run", json={"question": QUESTION}, timeout=30)
+        assert answer.json()["result"]["evidence"][0]["source"] == "penguins.md"
 
 
 @pytest.mark.parametrize("word", ["memory", "in_memory"])

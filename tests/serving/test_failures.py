@@ -211,6 +211,27 @@ def test_the_log_names_the_route_and_the_trace(
     del spans, model
 
 
+@pytest.mark.parametrize("way", ["not traced", "not sampled"])
+def test_a_request_without_a_trace_has_a_name_that_is_no_trace(
+    way: str, log: io.StringIO, answering: Any, model: ScriptedModel, request: pytest.FixtureRequest
+) -> None:
+    """The same on all its lines and in a header; a trace that does not exist would be looked for in vain."""
+    unsampled = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-00"}
+    if way == "not sampled":
+        request.getfixturevalue("spans")
+    with answering.client() as client:
+        done = client.post("/corrective_retrieval/run", json={"question": QUESTION}, headers=unsampled)
+        refused = client.post("/corrective_retrieval/run", json={"question": " "}, headers=unsampled)
+    for response, line in ((done, "POST /corrective_retrieval/run 200"), (refused, "A run failed: invalid_question")):
+        name = response.headers["X-Request-Id"]
+        logged(log, rf"{line}.* request_id={name}\n")
+        assert "X-Trace-Id" not in response.headers
+    assert (done.json()["result"]["trace_id"], refused.json()["trace_id"]) == (None, None)
+    assert re.search(rf"decision: verdict.* request_id={done.headers['X-Request-Id']}\n", log.getvalue())
+    assert "trace_id" not in log.getvalue()
+    del model
+
+
 def test_a_stream_that_its_client_left_is_told_so_in_the_log(
     log: io.StringIO, answering: Any, model: ScriptedModel
 ) -> None:

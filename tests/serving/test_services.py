@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from elasticsearch import Elasticsearch
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, TraceIdRatioBased
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION, served
 
@@ -44,10 +45,16 @@ def test_the_index_is_there_before_the_first_question(
         assert client.get("/health/ready").status_code == 200
 
 
+@pytest.mark.parametrize("sampler", [None, ALWAYS_ON, TraceIdRatioBased(0.999)], ids=["unset", "always_on", "ratio"])
 def test_whether_the_store_answers_is_asked_without_a_trace(
-    indexed: dict[str, str], spans: InMemorySpanExporter
+    sampler: Any, indexed: dict[str, str], provider: Any, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Elasticsearch's client opens spans by itself: a trace for each probe would bury those of questions."""
+    """
+    Elasticsearch's client opens spans by itself: a trace for each probe would bury those of questions.
+
+    Also with the samplers that look at no parent, as OTEL_TRACES_SAMPLER=always_on names one.
+    """
+    monkeypatch.setattr(provider, "sampler", sampler or provider.sampler)
     settings = read_settings(**indexed, pipelines="corrective_retrieval")
     with served(create_app(settings), settings) as running, running.client() as client:
         spans.clear()

@@ -238,6 +238,8 @@ INSTRUMENTS = {
     "crag.grader.calls": "{call}",
     "crag.grader.duration": "s",
     "crag.searches": "{search}",
+    "crag.requests": "{request}",
+    "crag.ready": "",
     "crag.web.requests": "{request}",
     "crag.breaker.open": "{breaker}",
     "crag.cache.requests": "{request}",
@@ -252,6 +254,8 @@ from haystack_integrations.crag.web.breaker import Breaker
 breaker = Breaker()
 metrics.watch("any", breaker)
 metrics.index_searched("ok")
+metrics.request_ended("-", 429)
+metrics.store_answered(True)
 metrics.run_decided("correct", "none", 0.9, 0.1)
 metrics.answered("written")
 metrics.documents_scored([(0.5, "web")])

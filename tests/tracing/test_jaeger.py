@@ -190,7 +190,60 @@ def test_a_trace_without_a_decision_says_where_the_run_ended(sent: Sent, rag: An
     assert "guard" in message
 
 
-@pytest.mark.parametrize("page", ["<html>", '{"error": "no handler"}'], ids=["a page", "another API"])
+def jaeger_s(spans: list[dict[str, Any]]) -> dict[str, Any]:
+    """An answer in the form of Jaeger's."""
+    return {"data": [{"traceID": "a" * 32, "spans": spans}], "errors": None}
+
+
+def a_pass(**tags: Any) -> dict[str, Any]:
+    """The span of one decision, with three documents dropped."""
+    told = {
+        **{"crag.iteration": 1, "crag.iteration.max": 3, "crag.decision": "incorrect", "crag.action": "abstain"},
+        **{"crag.documents.kept": 1, "crag.documents.discarded": 3, "crag.retrieval.strategy": "hybrid"},
+        **{"crag.discarded.ids": '["a", "b", "c"]', "crag.discarded.reasons": '["below_filter", "x", "x"]'},
+        **{"crag.discarded.scores": "[0.1, 0.1, 0.1]", "crag.document.ids": '["a", "b", "c", "d"]'},
+        **{"crag.scores": "[0.1, 0.1, 0.1, 0.9]", "crag.score": 0.1},
+        **tags,
+    }
+    entries = [{"key": key, "value": value} for key, value in told.items()]
+    return {"spanID": "b" * 16, "operationName": "crag.route", "startTime": 1, "references": [], "tags": entries}
+
+
+def test_attributes_that_were_cut_on_the_way_are_missing_and_counted(httpserver: HTTPServer) -> None:
+    """OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, or a collector, cuts a list in the middle."""
+    cut = {"crag.discarded.ids": '["a", "b', "crag.discarded.reasons": '["below_fil', "crag.scores": "[0.1, 0."}
+    httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_json(jaeger_s([a_pass(**cut)]))
+    result = crag("trace", "a" * 32, "--jaeger", httpserver.url_for(""))
+    assert result.exit_code == 0, result.stderr
+    assert "1 kept, 3 discarded (not_traced)" in result.stdout
+
+
+def test_a_span_that_arrived_twice_is_one(httpserver: HTTPServer) -> None:
+    """What sends spans sends them again when nobody confirms them in time."""
+    httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_json(jaeger_s([a_pass(), a_pass()]))
+    told = json.loads(crag("trace", "a" * 32, "--jaeger", httpserver.url_for(""), "--json").stdout)
+    assert (told["spans"], [len(run["trail"]) for run in told["runs"]]) == (1, [1])
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(500, "it answers 500; look at its log"), (502, "it answers 502"), (401, "http://USER:PASSWORD@HOST:PORT")],
+)
+def test_a_jaeger_that_cannot_say_is_not_one_that_knows_no_trace(
+    status: int, said: str, httpserver: HTTPServer
+) -> None:
+    """Its storage is away, or it wants a login: the trace may well be there."""
+    answer = {"data": None, "errors": [{"code": status, "msg": "no answer from storage"}]}
+    httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_json(answer, status=status)
+    message = refused(crag("trace", uuid4().hex, "--jaeger", httpserver.url_for("")), ExitCode.UNREACHABLE)
+    assert said in message
+    assert "knows no trace" not in message
+
+
+_OTHERS = ("<html>", '{"error": "no handler"}', "[]", '"errors"', '{"data": [{}], "errors": null}')
+
+
+@pytest.mark.parametrize("page", _OTHERS)
 def test_something_else_in_its_place_is_told_apart(httpserver: HTTPServer, page: str) -> None:
     """A page in HTML, an error of another server."""
     httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_data(page)

@@ -29,6 +29,8 @@ class Instruments:
     grader_calls: Any
     grader_duration: Any
     searches: Any
+    requests: Any
+    ready: Any
     web_requests: Any
     cache_requests: Any
     tokens: Any
@@ -58,6 +60,8 @@ def made(meter: "Meter") -> Instruments:
         grader_calls=histogram("crag.grader.calls", "{call}", _CALLS, "Calls to a chat model for one grading"),
         grader_duration=histogram("crag.grader.duration", "s", _LATENCY_S, "Duration of one grading"),
         searches=meter.create_counter("crag.searches", "{search}", "Searches of the index, by how much they reached"),
+        requests=meter.create_counter("crag.requests", "{request}", "Requests to the server, by how they ended"),
+        ready=meter.create_gauge("crag.ready", "", "1 while the store of the server answers"),
         web_requests=meter.create_counter("crag.web.requests", "{request}", "Searches, by how they ended"),
         cache_requests=meter.create_counter("crag.cache.requests", "{request}", "Grades looked up in a cache"),
         tokens=histogram("gen_ai.client.token.usage", "{token}", _TOKENS, "Tokens of one call to a chat model"),

@@ -139,6 +139,27 @@ def index_searched(status: str) -> None:
         to.searches.add(1, {"status": status})
 
 
+def request_ended(route: str, status: int) -> None:
+    """
+    Count a request to the server.
+
+    :param route: A route of the server, or `-` where none was reached.
+    :param status: The HTTP status; 0 where the client left before there was one.
+    """
+    if (to := _instruments()) is not None:
+        to.requests.add(1, {"route": route, "status": str(status)})
+
+
+def store_answered(answers: bool) -> None:
+    """
+    Tell whether the server can be asked.
+
+    :param answers: Whether its store answered when readiness was asked for.
+    """
+    if (to := _instruments()) is not None:
+        to.ready.set(int(answers))
+
+
 def web_searched(provider: str, status: str) -> None:
     """
     Count a search.

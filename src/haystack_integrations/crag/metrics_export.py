@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
 
-_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+METRICS_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+"""The settings of which either sends metrics by OTLP."""
+
 _INSTALL: Final = 'pip install "crag-haystack[serve]"'
 
 _lock = Lock()
@@ -80,12 +82,12 @@ def _configured() -> MetricsExport:
 
 
 def _otlp() -> list[Any]:
-    if not any(os.environ.get(name) for name in _ENDPOINTS):
+    if not any(os.environ.get(name) for name in METRICS_ENDPOINTS):
         return []
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
     except ImportError as error:
-        msg = f"{_ENDPOINTS[1]} is set, but {error.name!r} is missing; run {_INSTALL}"
+        msg = f"{METRICS_ENDPOINTS[1]} is set, but {error.name!r} is missing; run {_INSTALL}"
         raise ConfigurationError(msg) from None
     return [PeriodicExportingMetricReader(OTLPMetricExporter())]

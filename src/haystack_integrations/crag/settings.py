@@ -31,6 +31,15 @@ def configured(name: str) -> str | None:
     return (value or "").strip() or None
 
 
+def named() -> set[str]:
+    """
+    Name all that is set, in the environment or in a `.env` file above the working directory.
+
+    :returns: Names of variables.
+    """
+    return {*os.environ, *dotenv_values(find_dotenv(usecwd=True))}
+
+
 def number(name: str, given: T | None, default: T, parse: Callable[[str], T], low: float, high: float) -> T:
     """
     Find a number: as given, else from the environment, else from `.env`, else the default.

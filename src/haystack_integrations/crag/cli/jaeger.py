@@ -15,6 +15,8 @@ _ROUTE: Final = "crag.route"
 _RECORD: Final = "crag.record"
 _SECONDS: Final = 10.0
 _DIGITS: Final = (16, 32)
+_LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
+_HINTS: Final = {401: _LOGIN, 403: _LOGIN}
 
 
 @dataclass(frozen=True)
@@ -61,19 +63,23 @@ def fetch(address: str, trace_id: str) -> list[Span]:
         raise ConfigurationError(msg)
     place = display_url(address)
     try:
-        known = httpx.get(f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS).json()
+        answer = httpx.get(f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         msg = f"no answer from Jaeger at {place} ({type(error).__name__}); start it, or pass its address as --jaeger"
         raise StoreError(msg) from None
-    except ValueError:
-        known = None
-    if not isinstance(known, Mapping) or "errors" not in known:
-        msg = f"what answers at {place} is not Jaeger; pass the address of its pages, usually at port 16686"
+    if answer.status_code in _HINTS or answer.is_server_error:
+        hint = _HINTS.get(answer.status_code, "look at its log, and at the storage behind it")
+        msg = f"Jaeger at {place} cannot say: it answers {answer.status_code}; {hint}"
         raise StoreError(msg)
-    if not (found := known.get("data")):
+    try:
+        found = _spans(answer.json())
+    except (AttributeError, KeyError, TypeError, ValueError):
+        msg = f"what answers at {place} is not Jaeger; pass the address of its pages, usually at port 16686"
+        raise StoreError(msg) from None
+    if not found:
         msg = f"Jaeger at {place} knows no trace {identity}; spans come a few seconds late, and are not kept for ever"
         raise ConfigurationError(msg)
-    return sorted(map(_span, found[0]["spans"]), key=lambda span: span.start)
+    return found
 
 
 def failures(spans: Iterable[Span]) -> list[str]:
@@ -87,6 +93,14 @@ def failures(spans: Iterable[Span]) -> list[str]:
     named = (span.tags.get("haystack.component.name", span.name) for span in reversed(failed))
     kinds = (span.tags.get("error.type", "error") for span in reversed(failed))
     return list(dict.fromkeys(f"{name}: {kind}" for name, kind in zip(named, kinds, strict=True)))
+
+
+def _spans(known: Any) -> list[Span]:
+    """Read an answer; a span that was sent twice, since its first delivery was not confirmed in time, is one."""
+    _, traces = known["errors"], known["data"]  # every answer of Jaeger's has both
+    entries = [span for trace in traces or () for span in trace["spans"]]
+    spans = {span.id: span for span in map(_span, entries)}
+    return sorted(spans.values(), key=lambda span: span.start)
 
 
 def _span(entry: Mapping[str, Any]) -> Span:
@@ -123,9 +137,12 @@ def _run_of(span: Span, by_id: Mapping[str, Span]) -> str:
 def _plain(span: Span) -> dict[str, Any]:
     """Read the attributes that are lists, which Haystack writes as JSON."""
     values = dict(span.tags)
-    for name, value in values.items():
+    for name, value in span.tags.items():
         if name.startswith("crag.") and isinstance(value, str) and value.startswith("["):
-            values[name] = json.loads(value)
+            try:
+                values[name] = json.loads(value)
+            except ValueError:  # cut on the way, by a limit of OpenTelemetry's or a collector's: as if it were missing
+                del values[name]
     return values
 
 

@@ -54,7 +54,7 @@ def serve(
         "store": store or ("elasticsearch" if url else "memory" if docs else None),
         "url": url,
         "index": index,
-        "docs": ",".join(map(str, docs)) if docs else None,
+        "docs": tuple(map(str, docs)) if docs else None,
         "workers": workers,
         "calibration": None if calibration is None else str(calibration),
         "uploads": uploads or None,

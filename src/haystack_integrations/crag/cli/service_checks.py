@@ -1,6 +1,5 @@
 """What `crag doctor` looks at of the settings of `crag serve`: its store, its grades, its web; each where it is set."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -10,7 +9,7 @@ from haystack_integrations.crag.cli.check import Check, failure, guarded
 from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.searxng import URL_SETTING
-from haystack_integrations.crag.settings import REDIS_SETTING, configured
+from haystack_integrations.crag.settings import REDIS_SETTING, configured, named
 from haystack_integrations.crag.store_profiles import display_url
 
 _SECONDS: Final = 5.0
@@ -35,7 +34,7 @@ def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
         yield guarded("redis", _redis)
     if configured(URL_SETTING):
         yield guarded("searxng", _searxng)
-    if find_spec("pydantic_settings") is not None and any(name.startswith("CRAG_SERVE_") for name in os.environ):
+    if find_spec("pydantic_settings") is not None and any(name.upper().startswith("CRAG_SERVE_") for name in named()):
         yield guarded("serve settings", _serving)
 
 
@@ -61,9 +60,12 @@ def _searxng() -> Check:
 
 
 def _serving() -> Check:
+    from haystack_integrations.crag.serving.keys import Keys
     from haystack_integrations.crag.serving.settings import doubts, read_settings
 
-    told = doubts(read_settings())
+    settings = read_settings()
+    Keys(file=settings.api_keys_file)  # built for its check
+    told = doubts(settings)
     if told:
         return Check("serve settings", "warning", "; ".join(told), "see the settings in docs/serving.md")
     return Check("serve settings", "ok", "all are known and usable")

@@ -152,5 +152,5 @@ def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST"],
             allow_headers=["*"],  # clients of OpenAI and of MCP send some of their own
-            expose_headers=["Retry-After", "X-Trace-Id"],
+            expose_headers=["Retry-After", "X-Request-Id", "X-Trace-Id"],
         )

@@ -1,7 +1,8 @@
-"""Around every answer: headers for browsers, the trace's name, one line in the log, and nothing of an exception."""
+"""Around every answer: headers for browsers, the request's name, one line in the log, and nothing of an exception."""
 
 import asyncio
 import time
+from secrets import token_hex
 from typing import Any, Final
 
 from hayhooks import log
@@ -9,7 +10,9 @@ from haystack import logging
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haystack_integrations.crag.serving.gate import HEALTH
+from haystack_integrations.crag import metrics
+from haystack_integrations.crag.serving.gate import HEALTH, METRICS
+from haystack_integrations.crag.serving.logs import REQUEST
 from haystack_integrations.crag.serving.problems import problem, told_at, trace_id
 
 logger = logging.getLogger(__name__)
@@ -54,13 +57,12 @@ class Envelope:
                     headers.setdefault(name, value)
                 if scope["path"] != DOCS:  # a page with scripts
                     headers.setdefault("Content-Security-Policy", _POLICY)
-                if trace is not None:
-                    headers.setdefault("X-Trace-Id", trace)
+                headers.setdefault(header, known)
             await send(message)
             whole = message["type"] == "http.response.body" and not message.get("more_body", False)
 
-        trace = trace_id()
-        with log.contextualize(trace_id=trace):  # on every line that is logged on the way
+        header, word, known = _named()
+        with log.contextualize(**{REQUEST: f"{word}={known}"}):  # on every line that is logged on the way
             try:
                 await self.app(scope, receive, enveloped)
             except asyncio.CancelledError:  # the time for running requests to end is over
@@ -77,9 +79,17 @@ class Envelope:
                 self._running.discard(task)
 
 
+def _named() -> tuple[str, str, str]:
+    """Name the request by its trace; without one by an id of its own, which nobody will look for among traces."""
+    trace = trace_id()
+    return ("X-Trace-Id", "trace_id", trace) if trace else ("X-Request-Id", "request_id", token_hex(8))
+
+
 def _tell(scope: Scope, status: int, started: float, *, whole: bool) -> None:
-    """Log the route, not the path: a path is what the client wrote."""
+    """Log and count the route, not the path: a path is what the client wrote."""
     route = getattr(scope.get("route"), "path", "-")
+    if scope["path"] != METRICS:
+        metrics.request_ended(route, status)
     milliseconds = round(1000 * (time.monotonic() - started))
     # A client left before there was an answer (status 0) or before its end, or the server had to end.
     message = "{method} {route} {status} {ms} ms" if whole else "{method} {route} {status} {ms} ms, cancelled"

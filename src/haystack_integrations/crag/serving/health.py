@@ -7,6 +7,7 @@ from typing import Any, Final
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from haystack_integrations.crag import metrics
 from haystack_integrations.crag.serving.deployment import reachable
 from haystack_integrations.crag.serving.gate import HEALTH
 from haystack_integrations.crag.serving.problems import problem
@@ -33,6 +34,8 @@ class Readiness:
         async with self._lock:
             if time.monotonic() >= self._asked + _CACHED_SECONDS:
                 self._answer = await reachable(self._store, self._seconds)
+                # Nobody asks an app that is not ready, so no other figure would tell of it.
+                metrics.store_answered(self._answer)
                 self._asked = time.monotonic()
         return self._answer
 
@@ -47,11 +50,14 @@ def health_router(readiness: Readiness) -> APIRouter:
     router = APIRouter(tags=["health"])
     live, ready = HEALTH
 
+    # Load balancers ask by HEAD as well.
+    @router.head(live, include_in_schema=False)
     @router.get(live)
     async def is_live() -> dict[str, str]:
         """Tell that the process answers."""
         return {"status": "live"}
 
+    @router.head(ready, include_in_schema=False)
     @router.get(ready)
     async def is_ready() -> Response:
         """Tell whether requests can be answered: 200, or 503."""

@@ -36,9 +36,13 @@ class Keys:
         self._given = _digests(given)
         self._file, self._version = file, (0, 0, 0)
         self._read: tuple[bytes, ...] = ()
+        self._trouble = "none stands in it"
         self.required = bool(self._given) or file is not None
         if file is not None and not self._filed():
-            msg = f"got no API key from the file {str(file)!r}, wanted one a line; write keys into it that you made up"
+            msg = (
+                f"got no API key from the file {str(file)!r} ({self._trouble}), wanted one a line in UTF-8; "
+                "write keys into it that you made up, and let this process read it"
+            )
             raise ConfigurationError(msg)
 
     def accept(self, key: str) -> bool:
@@ -67,8 +71,9 @@ class Keys:
                 self._version = version
                 logger.info("API keys read: {count}", count=len(self._read))
         except (OSError, UnicodeDecodeError) as error:
+            self._trouble = type(error).__name__
             if self._read:
-                logger.error("API keys cannot be read: {kind}", kind=type(error).__name__)
+                logger.error("API keys cannot be read: {kind}", kind=self._trouble)
             self._read, self._version = (), (0, 0, 0)
         return self._read
 

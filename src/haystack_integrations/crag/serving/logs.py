@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 OURS: Final = ("haystack_integrations.crag", "uvicorn.error", "asyncio")
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _CREDENTIALS: Final = re.compile(r"//[^/@\s]+@")
-_TOLD: Final = ("trace_id", "request_id")
+REQUEST: Final = "crag_request"
+"""What names its request on a line. Hayhooks adds a `trace_id`, too, and makes one up where nothing is traced."""
 
 SENDERS: Final = ("opentelemetry.exporter", "opentelemetry.sdk")
 _QUIET_SECONDS: Final = 600.0
@@ -66,6 +67,5 @@ def _line(record: "Record") -> str:
         # Hayhooks puts the exception's text into the message as well.
         kind = getattr(exception.type, "__name__", "exception")
         record["message"] = f"{record['message'].partition(':')[0]}: {kind}"
-    known = " ".join(f"{name}={record['extra'][name]}" for name in _TOLD if record["extra"].get(name))
-    record["extra"]["known"] = known
-    return "{time:YYYY-MM-DDTHH:mm:ss.SSSZ} {level} {message} {extra[known]}\n"
+    record["extra"].setdefault(REQUEST, "")
+    return f"{{time:YYYY-MM-DDTHH:mm:ss.SSSZ}} {{level}} {{message}} {{extra[{REQUEST}]}}\n"

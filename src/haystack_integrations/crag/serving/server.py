@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from haystack import logging
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 _HEAD_SECONDS: Final = 10.0
 _HEAD_BYTES: Final = 65_536
 _BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what is refused before its body is read
+_IDLE_SECONDS: Final = 75  # a proxy keeps a silent connection for 60: one closed before that fails its next request
 _WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
 _STARTUP_FAILURE: Final = 3  # what uvicorn exits with
 _FACTORY: Final = "haystack_integrations.crag.serving.server:app_from_environment"
@@ -113,9 +114,14 @@ def app_from_environment() -> FastAPI:
     Make the app of a worker process.
 
     :returns: The app.
+    :raises SystemExit: When it cannot be made: the log says why in one line, and the command starts another worker.
     """
     configure_logs()
-    return create_app(read_settings())
+    try:
+        return create_app(read_settings())
+    except CragError as error:
+        logger.error("A worker could not start: {why}", why=error)
+        raise SystemExit(1) from None
 
 
 def serve(**given: Any) -> None:
@@ -186,6 +192,7 @@ def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
         "access_log": False,  # it holds the path as the client wrote it
         "log_config": None,
         "server_header": False,
+        "timeout_keep_alive": _IDLE_SECONDS,
         "timeout_graceful_shutdown": settings.shutdown_seconds,
         "timeout_worker_healthcheck": _WORKER_SECONDS,
     }

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values, find_dotenv
+from dotenv import find_dotenv
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
+from haystack_integrations.crag.metrics_export import METRICS_ENDPOINTS
 from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
 from haystack_integrations.crag.searxng import Server
-from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING
+from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING, named
 
 PREFIX: Final = "CRAG_SERVE_"
 _SHARED: Final = {
@@ -188,10 +189,15 @@ def doubts(settings: ServeSettings) -> list[str]:
     known = {environment_name(name) for name in ServeSettings.model_fields}
     known |= {PREFIX + name.upper() for name in ServeSettings.model_fields}
     found = []
-    for name in sorted({*os.environ, *dotenv_values(find_dotenv(usecwd=True))}):
+    for name in sorted(named()):
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             near = get_close_matches(name.upper(), sorted(known), 1)
             found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
+    if settings.workers > 1 and not any(os.environ.get(name) for name in METRICS_ENDPOINTS):
+        found.append(
+            f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
+            f"{METRICS_ENDPOINTS[0]}, or run processes of one worker"
+        )
     if not settings.has_keys:
         found.append(
             f"No API keys are set: all on this machine may ask; {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE sets some"

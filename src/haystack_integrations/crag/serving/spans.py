@@ -12,8 +12,11 @@ from fastapi.routing import iter_route_contexts
 from hayhooks.server.tracing import configure_tracing
 from hayhooks.settings import settings as hayhooks_settings
 from opentelemetry import metrics, trace
+from opentelemetry.context import Context
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 from opentelemetry.metrics import NoOpMeterProvider
+from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector
+from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
 from haystack_integrations.crag.chat_model import is_address
@@ -31,12 +34,28 @@ _WITHHELD: Final = "-"
 _NO_QUESTIONS: Final = ("/health/", "/metrics$")
 _EXCLUDED: Final = "OTEL_PYTHON_FASTAPI_EXCLUDED_URLS"
 _FLUSH_SECONDS: Final = 5.0
+_SERVICE: Final = "crag"
 
 _ENDPOINTS: Final = tuple(f"OTEL_EXPORTER_OTLP_{kind}ENDPOINT" for kind in ("", "TRACES_", "METRICS_"))
 _PROTOCOLS: Final = tuple(f"OTEL_EXPORTER_OTLP_{kind}PROTOCOL" for kind in ("", "TRACES_"))
 
-# A parent that nobody records: with OpenTelemetry's own sampler, what begins below it is not recorded either.
+# A parent that nobody records. OpenTelemetry's own sampler heeds it; the others that a setting may name do not.
 _UNSEEN: Final = NonRecordingSpan(SpanContext(1, 1, is_remote=False, trace_flags=TraceFlags(TraceFlags.DEFAULT)))
+
+
+class _Heeding(Sampler):
+    """Drops what begins below the parent that nobody records, and leaves all else to a sampler."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler = sampler
+
+    def should_sample(self, parent_context: Context | None, *others: Any, **named: Any) -> SamplingResult:
+        if trace.get_current_span(parent_context).get_span_context().trace_id == _UNSEEN.get_span_context().trace_id:
+            return SamplingResult(Decision.DROP)
+        return self._sampler.should_sample(parent_context, *others, **named)
+
+    def get_description(self) -> str:
+        return self._sampler.get_description()
 
 
 def trace_runs() -> None:
@@ -46,9 +65,13 @@ def trace_runs() -> None:
     :raises ConfigurationError: For an address that is none: nothing would ever be sent to it.
     """
     _check_endpoints()
+    _name_service()
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
     if configure_tracing():
         enable_tracing()
+        provider: Any = trace.get_tracer_provider()
+        if hasattr(provider, "sampler") and not isinstance(provider.sampler, _Heeding):
+            provider.sampler = _Heeding(provider.sampler)  # of the tracers that clients get from now on
 
 
 def untraced() -> AbstractContextManager[Any]:
@@ -94,6 +117,13 @@ def _check_endpoints() -> None:
                 f"{name}: got no address of a collector (it is not shown), wanted http://HOST:PORT; correct or unset it"
             )
             raise ConfigurationError(msg)
+
+
+def _name_service() -> None:
+    """Give traces and metrics one name where nobody did: Hayhooks calls them its own, and heeds only this variable."""
+    if any(os.environ.get(name) for name in _ENDPOINTS):
+        named = OTELResourceDetector().detect().attributes.get(SERVICE_NAME) or _SERVICE
+        os.environ["OTEL_SERVICE_NAME"] = str(named)
 
 
 def _without_address(app: FastAPI) -> Callable[[Any, dict[str, Any]], None]:
