@@ -5,7 +5,6 @@ Guard, joiner, prefilter, expander, refiner, web and record are the real parts; 
 bring is drawn. `HYPOTHESIS_PROFILE=long` tries thousands of runs.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -196,12 +195,9 @@ class Driver:
             known = given_in_run(state, document, question_id(QUESTION)) if self.plan.style["remembers"] else None
             one = graded_as(document, scene.grades[place % len(scene.grades)])
             graded.append(one if known is None else with_grade(document, known))
-        ids = Counter(document.id for document in graded)
         for document in graded:
             grade = grade_of(document)
-            # Of two texts of one id in a pass the router remembers neither grade: it cannot tell whose comes back.
-            is_remembered = grade is not None and grade.status != "failed" and ids[document.id] == 1
-            if is_remembered and grade.question == question_id(QUESTION):
+            if grade is not None and grade.status != "failed" and grade.question == question_id(QUESTION):
                 self.graded.add((document.id, document.content))
             if grade is not None:
                 self.scores.setdefault(document.id, set()).add(grade.score)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -74,6 +75,15 @@ class Model:
         self.shown += len(asked(messages))
         await asyncio.sleep(self.delay)
         return self._reply(messages)
+
+
+class Garbling(Model):
+    """A model whose first reply is of no use."""
+
+    def _reply(self, messages: list[Any]) -> dict[str, Any]:
+        if self.calls == 1:
+            return {"replies": [ChatMessage.from_assistant("I cannot say.", meta={"finish_reason": "stop"})]}
+        return super()._reply(messages)
 
 
 class TakingAll(Model):
@@ -151,6 +161,25 @@ def test_another_prompt_is_another_question_to_the_model(change: dict[str, Any])
     grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False)
     grade(BatchRelevanceGrader(model, cache=cache, **change), asynchronous=False)
     assert model.calls == 2
+
+
+@BOTH
+def test_a_setting_that_is_changed_in_place_is_another_model(asynchronous: bool) -> None:
+    """Its grades would be taken for those of the old setting, also by other processes."""
+    model = Model()
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    grade(grader, asynchronous=asynchronous)
+    model.mark = 0.3
+    assert grade(grader, asynchronous=asynchronous)["scores"] == [0.3] * 5
+
+
+def test_what_was_graded_without_a_canary_counts_for_nobody_who_asks_with_one() -> None:
+    """Who switches it on distrusts the grades that a document may have talked the model into."""
+    cache, model = MemoryGradeCache(), Model(mark=0.4)
+    grade(BatchRelevanceGrader(model, cache=cache), asynchronous=False)
+    for hits in (0, 5):
+        result = grade(BatchRelevanceGrader(model, cache=cache, canary=True), asynchronous=False)
+        assert result["report"]["cache_hits"] == hits
 
 
 @pytest.mark.parametrize(
@@ -301,6 +330,27 @@ async def test_a_run_without_budget_does_not_fail_those_who_have_one() -> None:
     assert whole["scores"] == [0.8] * 6
 
 
+async def test_a_useless_reply_fails_only_the_run_whose_budget_leaves_no_second_try() -> None:
+    """Those who waited for it have calls left, and ask for themselves."""
+    model = Garbling(delay=0.1)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    poor = CragState.start(QUESTION, budget=Budget(llm_calls=1))
+    runs = [grader.run_async(query=QUESTION, documents=docs(), state=state) for state in (poor, None, None)]
+    short, *whole = await asyncio.gather(*runs)
+    assert short["status"] == "failed"
+    assert [result["status"] for result in whole] == ["ok", "ok"]
+    assert model.calls == 2
+
+
+async def test_useless_replies_to_the_last_try_are_shared_by_all_who_waited() -> None:
+    """Where it was the model that failed, and no budget, fifty runs ask no more often than one."""
+    model = Model(delay=0.05, finish="stop", mark=7)
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache())
+    results = await asyncio.gather(*(grader.run_async(query=QUESTION, documents=docs()) for _ in range(50)))
+    assert {result["status"] for result in results} == {"failed"}
+    assert model.calls == 4
+
+
 @pytest.fixture(params=["dead", "silent", "dripping"])
 def sick_redis(request: pytest.FixtureRequest) -> Iterator[str]:
     """A server that is not there, one that never answers, one that sends a byte now and then."""
@@ -355,6 +405,31 @@ def test_a_sick_redis_costs_at_most_60_ms_and_changes_no_answer(sick_redis: str,
     assert again["scores"] == healthy["scores"]
     assert model.calls == 4
     grader.close()
+
+
+@BOTH
+def test_a_redis_that_keeps_nothing_new_is_read_from_and_its_refusal_is_on_record(
+    redis_url: str, asynchronous: bool
+) -> None:
+    """Such as one that is full, a read-only copy, or a user without the right to write."""
+    import redis
+
+    prefix, model = f"test-{uuid4().hex}:", Model()
+    settings: dict[str, Any] = {"prefix": prefix, "timeout_s": 2.0}
+    filling = BatchRelevanceGrader(model, cache=RedisGradeCache(redis_url, **settings))
+    grade(filling, asynchronous=asynchronous)
+    with redis.Redis.from_url(redis_url) as server:
+        server.acl_setuser(prefix, enabled=True, nopass=True, keys=["*"], categories=["+@read", "+@connection"])
+        url = redis_url.replace("//", f"//{quote(prefix, safe='')}@")
+        grader = BatchRelevanceGrader(model, cache=RedisGradeCache(url, cooldown_s=30, **settings))
+        for number in range(3):
+            new = grade(grader, asynchronous=asynchronous, documents=docs(2, first=10 + number))
+            assert new["report"]["cache_error"] == ("NoPermissionError" if number == 0 else "cooldown")
+            known = grade(grader, asynchronous=asynchronous)
+            assert (known["report"]["cache_hits"], known["report"]["cache_error"]) == (5, None)
+        server.acl_deluser(prefix)
+    for each in (filling, grader):
+        each.close()
 
 
 @BOTH

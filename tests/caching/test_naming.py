@@ -95,6 +95,17 @@ def test_what_is_set_differently_has_another_name(one: Any, other: Any) -> None:
     assert stable(one) == stable(one)
 
 
+def test_an_address_that_the_client_finds_in_the_environment_is_in_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model called the same at another address is another model."""
+    found, given = [], []
+    for address in ("http://one/v1", "http://two/v1"):
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        found.append(stable(FallbackChatGenerator([openai()])))
+        given.append(stable(openai(api_base_url="http://three/v1")))
+    assert found[0] != found[1]
+    assert given[0] == given[1]
+
+
 def test_keys_and_time_limits_are_in_no_name() -> None:
     """A grade does not depend on who pays for it, and how long they would have waited."""
     named = stable(Wrapping(openai(key=Secret.from_token("another"), timeout=3.0, max_retries=7)))

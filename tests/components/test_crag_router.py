@@ -509,7 +509,8 @@ def test_two_texts_of_one_id_are_two_documents() -> None:
     assert [entry["score"] for entry in decision["kept"]] == [0.9]
     assert [(entry["id"], entry["score"]) for entry in decision["discarded"]] == [("1", 0.1)]
     assert decision["coverage"]["documents_in"] == 2
-    assert result["state"].grades == {}
+    known = [given_in_run(result["state"], replace(one, meta={}), question_id(QUESTION)) for one in (first, second)]
+    assert [grade and grade.score for grade in known] == [0.1, 0.9]
     report = {"set_score": 0.9, "verdict": "correct"}
     weak = [first, replace(second, meta=docs(0.2)[0].meta)]
     decision = CragRouter(aggregate="set").run(query=QUESTION, documents=weak, report=report)["decision"]
@@ -524,7 +525,12 @@ def test_a_grade_is_that_of_a_text_and_not_of_whatever_bears_its_id_later() -> N
     again = given_in_run(state, replace(first, meta={}), question)
     assert again is not None
     assert (again.score, again.status) == (0.4, "cached")
-    assert given_in_run(state, Document(id=first.id, content="another text"), question) is None
+    other = Document(id=first.id, content="another text")
+    assert given_in_run(state, other, question) is None
+    later = replace(graded("another text", 0.5, QUESTION), id=first.id)
+    both = route([later], state=replace(state, kept=()))["state"]
+    found = [given_in_run(both, replace(one, meta={}), question) for one in (first, other)]
+    assert [grade and grade.score for grade in found] == [0.4, 0.5]
     refined = annotate(replace(first, content="we"), strips=[{"start": 0, "end": 2, "score": 1.0}])
     state = route([refined, *docs(0.5)], state=replace(state, kept=()))["refine"]
     assert given_in_run(state, refined, question) is not None

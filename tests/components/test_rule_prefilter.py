@@ -189,6 +189,15 @@ def test_what_a_grader_has_judged_in_this_run_is_not_approved_for_being_few() ->
     assert RulePrefilter().run(query=QUESTION, documents=[found(0.9)], state=state)["rule_name"] == "few_context"
 
 
+def test_a_document_that_was_graded_low_is_not_approved_where_another_text_has_its_id() -> None:
+    """Two stores that both count from one: each text keeps the grade that it was given."""
+    pair = [Document(id="1", content=text) for text in ("of one store", "of the other")]
+    judged = [with_grade(one, Grade(0.1, "graded", "test", question_id(QUESTION))) for one in pair]
+    state = CragRouter().run(query=QUESTION, documents=judged)["re_retrieve"]
+    for document in pair:
+        assert RulePrefilter().run(query=QUESTION, documents=[document], state=state)["rule_name"] == ""
+
+
 def test_what_a_rule_has_approved_may_be_approved_again() -> None:
     state = CragState.start(QUESTION)
     approved = RulePrefilter().run(query=QUESTION, documents=[found(0.9)], state=state)["approved"]

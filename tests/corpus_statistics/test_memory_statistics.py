@@ -60,6 +60,21 @@ def test_a_document_written_over_another_is_seen_soon(in_memory_store: Any) -> N
     assert frequency(counted.known(["novel"]), "novel") == (1, 2)
 
 
+def test_a_title_that_the_store_changes_in_place_is_seen_soon(in_memory_store: Any) -> None:
+    """As its `update_by_filter` does; what was counted of the old title is taken back, and nothing stays of it."""
+    now = [0.0]
+    counted = statistics(in_memory_store, lambda: now[0])
+    in_memory_store.write_documents([novel(1), novel(2)])
+    assert frequency(counted.known(["title1"]), "title1") == (1, 2)
+    in_memory_store.update_by_filter({"field": "meta.title", "operator": "==", "value": "Title1"}, {"title": "Penguin"})
+    now[0] = 5.0
+    known = counted.known(["title1", "penguin"])
+    assert known is not None
+    assert known.frequency(["title1", "penguin"]) == {"title1": 0, "penguin": 1}
+    in_memory_store.delete_documents(["1"])
+    assert dict(counted.known(["title1", "penguin", "novel"]).frequencies) == {"title1": 0, "penguin": 0, "novel": 1}
+
+
 def test_a_store_that_is_too_large_is_not_counted(in_memory_store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question would wait for it."""
     monkeypatch.setattr(memory, "MOST_DOCUMENTS", 2)

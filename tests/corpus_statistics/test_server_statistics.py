@@ -140,6 +140,21 @@ def test_what_is_known_is_not_asked_again_until_it_is_old(
         assert ask("novel") == {"": 3, "novel": 1}
 
 
+def test_in_an_index_that_grows_all_words_are_counted_at_the_same_moment(
+    store: Any, client: Elasticsearch, elasticsearch_index: str
+) -> None:
+    """A word that was in half of a small index is no rare one of a large index in which it is in half, too."""
+    with asking(store) as ask:
+        assert ask("novel") == {"": 4, "novel": 2}
+        write(client, elasticsearch_index, [*TEXTS[:2], *["novel"] * 8, *["penguin"] * 10])
+        assert ask("novel penguin") == {"": 20, "novel": 10, "penguin": 10}
+    with asking(store) as ask:
+        assert ask("novel") == {"": 20, "novel": 10}
+        write(client, elasticsearch_index, ["novel"] * 40)
+        assert ask("penguin") == {"": 40, "penguin": 0}
+        assert ask("novel") == {"": 40, "novel": 40}
+
+
 def test_an_empty_index_tells_nothing_and_is_asked_again(
     elasticsearch_url: str, elasticsearch_index: str, client: Elasticsearch
 ) -> None:

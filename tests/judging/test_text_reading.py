@@ -86,6 +86,25 @@ def test_what_is_remembered_is_bounded() -> None:
     assert reader.read(texts[:1])[0] is not first
 
 
+def test_a_long_text_takes_the_place_of_several() -> None:
+    """Pages of a hundred sentences would fill a hundred times the memory."""
+    reader = Reader(load_encoder(), most=10)
+    texts = [(f"Title {n}", f"Text {n}.") for n in range(9)]
+    short = reader.read(texts)
+    reader.read([("Long", "It rains again. " * 100)])
+    assert reader.read(texts[8:])[0] is short[8]
+    assert reader.read(texts[:1])[0] is not short[0]
+    endless = ("Endless", "It rains again. " * 1000)
+    assert reader.read([endless])[0] is reader.read([endless])[0]
+
+
+def test_what_is_remembered_of_a_text_holds_nothing_of_those_read_with_it() -> None:
+    """One that is asked for again and again would keep the vectors of all that were pushed out."""
+    for reading in Reader(load_encoder()).read([("Emma", "A novel. By Austen."), ("Rome", "A city.")]):
+        assert reading.sentence_vectors.base is None
+        assert reading.title_vector.base is None
+
+
 def test_threads_share_a_reader() -> None:
     """Each gets its texts in its order, though others push them out meanwhile."""
     reader = Reader(load_encoder(), most=5)

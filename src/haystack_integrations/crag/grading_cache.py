@@ -21,7 +21,8 @@ from haystack_integrations.crag.grading import NAME, Grading
 from haystack_integrations.crag.grading_plan import Item
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
-_OWN: Final = frozenset({*BUDGET_LIMITS, "deadline", "max_llm_calls"})
+_OF_ITS_RUN: Final = frozenset({*BUDGET_LIMITS, "deadline"})
+_OWN: Final = _OF_ITS_RUN | {"max_llm_calls"}
 """Failures that say something of one run's limits and nothing of the model: others try for themselves."""
 
 
@@ -70,7 +71,7 @@ def grade(grading: Grading, cache: GradeCache | None) -> None:
                         answer = cache.read(keys, seconds=patience.left)
                 case _Write(scores):
                     with patience:
-                        cache.write(scores, seconds=patience.left)
+                        answer = cache.write(scores, seconds=patience.left)
                 case _Wait(flights):
                     answer = {key: _landed(flight, grading) for key, flight in flights.items()}
 
@@ -97,7 +98,7 @@ async def grade_async(grading: Grading, cache: GradeCache | None) -> None:
                         answer = await cache.read_async(keys, seconds=patience.left)
                 case _Write(scores):
                     with patience:
-                        await cache.write_async(scores, seconds=patience.left)
+                        answer = await cache.write_async(scores, seconds=patience.left)
                 case _Wait(flights):
                     answer = {key: await _landed_async(flight, grading) for key, flight in flights.items()}
 
@@ -178,14 +179,24 @@ def _asked(
         if groups[key][0].place in grading.clean and (cache.web or groups[key][0].origin != "web")
     }
     if keep:
-        yield _Write(keep)
+        error: str | None = yield _Write(keep)
+        if error and grading.tally.cache_error is None:  # after a read that failed, the write tells nothing new
+            grading.tally.cache_error = error
+            metrics.cache_asked(len(keep), 0, failed=True)
     landed = {
         key: Landing(failure=grade.reason or "missing") if grade.status == "failed" else Landing(grade.score)
         for key, grade in given.items()
     }
     for key, landing in landed.items():
         _share(grading, groups[key][1:], landing)
-    _land(cache, {key: landing for key, landing in landed.items() if landing.failure not in _OWN}, flying)
+    own = {key for key, items in groups.items() if _is_own(grading, items[0], landed[key])}
+    _land(cache, {key: landing for key, landing in landed.items() if key not in own}, flying)
+
+
+def _is_own(grading: Grading, item: Item, landing: Landing) -> bool:
+    """Tell whether a failure is of one run only, such as a useless reply where its budget left no second try."""
+    stopped = grading.tally.stopped.get(item.key) in _OF_ITS_RUN
+    return landing.failure is not None and (stopped or landing.failure in _OWN)
 
 
 def _land(cache: GradeCache, landed: Mapping[str, Landing], flying: set[str]) -> None:
@@ -208,12 +219,15 @@ def _share(grading: Grading, items: Sequence[Item], landing: Landing) -> None:
 def _by_key(grading: Grading, cache: GradeCache) -> dict[str, list[Item]]:
     """Sort items by cache key: the same text twice in a batch is one question to the model."""
     groups: dict[str, list[Item]] = {}
+    settings = grading.model.settings
+    # A canary is part of the prompt: what was graded without one may have been talked into its grade.
+    prompt = f"{grading.prompt.digest}{' canary' if grading.options.canary else ''}"
     for item in grading.items:
         key = grade_key(
             grader=NAME,
             model=grading.model.name,
-            prompt=grading.prompt.digest,
-            generation=grading.model.settings,
+            prompt=prompt,
+            generation=settings,
             tenant=cache.tenant,
             question=grading.query,
             text=json.dumps([item.origin, item.title, item.text]),  # joined, a title's line could be one of the text

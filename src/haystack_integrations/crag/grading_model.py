@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, Final
 
 from haystack import logging
@@ -56,7 +55,7 @@ class GradingModel:
         """
         self.generator = generator
         self.schema_refused = False
-        self._words_taken = False
+        self._words_taken = self._told = False
         takes = "generation_kwargs" in inspect.signature(generator.run).parameters
         if structured_output and not takes:
             msg = (
@@ -84,13 +83,15 @@ class GradingModel:
         """The model's own name, as far as the generator tells one."""
         return model_of(self.generator)
 
-    @cached_property
+    @property
     def settings(self) -> Mapping[str, Any]:
-        """Every setting of the generator that may change what it says, for keys of caches."""
+        """Every setting of the generator that may change what it says, as it is now, for keys of caches."""
         try:
             return {"generator": stable(self.generator)}
         except ConfigurationError as error:
-            logger.warning("Cached grades are of use to this process only: {why}", why=str(error))
+            if not self._told:
+                logger.warning("Cached grades are of use to this process only: {why}", why=str(error))
+            self._told = True
             return {"own": own_name(self.generator)}
 
     @property

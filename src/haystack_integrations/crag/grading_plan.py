@@ -70,6 +70,8 @@ class Tally:
     cache_error: str | None = None
     finish_reasons: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    stopped: dict[str, str] = field(default_factory=dict)
+    """By the key of an item the limit that left no further call for it, also where another reason is told."""
 
     def note(self, reply: Reply) -> None:
         """Take over what a reply was like."""
@@ -182,6 +184,7 @@ def plan_window(
         stop = _stopped(asked, calls, limits)
         if stop is not None:
             result.update({item.key: problem or stop for item in asked})
+            tally.stopped |= dict.fromkeys((item.key for item in asked), stop)
             tally.reasons.append(stop)
             continue
         calls += 1

@@ -195,7 +195,7 @@ def _open_breakers(_: object) -> "Iterable[Observation]":
 
 def cache_asked(asked: int, hits: int, *, failed: bool) -> None:
     """
-    Count grades looked up in a cache.
+    Count grades looked up in a cache, or that it was to keep and could not.
 
     :param asked: How many.
     :param hits: How many were there.

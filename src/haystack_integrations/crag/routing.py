@@ -1,6 +1,5 @@
 """One decision, from graded documents to the next state: judge, choose, write down. CragRouter gives it sockets."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,7 +16,7 @@ from haystack_integrations.crag.record_tags import route_tags
 from haystack_integrations.crag.records import decision_record
 from haystack_integrations.crag.reports import read_report, usage_of
 from haystack_integrations.crag.retrieval_report import doubted, status_of_run
-from haystack_integrations.crag.state import CragState, known_grade
+from haystack_integrations.crag.state import CragState, known_grades
 from haystack_integrations.crag.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.thresholds import Thresholds
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
@@ -92,7 +91,7 @@ class Routing:
             mode=mode_now,
             best=tuple(pool),
             seen=tuple(dict.fromkeys((*known.seen, *(document.id for document in documents)))),
-            grades={**known.grades, **_grades(everything, question, known)},
+            grades=known_grades(everything, question, known),
         )
         fresh = [document for document in everything if document.id not in known.grades]
         _count(decision, after, fresh, timed=state is not None)
@@ -195,20 +194,12 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
     """Tell the metrics what this pass came to; a run in mode `off` judges nothing, and is not counted."""
     if after.mode == "off":
         return
-    graded = [document for document in fresh if document.id in after.grades]
-    metrics.documents_scored((after.grades[d.id]["score"], str(crag_meta(d).get("origin"))) for d in graded)
+    graded = [(document, grade_of(document, after.question)) for document in fresh]
+    metrics.documents_scored(
+        (grade.score, str(crag_meta(document).get("origin")))
+        for document, grade in graded
+        if grade is not None and grade.status != "failed"
+    )
     if after.action not in LOOP_ACTIONS:
         strategy = strategy_of(corrections_of(after))
         metrics.run_decided(decision["verdict"], strategy, decision["score"], after.seconds() if timed else None)
-
-
-def _grades(documents: Sequence[Document], question: str, known: CragState) -> dict[str, dict[str, Any]]:
-    """Collect the grades of this pass by document id; a failed one may be tried again, and one of two of an id."""
-    ids = Counter(document.id for document in documents)
-    once = [document for document in documents if ids[document.id] == 1]
-    grades = [(document, grade_of(document, question)) for document in once]
-    return {
-        document.id: known_grade(document, grade, known)
-        for document, grade in grades
-        if grade is not None and grade.status != "failed"
-    }

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from haystack_integrations.crag.grades import Grade, grade_of, is_refined, quest
 from haystack_integrations.crag.vocabulary import Mode, WebStatus
 
 _TEXT: Final = "text"
+_OTHERS: Final = "others"
 _DOCUMENT_FIELDS = ("kept", "best", "evidence")
 
 
@@ -37,7 +39,7 @@ class CragState:
     :param best: Best documents of all passes so far, best first.
     :param seen: Ids of all documents ever retrieved in this run.
     :param grades: Grades given in this run, by document id, so that nothing is graded twice; each with `text`, a digest
-        of what was graded, since two stores may give two texts one id.
+        of what was graded, and `others`, grades of other texts of that id by digest: two stores may count from one.
     :param web: What became of the web so far.
     :param evidence: The documents the run ended with.
     :param trail: All decisions so far, in order.
@@ -192,22 +194,35 @@ def given_in_run(state: CragState | None, document: Document, question: str) -> 
     :returns: The grade with the status `cached`; None when there is none, or only one that failed.
     """
     given = {} if state is None else state.grades.get(document.id, {})
-    known = grade_of(document, question)
-    if given and given.get(_TEXT) in (None, content_key(document)):
-        known = Grade(**{name: value for name, value in given.items() if name != _TEXT})
+    known, text = grade_of(document, question), content_key(document) if given else ""
+    if given and given.get(_TEXT) not in (None, text):
+        given = given.get(_OTHERS, {}).get(text, {})
+    if given:
+        known = Grade(**{name: value for name, value in given.items() if name not in (_TEXT, _OTHERS)})
     if known is None or known.status == "failed" or known.question != question:
         return None
     return replace(known, status="cached")
 
 
-def known_grade(document: Document, grade: Grade, state: CragState) -> dict[str, Any]:
+def known_grades(documents: Iterable[Document], question: str, state: CragState) -> dict[str, dict[str, Any]]:
     """
-    Write a grade down for later passes.
+    Write the grades of a pass down for later ones; a failed one may be tried again.
 
-    :param document: What was graded.
-    :param grade: Its grade.
+    :param documents: What was graded.
+    :param question: `question_id` of the question.
     :param state: What the run knew before.
-    :returns: An entry of `grades`. What a refinement left of a document is known as the document: that may come again.
+    :returns: The new `grades`. What a refinement left of a document is known as the document: that may come again.
     """
-    before = state.grades.get(document.id, {}).get(_TEXT) if is_refined(document) else None
-    return {**grade.to_dict(), _TEXT: before or content_key(document)}
+    grades = dict(state.grades)
+    for document in documents:
+        grade, before = grade_of(document, question), grades.get(document.id, {})
+        if grade is None or grade.status == "failed":
+            continue
+        others, text = before.get(_OTHERS, {}), content_key(document)
+        if is_refined(document) and not others:  # of two texts of one id, nobody knows which was refined
+            text = before.get(_TEXT) or text
+        if before.get(_TEXT) in (None, text):
+            grades[document.id] = {**grade.to_dict(), _TEXT: text, _OTHERS: others}
+        else:
+            grades[document.id] = {**before, _OTHERS: {**others, text: grade.to_dict()}}
+    return grades

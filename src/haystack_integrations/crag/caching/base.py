@@ -77,12 +77,13 @@ class GradeCache(ABC):
         """
 
     @abstractmethod
-    def write(self, scores: Mapping[str, float], *, seconds: float) -> None:
+    def write(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """
         Keep scores. What is no score is left out.
 
         :param scores: Scores by key.
         :param seconds: The longest wait.
+        :returns: The kind of failure that kept the cache from keeping them, or None.
         """
 
     @abstractmethod
@@ -90,7 +91,7 @@ class GradeCache(ABC):
         """Look scores up without blocking the event loop; see `read`."""
 
     @abstractmethod
-    async def write_async(self, scores: Mapping[str, float], *, seconds: float) -> None:
+    async def write_async(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """Keep scores without blocking the event loop; see `write`."""
 
     def close(self) -> None:

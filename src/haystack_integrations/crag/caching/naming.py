@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import PurePath
@@ -118,7 +119,13 @@ def _kept(value: object) -> Mapping[str, Any]:
     names = [p.name for p in known if p.name not in _NO_MATTER]
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in known) or not all(hasattr(value, n) for n in names):
         raise _nameless(value)
-    return {name: getattr(value, name) for name in names}
+    return {name: _setting(value, name) for name in names}
+
+
+def _setting(value: object, name: str) -> Any:
+    """Read a setting; of the address that is left to OpenAI's client, where that one looks for it."""
+    found = getattr(value, name)
+    return os.environ.get("OPENAI_BASE_URL") if found is None and name == "api_base_url" else found
 
 
 def _without(written: Any) -> Any:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any
+from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -20,12 +20,16 @@ from haystack_integrations.crag.settings import check_positive
 
 logger = logging.getLogger(__name__)
 
+_Access = Literal["read", "write"]
+_BOTH: Final[tuple[_Access, ...]] = ("read", "write")
+
 
 class RedisGradeCache(GradeCache):
     """
     Keeps grades in Redis, for all processes that use the same one. Needs `pip install "crag-haystack[redis]"`.
 
     A value that is none of ours is a miss; so is a failure, with a warning, and Redis is left alone for `cooldown_s`.
+    One that answers but keeps nothing, since it is full or a read-only copy, is read from all the same.
 
     ```python
     from haystack.utils import Secret
@@ -73,27 +77,31 @@ class RedisGradeCache(GradeCache):
         self._client: Any = None
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
         # When Redis may be asked again (0: it works), and when the log was last told.
-        self._lock, self._resumes, self._told = Lock(), 0.0, float("-inf")
+        self._lock, self._told = Lock(), float("-inf")
+        self._resumes: dict[_Access, float] = dict.fromkeys(_BOTH, 0.0)
 
     def read(self, keys: Sequence[str], *, seconds: float) -> Found:
         """Look scores up; see `GradeCache.read`. `timeout_s` bounds the wait too."""
         names = [self.prefix + key for key in keys]
-        return _found(keys, *self._ask(seconds, lambda client: client.mget(names))) if names else Found()
+        return _found(keys, *self._ask("read", seconds, lambda client: client.mget(names))) if names else Found()
 
     async def read_async(self, keys: Sequence[str], *, seconds: float) -> Found:
         """Look scores up without blocking the event loop; see `read`."""
         names = [self.prefix + key for key in keys]
-        return _found(keys, *await self._ask_async(seconds, lambda client: client.mget(names))) if names else Found()
+        if not names:
+            return Found()
+        return _found(keys, *await self._ask_async("read", seconds, lambda client: client.mget(names)))
 
-    def write(self, scores: Mapping[str, float], *, seconds: float) -> None:
+    def write(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """Keep scores; see `GradeCache.write`. `timeout_s` bounds the wait too."""
-        if kept := usable(scores):
-            self._ask(seconds, lambda client: self._setting(client, kept).execute())
+        kept = usable(scores)
+        return self._ask("write", seconds, lambda client: self._setting(client, kept).execute())[1] if kept else None
 
-    async def write_async(self, scores: Mapping[str, float], *, seconds: float) -> None:
+    async def write_async(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """Keep scores without blocking the event loop; see `write`."""
-        if kept := usable(scores):
-            await self._ask_async(seconds, lambda client: self._setting(client, kept).execute())
+        if not (kept := usable(scores)):
+            return None
+        return (await self._ask_async("write", seconds, lambda client: self._setting(client, kept).execute()))[1]
 
     def close(self) -> None:
         """Close the connections of `read` and `write`; the next use opens new ones."""
@@ -111,46 +119,56 @@ class RedisGradeCache(GradeCache):
             with suppress(Exception):
                 await client.connection_pool.disconnect()
 
-    def _ask(self, seconds: float, command: Callable[[Any], Any]) -> tuple[Any, str | None]:
-        wait, error = self._admitted(seconds)
+    def _ask(self, access: _Access, seconds: float, command: Callable[[Any], Any]) -> tuple[Any, str | None]:
+        wait, error = self._admitted(access, seconds)
         if error:
             return None, error
         try:
             result = call_within(wait, lambda: command(self._connected()))
         except Exception as failure:  # whatever a client raises: the grade is just not known
-            self.close()  # a server that drips would hold the thread that was given up; without its socket it ends
-            return None, self._failed(failure)
-        self._resumes = 0.0
+            if not self._is_answer(failure):
+                self.close()  # a server that drips would hold the thread that was given up; without its socket it ends
+            return None, self._failed(access, failure)
+        self._resumes[access] = 0.0
         return result, None
 
-    async def _ask_async(self, seconds: float, command: Callable[[Any], Awaitable[Any]]) -> tuple[Any, str | None]:
-        wait, error = self._admitted(seconds)
+    async def _ask_async(
+        self, access: _Access, seconds: float, command: Callable[[Any], Awaitable[Any]]
+    ) -> tuple[Any, str | None]:
+        wait, error = self._admitted(access, seconds)
         if error:
             return None, error
         try:
             async with asyncio.timeout(wait):
                 result = await command(self._connected_async())
         except Exception as failure:  # not CancelledError, which is the caller's
-            return None, self._failed(failure)
-        self._resumes = 0.0
+            return None, self._failed(access, failure)
+        self._resumes[access] = 0.0
         return result, None
 
-    def _admitted(self, seconds: float) -> tuple[float, str | None]:
+    def _admitted(self, access: _Access, seconds: float) -> tuple[float, str | None]:
         with self._lock:
             now, wait = time.monotonic(), min(seconds, self.timeout_s or seconds)
-            if wait <= 0 or now < self._resumes:
+            if wait <= 0 or now < self._resumes[access]:
                 return 0.0, "deadline" if wait <= 0 else "cooldown"
-            if self._resumes:  # after a failure one finds out; the others go on without meanwhile
-                self._resumes = now + self.cooldown_s
+            if self._resumes[access]:  # after a failure one finds out; the others go on without meanwhile
+                self._resumes[access] = now + self.cooldown_s
         return wait, None
 
-    def _failed(self, failure: Exception) -> str:
+    def _is_answer(self, failure: Exception) -> bool:
+        """Tell whether the server itself refused: it is there, and of use for what it does not refuse."""
+        return isinstance(failure, self._redis.ResponseError)
+
+    def _failed(self, access: _Access, failure: Exception) -> str:
         kind, now = type(failure).__name__, time.monotonic()
+        stopped = (access,) if self._is_answer(failure) else _BOTH
         with self._lock:
-            self._resumes, news = now + self.cooldown_s, now >= self._told + self.cooldown_s
+            self._resumes |= dict.fromkeys(stopped, now + self.cooldown_s)
+            news = now >= self._told + self.cooldown_s
             self._told = now if news else self._told
         if news:  # the kind only: a message may hold the URL
-            logger.warning("Redis failed ({kind}); no cached grades for {s} s.", kind=kind, s=self.cooldown_s)
+            what = "cached grades" if "read" in stopped else "grades kept"
+            logger.warning("Redis failed ({kind}); no {what} for {s} s.", kind=kind, what=what, s=self.cooldown_s)
         return kind
 
     def _connected(self) -> Any:

@@ -145,16 +145,26 @@ def collect(texts: Iterable[str]) -> TermCounter:
     return counter
 
 
-def document_text(content: Any, meta: Mapping[str, Any], title_field: str | None) -> str | None:
+def document_parts(content: Any, meta: Mapping[str, Any], title_field: str | None) -> tuple[Any, Any]:
     """
-    Give what is counted of a document: what a grader reads of it.
+    Pick out what is counted of a document: what a grader reads of it.
 
     :param content: Its content.
     :param meta: Its metadata.
     :param title_field: Metadata field with its title, or None.
+    :returns: Content and title as they are, no copies.
+    """
+    return content, meta.get(title_field) if title_field else None
+
+
+def document_text(content: Any, title: Any) -> str | None:
+    """
+    Write what is counted of a document as one text.
+
+    :param content: Its content.
+    :param title: Its title, if it has one.
     :returns: Title and content; None for a document without text.
     """
     if not isinstance(content, str):
         return None
-    title = meta.get(title_field) if title_field else None
     return f"{title}\n{content}" if title else content

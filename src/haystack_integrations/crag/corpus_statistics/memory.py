@@ -7,7 +7,12 @@ from typing import Any, ClassVar, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics, TermCounter, document_text
+from haystack_integrations.crag.corpus_statistics.counting import (
+    CorpusStatistics,
+    TermCounter,
+    document_parts,
+    document_text,
+)
 
 MOST_DOCUMENTS: Final = 100_000
 """Beyond it counting would hold the first question for longer than anyone waits: take a file, or another store."""
@@ -19,7 +24,8 @@ class MemoryStatistics:
     """
     Counts an in-memory store for threads that ask at once.
 
-    A change in the number of documents is seen at once, a document written over another one within 5 seconds.
+    A change in the number of documents is seen at once; a document written over another one, or a title that was
+    changed, within 5 seconds.
 
     :param store: An InMemoryDocumentStore.
     :param title_field: Metadata field with a document's title, or None.
@@ -32,7 +38,7 @@ class MemoryStatistics:
         self._store, self._title_field = store, title_field
         self._lock = Lock()
         self._counter = TermCounter()
-        self._seen: dict[str, Document] = {}
+        self._seen: dict[str, tuple[Any, Any]] = {}
         self._looked = float("-inf")
 
     def known(self, terms: Iterable[str]) -> CorpusStatistics | None:
@@ -53,15 +59,13 @@ class MemoryStatistics:
             return self._counter.statistics("store", terms)
 
     def _bring_up_to_date(self, documents: dict[str, Document]) -> None:
-        # A store never changes a document, it puts another one in its place. What was counted is kept, not copied, so
-        # that it can be taken back.
-        for key, document in self._seen.items():
-            if documents.get(key) is not document and (text := self._text(document)) is not None:
+        # Not the documents are kept: a store changes one in place (`update_by_filter`), and what was counted of it is
+        # to be taken back.
+        found = {key: document_parts(each.content, each.meta, self._title_field) for key, each in documents.items()}
+        for key, parts in self._seen.items():
+            if found.get(key) != parts and (text := document_text(*parts)) is not None:
                 self._counter.remove(text)
-        for key, document in documents.items():
-            if self._seen.get(key) is not document and (text := self._text(document)) is not None:
+        for key, parts in found.items():
+            if self._seen.get(key) != parts and (text := document_text(*parts)) is not None:
                 self._counter.add(text)
-        self._seen = documents
-
-    def _text(self, document: Document) -> str | None:
-        return document_text(document.content, document.meta, self._title_field)
+        self._seen = found

@@ -1,4 +1,4 @@
-"""Statistics of Elasticsearch: one small request for the terms that are not known yet, and none while it fails."""
+"""Statistics of Elasticsearch: one small request for a question with a term not known yet, and none while it fails."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +25,8 @@ _KEPT_S: Final = 600.0
 _MOST_KEPT: Final = 20_000
 # More than a question has; a long text is no reason to keep the server busy.
 _MOST_ASKED: Final = 64
+# An index that grew or shrank by a larger share is another one: what was counted before is forgotten.
+_ALIKE: Final = 0.1
 # A term and the words of the question that became it; and the key of the number of all documents.
 _Asked = tuple[str, ...]
 _ALL: Final[_Asked] = ("",)
@@ -52,6 +54,7 @@ class ServerStatistics:
         self._lock = Lock()
         self._client: Elasticsearch | None = None
         self._told = False
+        self._documents = 0  # in the index when the first of what is kept was counted
         self._kept: TTLCache[_Asked, int] = TTLCache(_MOST_KEPT, _KEPT_S, timer=type(self)._timer)
         self._breaker = Breaker(type(self)._timer, cooldown_s=5.0, max_cooldown_s=300.0)
 
@@ -63,12 +66,12 @@ class ServerStatistics:
         :returns: The statistics; None when the server does not answer in 0.3 seconds or has no documents.
         """
         asked = {term: (term, *those) for term, those in words.items()}
-        counts = self._cached([_ALL, *asked.values()])
-        if len(counts) <= len(asked):  # or one of them, or the number of documents, is missing
-            answer = self._ask([one for one in asked.values() if one not in counts])
-            if answer is None:
-                return None
-            counts.update(answer)
+        known = self._cached([_ALL, *asked.values()])
+        # Where one is missing, or the number of documents, all are counted: in an index that grows, a common word that
+        # was counted earlier would pass for a rare one.
+        counts = known if len(known) > len(asked) else self._ask(list(asked.values()))
+        if counts is None:
+            return None
         frequencies = {term: counts[one] for term, one in asked.items()}
         return CorpusStatistics(counts[_ALL], frequencies, "store") if counts[_ALL] else None
 
@@ -105,6 +108,9 @@ class ServerStatistics:
             ticket.succeeded()
         with self._lock:
             self._told = False
+            if abs(counts[_ALL] - self._documents) > _ALIKE * self._documents:
+                self._kept.clear()
+                self._documents = counts[_ALL]
             if counts[_ALL]:  # an index that is being filled is soon another one
                 self._kept.update(counts)
         return counts

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from haystack_integrations.crag.corpus_statistics.counting import TermCounter, collect, document_text
+from haystack_integrations.crag.corpus_statistics.counting import TermCounter, collect, document_parts, document_text
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
@@ -33,7 +33,7 @@ def count_store(store: Any, *, title_field: str | None = "title") -> TermCounter
     profile = profile_of(store)
     is_server = profile is not None and profile.name == "elasticsearch"
     fields = _of_server(store, title_field) if is_server else _of_store(store)
-    texts = (document_text(content, meta, title_field) for content, meta in fields)
+    texts = (document_text(*document_parts(content, meta, title_field)) for content, meta in fields)
     return collect(text for text in texts if text is not None)
 
 

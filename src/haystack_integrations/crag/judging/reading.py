@@ -21,7 +21,9 @@ from haystack_integrations.crag.text import sentences, surface_words, terms
 Vectors = NDArray[np.float32]
 
 MOST_READINGS: Final = 2_000
-"""Texts whose reading is kept in a process: about 20 kB each for 200 words, most of it sentence vectors."""
+"""Texts whose reading is kept in a process: about 20 kB each for 200 words, most of it sentence vectors. A longer one
+counts for several."""
+_SENTENCES, _TERMS = 25, 250  # of one that counts once, at most
 
 BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
@@ -96,13 +98,13 @@ class Reader:
     Reads texts, and remembers the last ones. Safe to share between threads.
 
     :param encoder: Static embeddings.
-    :param most: Readings to remember.
+    :param most: Readings to remember, of texts of about 200 words.
     """
 
     def __init__(self, encoder: Encoder, most: int = MOST_READINGS) -> None:
         """Start with nothing read."""
         self.encoder = encoder
-        self._known: LRUCache[tuple[str, str], Reading] = LRUCache(most)
+        self._known: LRUCache[tuple[str, str], Reading] = LRUCache(most, lambda reading: min(most, _size(reading)))
         self._lock = Lock()
 
     def read(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
@@ -134,10 +136,15 @@ class Reader:
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])
         readings, first = [], len(plain)
         for number, ((title, _), parts) in enumerate(zip(plain, cut, strict=True)):
-            own = vectors[first : first + len(parts)]
+            # Copies: a part of the array would keep all of it, for as long as one of these texts is remembered.
+            own = vectors[first : first + len(parts)].copy()
             first += len(parts)
-            readings.append(_reading(title, parts, vectors[number], own))
+            readings.append(_reading(title, parts, vectors[number].copy(), own))
         return readings
+
+
+def _size(reading: Reading) -> int:
+    return 1 + max(len(reading.starts) // _SENTENCES, reading.length // _TERMS)
 
 
 def _sentences(content: str) -> list[str]:
