@@ -124,7 +124,7 @@ def check_record(record: Mapping[str, Any], documents: Sequence[Document], came:
     web = [document for document in documents if document.meta.get("crag", {}).get("origin") == "web"]
     assert record["web_used"] == bool(web)
     if web:
-        assert coverage["web"] not in ("off", "skipped")
+        assert coverage["web"] == "ok"
 
 
 @component

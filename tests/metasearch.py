@@ -20,12 +20,14 @@ class Metasearch:
     """
     The server's script and its memory; set `results`, `status` and `delay` at any time.
 
-    Where `allowed` is cleared, a search waits for it: something else must happen first.
+    Where `allowed` is cleared, a search waits for it: something else must happen first. From the search
+    number `fails_from` on, all fail.
     """
 
     def __init__(self, server: HTTPServer) -> None:
         self.results: list[dict[str, str]] = []
         self.status = 200
+        self.fails_from: int | None = None
         self.delay = 0.0
         self.begun, self.allowed = Event(), Event()  # a search has come; it may be answered
         self.allowed.set()
@@ -44,8 +46,9 @@ class Metasearch:
         self.begun.set()
         time.sleep(self.delay)
         self.allowed.wait(_PATIENCE)
-        if self.status != 200:
-            return Response("<html>scripted</html>", self.status, content_type="text/html")
+        status = 500 if self.fails_from and len(self.queries) >= self.fails_from else self.status
+        if status != 200:
+            return Response("<html>scripted</html>", status, content_type="text/html")
         body = {"query": request.values["q"], "results": self.results, "unresponsive_engines": [], "answers": []}
         return Response(json.dumps(body), content_type="application/json")
 

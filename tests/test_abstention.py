@@ -51,6 +51,7 @@ def test_it_says_what_was_looked_for_found_and_missing() -> None:
         "found": {"documents": 2, "best": {"id": documents[0].id, "name": "The Gjøa", "score": 0.21}},
         "missing": {"words": ["canoe", "paddle"], "searched": 2, "complete": True},
         "searched": "ok",
+        "web": "off",
     }
 
 

@@ -294,6 +294,17 @@ def test_without_budget_no_model_is_asked(mode: Any, limit: str, values: dict[st
     assert result["report"]["fallback"] == limit
 
 
+@BOTH
+def test_for_a_web_that_may_not_be_asked_no_model_writes_a_query(asynchronous: bool) -> None:
+    """It would be paid for and never sent; the rules name what would have been searched for."""
+    asked: list[Any] = []
+    generator = scripted(lambda messages: str(asked.append(messages)))
+    state = judged(action="web", web="skipped")
+    result = expand(QueryExpander(mode="web", chat_generator=generator), state, asynchronous=asynchronous)
+    assert (asked, result["report"]["source"], result["report"]["fallback"]) == ([], "rules", None)
+    assert result["state"].usage == state.usage
+
+
 def test_a_fallback_shows_on_the_span_and_no_text_does(exporter: Any) -> None:
     """Kind of failure, numbers and names; queries only where content is traced."""
     expand(QueryExpander(mode="llm", chat_generator=Broken(RuntimeError(CANARY))), judged())  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused
+from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
@@ -97,6 +98,16 @@ def test_json_holds_answer_evidence_record_and_failures(docs: Path) -> None:
     assert first["sentences"][0]["text"].startswith("Emperor penguins live")
     for item in outcome["evidence"]:
         assert all(item["text"][one["start"] : one["end"]] == one["text"] for one in item["sentences"])
+
+
+def test_evidence_from_the_web_is_told_apart(docs: Path, metasearch: Metasearch) -> None:
+    """By its origin, and in words behind its address: the source of a file may be an address, too."""
+    metasearch.finds(["A refund is paid within 30 days of the return, to the account that paid."])
+    command = ("ask", "When is a refund paid?", "--docs", docs, "--pipeline", "heuristic_rag")
+    shown = in_process(*command, CRAG_SEARXNG_URL=metasearch.url).stdout
+    assert re.search(r"https://example0\.org/ .*from the web", shown), shown
+    told = json.loads(in_process(*command, "--json", CRAG_SEARXNG_URL=metasearch.url).stdout)
+    assert [item["origin"] for item in told["evidence"]] == ["web"]
 
 
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b1A\r\x08\u202e"

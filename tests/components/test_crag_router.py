@@ -484,7 +484,7 @@ def test_a_web_that_answered_nothing_leaves_nothing_to_answer_from() -> None:
 
 @pytest.mark.parametrize(("status", "rule"), [("empty", "web_empty"), ("denied", "web_denied"), ("ok", "nothing_new")])
 def test_a_web_that_brings_nothing_new_makes_what_was_refined_no_better(status: Any, rule: str) -> None:
-    """Its best part alone would pass for correct. A second search that finds nothing leaves the status of the first."""
+    """Its best part alone would pass for correct. `ok`: it found what was there already."""
     router = CragRouter(aggregate="min", on_ambiguous="web_and_refine", max_iterations=4)
     good, weak = docs(0.9), docs(0.5, tag="weak ")
     first = router.run(query=QUESTION, documents=[*good, *weak])["state"]

@@ -1,5 +1,9 @@
 """RecordBuilder: one record for the whole run."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
 from haystack.dataclasses import ChatMessage
 from makers import graded
 
@@ -43,6 +47,35 @@ def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
     assert kinds == ["keep", "discard", "refine", "keep", "keep"]
     assert [entry["source"] for entry in record["kept"]] == ["0.md", "0.md"]
     assert [entry["reason"] for entry in record["discarded"]] == ["below_filter"]
+
+
+@pytest.mark.parametrize(
+    ("webs", "told"),
+    [
+        (["ok", "failed"], "ok"),
+        (["ok", "cooldown"], "ok"),
+        (["ok", "skipped"], "ok"),
+        (["ok", "empty"], "ok"),
+        (["failed"], "failed"),
+        (["skipped"], "skipped"),
+    ],
+    ids=str,
+)
+def test_the_record_tells_the_best_that_became_of_the_web(webs: list[Any], told: str) -> None:
+    """In words, too. What failed besides is a reason, and each decision tells of its own search."""
+    router = CragRouter(on_incorrect="web", on_limit="abstain", max_iterations=3)
+    state = router.run(query=QUESTION, documents=[graded("first", 0.1, QUESTION)])["state"]
+    for web in webs:
+        documents = [graded("page", 0.1, QUESTION)] if web == "ok" else []
+        result = router.run(query=QUESTION, documents=documents, state=replace(state, web=web))
+        state = result["state"]
+    record = RecordBuilder().run(outcome=state)["crag"]
+    assert record["coverage"]["web"] == record["abstention"]["web"] == told
+    assert ("The web was searched, too." in result["abstain"]) is (told == "ok")
+    assert [decision["coverage"]["web"] for decision in record["trail"]] == ["off", *webs]
+    reasons = [reason for reason in record["coverage"]["reasons"] if reason.startswith("web")]
+    assert reasons == [f"web_{web}" for web in webs if web in ("failed", "cooldown")]
+    assert record["corrected"] is (told == "ok")
 
 
 def test_a_run_without_correction_says_none() -> None:

@@ -20,6 +20,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
 from haystack_integrations.crag.searxng import MAX_BYTES
 
@@ -175,6 +176,12 @@ class TestSearxItself:
         error = failure(ask, SearXNGWebSearch(url=searx_url, language="zz-top-1"))
         assert error.kind == "http_400"
         assert 'Invalid value "zz-top-1"' in str(error)
+
+    def test_a_question_of_signs_only_leaves_the_server_to_others(self, searx_url: str) -> None:
+        """Without its orders nothing is left of it, and searx refuses an empty query: that is no fault of searx."""
+        fallback = WebFallback(SearXNGWebSearch(url=searx_url, engines=["local"]))
+        assert fallback.run(query="???")["status"] == "failed"
+        assert fallback.run(query="novels")["status"] == "ok"
 
     def test_an_engine_that_it_does_not_know_is_an_error(self, searx_url: str, ask: Door) -> None:
         """The server asks its default engines instead, which may be those that were to be avoided."""
@@ -482,6 +489,20 @@ class TestFailures:
         searxng.expect_request("/search").respond_with_handler(endless)
         assert failure(ask, at(searxng)).kind == "too_large"
         assert MAX_BYTES <= sent < 30 * 1024 * 1024  # what the buffers of the sockets hold is sent all the same
+
+    @pytest.mark.parametrize("flooded", ["results", "unresponsive_engines"])
+    def test_a_reply_full_of_small_entries_costs_little(self, flooded: str, searxng: HTTPServer, ask: Door) -> None:
+        """Of 2 MiB, what is looked at is what can be used: an event loop waits for it."""
+        entry = {"results": '{"url":"http://a.b","title":"x"}', "unresponsive_engines": '["a","b"]'}[flooded]
+        body = f'{{"results":[],"{flooded}":[{",".join([entry] * ((MAX_BYTES - 100) // (len(entry) + 1)))}]}}'
+        searxng.expect_request("/search").respond_with_data(body)
+        search = at(searxng, timeout=20.0)
+        started = time.process_time()
+        if flooded == "results":
+            assert len(ask(search)["documents"]) == 10
+        else:
+            assert failure(ask, search).kind == "engines_failed"
+        assert time.process_time() - started < 1.0
 
     def test_a_compressed_body_is_not_inflated(self, searxng: HTTPServer, ask: Door) -> None:
         """None was asked for, and a small one may be huge inside."""

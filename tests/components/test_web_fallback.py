@@ -7,22 +7,26 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import ddgs.engines.mojeek
 import pytest
 import tavily
 from haystack import Document, Pipeline
 from haystack.utils import Secret
+from makers import scripted
 from web_server import RESULTS, HttpxSearch, Reply, RequestsSearch, WebServer, web_server
 
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
 from haystack_integrations.components.websearch.tavily import TavilyWebSearch
 from haystack_integrations.crag.budget import Budget, Usage
+from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.text import words
 from haystack_integrations.crag.web import life_cycle, pages
 from haystack_integrations.crag.web.life_cycle import stored
 
@@ -220,6 +224,7 @@ def test_searches_without_a_form_of_their_own_survive_yaml(several: bool) -> Non
         ({"query_cooldown_s": -1}, "query_cooldown_s"),
         ({"redact": ["("]}, "redact"),
         ({"allow_domains": ["not a domain"]}, "domain"),
+        ({"allow_domains": []}, "allow_domains is empty, which lets in nothing; None lets in all"),
     ],
 )
 def test_unusable_settings_are_named_at_once(settings: dict[str, Any], said: str) -> None:
@@ -481,20 +486,70 @@ def test_pages_are_read_in_the_time_that_is_left_and_snippets_are_used_where_tha
 
 
 @BOTH
-def test_a_search_that_took_place_stays_on_record(asynchronous: bool, web: WebServer) -> None:
-    """A later pass without time or leave to search does not deny it."""
-    state = CragState.start(QUERY, web="ok", budget=Budget(seconds=0.001), started=0.0)
-    result = ask(fallback(web), asynchronous=asynchronous, state=state)
-    assert (result["status"], result["state"].web) == ("skipped", "ok")
+@pytest.mark.parametrize("before", ["off", "ok", "failed", "empty"])
+@pytest.mark.parametrize(
+    ("reply", "seconds", "after"),
+    [
+        ({}, 60, "ok"),
+        ({"body": {"results": []}}, 60, "empty"),
+        ({"status": 500}, 60, "failed"),
+        ({}, 0.001, "skipped"),
+    ],
+)
+def test_the_state_tells_of_the_last_search_only(
+    reply: dict[str, Any], seconds: float, after: str, before: Any, asynchronous: bool, web: WebServer
+) -> None:
+    """It is what the coming pass is judged by. What became of earlier ones stands in the trail."""
+    web.always(**reply)
+    started = time.monotonic() - 1
+    state = CragState.start(QUERY, web=before, budget=Budget(seconds=max(seconds, 0.001)), started=started)
+    result = ask(fallback(web, max_retries=0), asynchronous=asynchronous, state=state)
+    assert (result["status"], result["state"].web) == (after, after)
 
 
 @BOTH
-@pytest.mark.parametrize(("before", "after"), [("ok", "ok"), ("failed", "empty"), ("off", "empty")])
-def test_a_search_that_found_nothing_denies_none_that_found_something_and_ends_a_failure(
-    before: Any, after: str, asynchronous: bool, web: WebServer
+@pytest.mark.parametrize("written", [None, "Jane Doe example refund", "jane-doe refund 4711"], ids=str)
+def test_what_is_cut_from_the_question_does_not_leave_in_a_rewriters_words(
+    written: str | None, asynchronous: bool, web: WebServer
 ) -> None:
-    """`failed` would say that the web was down in a run that it has answered in the end."""
-    web.always(body={"results": []})
-    state = CragState.start(QUERY, web=before)
-    result = ask(fallback(web), asynchronous=asynchronous, state=state)
-    assert (result["status"], result["state"].web) == ("empty", after)
+    """An expression knows an address by its form, and keywords have none; the rest of the question is searched for."""
+    question = "Did jane.doe@example.com get a refund for order 4711-0815?"
+    rewriter = QueryExpander(mode="web", chat_generator=None if written is None else scripted(written))
+    sent = rewriter.run(state=CragState.start(question))
+    part = fallback(web, redact=[r"\S+@\S+", r"\d{4}-\d{4}"])
+    assert ask(part, sent["query"], asynchronous=asynchronous, state=sent["state"])["status"] == "ok"
+    assert "refund" in query_of(web)
+    assert not {"jane", "doe", "example", "4711", "0815"} & set(words(query_of(web)))
+
+
+@pytest.mark.parametrize(
+    ("query", "expression", "left"),
+    [
+        ("refund to 4111\n1111  1111\u200b 1111", r"\d{4} \d{4} \d{4} \d{4}", "refund to"),
+        ("refund to jane@exam\u00adple.org", r"\S+@\w+\.org\b", "refund to"),
+        ("Name: Jane Doe\nWhen is a refund paid?", r"(?m)^Name:.*$", "When is a refund paid?"),
+    ],
+    ids=["lines", "invisible", "by lines"],
+)
+def test_an_expression_sees_the_query_as_it_came_and_as_it_is_sent(
+    query: str, expression: str, left: str, web: WebServer
+) -> None:
+    """On one line, and without what nobody sees: else what is sent would hold what was to be cut."""
+    assert ask(fallback(web, redact=[expression]), query)["status"] == "ok"
+    assert query_of(web) == left
+
+
+@BOTH
+@pytest.mark.parametrize("letters", ["seal ", "海", "a"], ids=["words", "no spaces", "one word"])
+def test_a_question_that_is_too_long_for_a_search_engine_is_cut(
+    letters: str, asynchronous: bool, web: WebServer
+) -> None:
+    """Between two words, if it has any: engines refuse what has more than some hundred characters."""
+    assert ask(fallback(web), (letters * 4_000)[:4_000], asynchronous=asynchronous)["status"] == "ok"
+    assert 290 < len(query_of(web)) <= 300
+    assert not query_of(web).replace(letters.strip(), "").strip()
+
+
+def query_of(web: WebServer) -> str:
+    """What the server was asked last."""
+    return parse_qs(urlsplit(web.requests[-1].split()[1].decode()).query)["q"][0]

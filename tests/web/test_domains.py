@@ -115,10 +115,11 @@ def test_an_address_is_written_without_what_deceives() -> None:
         "https://EXAMPLE.com./a/",
         "https://example.com:443/a?utm_source=x&fbclid=1#top",
         "http://user@example.com:80/%61?gclid=2&UTM_medium=y",
+        "https://www.example.com/a",
     ],
 )
 def test_the_same_page_has_one_canonical_address(url: str) -> None:
-    """Scheme, default port, tracking, fragment and last slash do not count."""
+    """Scheme, `www.`, default port, tracking, fragment and last slash do not count."""
     assert canonical_url(url) == "//example.com/a"
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 import requests
 from haystack import Document
-from web_server import HttpxSearch, RequestsSearch, WebServer, web_server
+from web_server import HttpxSearch, Reply, RequestsSearch, WebServer, web_server
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError
 from haystack_integrations.crag.web.outcome import Outcome
@@ -120,6 +120,23 @@ def test_every_fault_is_a_kind_and_a_cool_down_and_never_an_exception(
     clock.now += 25 if cooldown == 100 else 1  # a date has whole seconds, and time passes while it is read
     one.always()
     assert search(chain, asynchronous=asynchronous).status == "ok"
+
+
+@BOTH
+@CLIENTS
+@pytest.mark.parametrize("status", [400, 413, 414, 422])
+def test_a_provider_that_refuses_one_query_is_asked_the_next_one(
+    status: int, client: Any, asynchronous: bool, one: WebServer
+) -> None:
+    """Else whoever asks what it does not take would switch the web off for all. It is not asked that again."""
+    one.reply = lambda number: Reply(status=status) if number == 1 else Reply()
+    chain = WebSearchChain([client(one.url)])
+    refused = search(chain, "???", asynchronous=asynchronous)
+    assert (refused.status, failures(refused), one.calls) == ("failed", [f"http_{status}"], 1)
+    assert chain.providers[0].breaker.state == "closed"
+    assert search(chain, asynchronous=asynchronous).status == "ok"
+    assert search(chain, "???", asynchronous=asynchronous).status == "cooldown"
+    assert one.calls == 2
 
 
 @BOTH

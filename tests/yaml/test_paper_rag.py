@@ -20,7 +20,9 @@ TEXTS = {
 REWRITTEN = "Henry Feilden occupation"
 
 
-def run(store: Any, scores: dict[str, float], *, asynchronous: bool, **parts: Any) -> dict[str, Any]:
+def run(
+    store: Any, scores: dict[str, float], *, asynchronous: bool, inputs: Any = None, **parts: Any
+) -> dict[str, Any]:
     """Run with a scorer that knows each text, and a model that rewrites and answers."""
 
     def score(text: str) -> float:
@@ -31,7 +33,7 @@ def run(store: Any, scores: dict[str, float], *, asynchronous: bool, **parts: An
 
     grader = BatchRelevanceGrader(grading_by(score))
     rag = load("paper_rag", store=store, grader=grader, generator=scripted(reply), **parts)
-    return run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+    return run_by_door(rag, asynchronous=asynchronous, query=QUESTION, **(inputs or {}))
 
 
 def texts(result: dict[str, Any]) -> list[str]:
@@ -110,6 +112,32 @@ def test_a_web_that_fails_leaves_the_best_that_was_found(
     result = run(store, {"good": 0.2, "near": 0.1, "far": 0.0}, asynchronous=asynchronous)
     assert texts(result)
     assert result["crag"]["coverage"]["web"] == "failed"
+
+
+@BOTH
+def test_a_web_that_fails_in_a_later_pass_denies_no_search_that_found_something(
+    store: Any, asynchronous: bool, metasearch: Metasearch
+) -> None:
+    """The record of a run with evidence from the web says that the web answered, and what failed after that."""
+    metasearch.finds(["Henry Feilden sat in Parliament."])
+    metasearch.fails_from = 2
+    scores = {"good": 0.5, "near": 0.1, "far": 0.0}
+    room = {"budget": {"llm_calls": 9}}
+    result = run(store, scores, asynchronous=asynchronous, router={"max_iterations": 3, "upper": 0.95}, inputs=room)
+    record = result["crag"]
+    assert [decision["coverage"]["web"] for decision in record["trail"]] == ["off", "ok", "failed"]
+    assert (record["coverage"]["web"], record["web_used"]) == ("ok", True)
+    assert "web_failed" in record["coverage"]["reasons"]
+
+
+@BOTH
+def test_a_run_without_the_web_asks_neither_it_nor_a_model_for_its_words(
+    store: Any, asynchronous: bool, metasearch: Metasearch
+) -> None:
+    """One call to grade, one to answer."""
+    scores = {"good": 0.5, "near": 0.1, "far": 0.0}
+    record = run(store, scores, asynchronous=asynchronous, inputs={"web": False})["crag"]
+    assert (metasearch.queries, record["coverage"]["web"], record["llm_calls"]) == ([], "skipped", 2)
 
 
 def test_any_scorer_will_do(store: Any, metasearch: Metasearch) -> None:

@@ -57,6 +57,7 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
     :returns: `looked_for`: each query with the `strategies` it went to. `found`: how many `documents` were seen in all
         passes, and the `best` judged one (`id`, `name`, `score`), or None. `missing`: the question's `words` that
         stand in none of the documents `searched` for them, which are all that were seen where `complete` is true.
+        `web`: the best that became of it.
     """
     strategies: dict[str, list[str]] = {}
     for tried in known.queries:
@@ -71,6 +72,7 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
             "searched": len(at_hand),
             "complete": seen <= {document.id for document in at_hand},
         },
+        "web": known.web_at_best(),
     }
 
 
@@ -156,7 +158,7 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
             yield f"The search by {name} {how}{why}."
     if failed := decision["coverage"]["failed"]:
         yield f"{failed} could not be judged and may answer after all."
-    yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["coverage"]["web"])) if text)
+    yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["abstention"]["web"])) if text)
 
 
 def _gap(words: Sequence[str], searched: int, *, complete: bool, has_words: bool) -> str:

@@ -15,7 +15,7 @@ import yaml
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, one_line
+from haystack_integrations.crag.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, bounded, one_line
 from haystack_integrations.crag.text import STOP_WORDS, UNSPACED, terms, words
 
 _FEEDBACK_WORDS: Final = 3
@@ -148,11 +148,7 @@ def web_form(text: str) -> str:
     """
     text = one_line(text)
     few = len(text.split()) <= MAX_WEB_WORDS and len(text) <= MAX_QUERY_CHARACTERS
-    form = text if few else keywords(text, MAX_WEB_WORDS) or " ".join(text.split()[:MAX_WEB_WORDS])
-    if len(form) <= MAX_QUERY_CHARACTERS:
-        return form
-    # Whole words as far as they go; a single one that is too long is cut.
-    return form[: MAX_QUERY_CHARACTERS + 1].rpartition(" ")[0] or form[:MAX_QUERY_CHARACTERS]
+    return bounded(text if few else keywords(text, MAX_WEB_WORDS) or " ".join(text.split()[:MAX_WEB_WORDS]))
 
 
 def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:

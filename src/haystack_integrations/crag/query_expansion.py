@@ -62,7 +62,8 @@ class Expansion:
 
     def _messages(self) -> list[ChatMessage] | None:
         """Write what a model is to be asked; None when there is none, no need or no budget for it."""
-        if self.options.prompt is None or self._same_words():
+        never_sent = self.name == WEB and self.state.web == "skipped"
+        if self.options.prompt is None or self._same_words() or never_sent:
             return None
         messages = self.options.prompt.messages(self.state)
         self._estimate = sum(count_tokens(message.text or "") for message in messages)

@@ -5,7 +5,8 @@ from typing import Final
 from unicodedata import category, normalize
 
 MAX_QUERY_CHARACTERS: Final = 300
-"""Longest query that a model may write; a longer one is an essay, or a document that was copied."""
+"""Longest query that a model may write, since a longer one is an essay, or a document that was copied; and that a
+search engine is sent: some take no more than 400."""
 
 MAX_WEB_WORDS: Final = 9
 """Most words that a search engine is sent."""
@@ -88,6 +89,18 @@ def _unquoted(text: str) -> str:
     if closing and len(text) > 1 and text[-1] == closing and closing not in inner and text[0] not in inner:
         return inner.strip()
     return text
+
+
+def bounded(text: str) -> str:
+    """
+    Cut a query that is too long to be sent.
+
+    :param text: A query on one line.
+    :returns: Whole words as far as they go; of a single word that is too long its beginning.
+    """
+    if len(text) <= MAX_QUERY_CHARACTERS:
+        return text
+    return text[: MAX_QUERY_CHARACTERS + 1].rpartition(" ")[0] or text[:MAX_QUERY_CHARACTERS]
 
 
 def usable(text: str) -> bool:

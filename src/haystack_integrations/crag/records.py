@@ -206,6 +206,7 @@ def _coverage(state: CragState) -> dict[str, Any]:
     return {
         **passes[-1],
         **summed,
+        "web": state.web_at_best(),
         "approved": sum(one["approved"] for one in passes),
         "deadline_hit": any(one["deadline_hit"] for one in passes),
         "degraded": any(one["degraded"] for one in passes),

@@ -141,7 +141,6 @@ def _unchanged(judgement: Judgement, known: CragState) -> Judgement:
     """
     last = known.trail[-1]
     least = last["thresholds"].get("correct_from")
-    # One that answered earlier in the run, and now with nothing or the same, counts as answered.
     rule = "nothing_new" if known.web == "ok" else f"web_{known.web}"
     return replace(judgement, verdict=last["verdict"], score=last["score"], rule=rule, correct_from=least)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 URL_SETTING: Final = "CRAG_SEARXNG_URL"
 MAX_BYTES: Final = 2 * 1024 * 1024
+_MOST_ENGINES: Final = 20
 _FORMATS: Final = "set `search.formats: [html, json]` in SearXNG's settings.yml"
 _WAYS_OUT: Final = {
     401: f"put user name and password into {URL_SETTING} (https://user:password@host)",
@@ -123,14 +125,15 @@ class Reply:
             msg = f"sent JSON without a list `results` (HTTP {self.status}); is url the address of a SearXNG?"
             raise self._server.error(msg, "not_searxng")
         # For each engine that failed, a list: its name and the cause.
-        causes = (": ".join(map(str, _list(one) or [one])) for one in _list(reply.get("unresponsive_engines")))
+        unresponsive = _list(reply.get("unresponsive_engines"))[:_MOST_ENGINES]
+        causes = (": ".join(map(str, _list(one) or [one])) for one in unresponsive)
         failed = "; ".join(_masked(cause, query) for cause in causes)[:300]
         if failed and not results:
             msg = f"found nothing because engines failed ({failed}); see its /stats page, or set other `engines`"
             raise self._server.error(msg, "engines_failed")
         if failed:
             logger.info("SearXNG found results, but engines failed: {failed}", failed=failed)
-        documents = list(filter(None, map(_document, results)))[:top_k]
+        documents = list(islice(filter(None, map(_document, results)), top_k))
         asked = {name for document in documents for name in document.meta["engines"]}
         if engines and asked and asked.isdisjoint(engines):
             others = _masked(", ".join(sorted(asked)), query)

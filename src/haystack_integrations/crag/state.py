@@ -11,7 +11,7 @@ from haystack import Document
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.fusion import content_key
 from haystack_integrations.crag.grades import Grade, grade_of, is_refined, question_id
-from haystack_integrations.crag.vocabulary import Mode, WebStatus
+from haystack_integrations.crag.vocabulary import WEB_STATUSES, Mode, WebStatus
 
 _TEXT: Final = "text"
 _OTHERS: Final = "others"
@@ -40,7 +40,7 @@ class CragState:
     :param seen: Ids of all documents ever retrieved in this run.
     :param grades: Grades given in this run, by document id, so that nothing is graded twice; each with `text`, a digest
         of what was graded, and `others`, grades of other texts of that id by digest: two stores may count from one.
-    :param web: What became of the web so far.
+    :param web: What became of the last search of the web.
     :param evidence: The documents the run ended with.
     :param trail: All decisions so far, in order.
     """
@@ -119,6 +119,11 @@ class CragState:
     def seconds_left(self) -> float | None:
         """Tell how many seconds of the budget remain (never below 0), or None without a limit."""
         return None if self.budget.seconds is None else max(0.0, self.budget.seconds - self.seconds())
+
+    def web_at_best(self) -> WebStatus:
+        """Tell the best that became of the web in this run: a search that failed does not deny one that answered."""
+        known = {self.web, *(decision["coverage"]["web"] for decision in self.trail)}
+        return next(status for status in WEB_STATUSES if status in known)
 
     def spend(self, usage: Usage) -> "CragState":
         """

@@ -24,9 +24,10 @@ OnLimit = Literal["generate", "generate_relevant", "abstain"]
 Mode = Literal["enforce", "observe", "off"]
 """`enforce` acts on decisions; `observe` decides and traces, but passes evidence on unchanged; `off` does neither."""
 
-WebStatus = Literal["off", "skipped", "ok", "empty", "failed", "cooldown", "denied"]
-"""What became of the web in a run: not asked (`off`), not needed or not allowed here (`skipped`), answered, answered
-with nothing, failed, left alone after a failure, or all results on domains that are not allowed (`denied`)."""
+WebStatus = Literal["ok", "denied", "empty", "failed", "cooldown", "skipped", "off"]
+"""What became of the web, from best to worst: it answered; all results were on domains that are not allowed (`denied`);
+it answered with nothing, failed, was left alone after a failure, was not allowed or not set up (`skipped`), or was not
+to be asked (`off`)."""
 
 AnswerStatus = Literal["none", "written", "declined", "failed"]
 """What became of an answer: no model was asked for one, it was written, the model said that the evidence does not
@@ -35,6 +36,7 @@ answer, or the model failed or had no evidence to write from."""
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 ON_LIMIT: Final[tuple[str, ...]] = get_args(OnLimit)
+WEB_STATUSES: Final[tuple[WebStatus, ...]] = get_args(WebStatus)
 MODES: Final[tuple[str, ...]] = get_args(Mode)
 MODE_OFF: Final = "mode_off"
 """The rule of a run in which nothing is judged."""

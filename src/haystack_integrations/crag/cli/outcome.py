@@ -69,8 +69,9 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
 
     :param question: The question.
     :param documents: The evidence.
-    :returns: For each document `{"number", "id", "source", "score", "status", "reason", "text", "sentences"}`; number
-        is what an answer cites, and each sentence is `{"text", "start", "end", "score"}` with offsets into the text.
+    :returns: For each document `{"number", "id", "source", "origin", "score", "status", "reason", "text",
+        "sentences"}`; number is what an answer cites, origin `index` or `web`, and each sentence is `{"text", "start",
+        "end", "score"}` with offsets into the text.
     """
     from haystack_integrations.crag.components.evidence_prompt_builder import source_of
     from haystack_integrations.crag.components.strip_refiner import StripRefiner
@@ -85,6 +86,7 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
         strips = crag_meta(refined[0]).get("strips", []) if refined else []
         sentences = [{"text": text[one["start"] : one["end"]], **one} for one in strips]
         entry: dict[str, Any] = {"number": number, "id": document.id, "source": source_of(document)}
+        entry["origin"] = str(crag_meta(document).get("origin", "index"))
         entry.update({key: getattr(grade, key, None) for key in ("score", "status", "reason")})
         found.append({**entry, "text": text, "sentences": sentences})
     return found

@@ -9,7 +9,7 @@ from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.telemetry import trace
 from haystack_integrations.crag.web.asking import Asking
-from haystack_integrations.crag.web.domains import checked_rules
+from haystack_integrations.crag.web.domains import checked_lists
 from haystack_integrations.crag.web.life_cycle import WebBacked, check_not_negative, listed
 from haystack_integrations.crag.web.outcome import Outcome
 from haystack_integrations.crag.web.queries import outgoing, patterns
@@ -84,7 +84,7 @@ class WebFallback(WebBacked):
         self.redact, self.read_pages, self.enabled = redact, read_pages, enabled
         check_positive({"max_results": max_results, "timeout_s": timeout_s})
         check_not_negative(max_retries=max_retries, hedge_after_s=hedge_after_s, query_cooldown_s=query_cooldown_s)
-        checked_rules([*(allow_domains or ()), *(deny_domains or ())])
+        checked_lists(allow_domains, deny_domains)
         self._cut = patterns(redact)
         self._chain = WebSearchChain(
             listed(websearch),
@@ -146,5 +146,6 @@ class WebFallback(WebBacked):
 
     def _asking(self, query: str | None, state: CragState | None, enabled: bool | None) -> Asking:
         """Open one run's question; all that this run knows is in it, nothing on self."""
-        asked = query or (state.query if state is not None else "")
-        return Asking.of(self, outgoing(asked, self._cut), state, wanted=self.enabled if enabled is None else enabled)
+        question = "" if state is None else state.query
+        sent = outgoing(query or question, self._cut, question)
+        return Asking.of(self, sent, state, wanted=self.enabled if enabled is None else enabled)

@@ -7,6 +7,8 @@ from typing import Final
 from haystack_integrations.crag.web.fetching import give_up
 
 _NAMED: Final = re.compile(rb"charset\s*+=\s*+[\"']?([a-z0-9_.:-]{1,40})")
+# Scripts, links and forms on a page have character sets of their own.
+_META: Final = re.compile(rb"<meta\b[^>]*+", re.IGNORECASE)
 _SEARCHED: Final = 2_048
 _MARKS: Final = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
 # Two western letters beyond ASCII side by side are common, three are not; words of other scripts are such runs.
@@ -80,7 +82,8 @@ def decoded(body: bytes, kind: str) -> str:
 
 
 def _said(body: bytes, kind: str) -> str:
-    server, page = (_codec(words) for words in (kind.encode("latin-1", "replace"), body[:_SEARCHED]))
+    page_says = b" ".join(_META.findall(body[:_SEARCHED]))
+    server, page = (_codec(words) for words in (kind.encode("latin-1", "replace"), page_says))
     # A page whose bytes say so in ASCII is no UTF-16.
     return server or ("utf-8" if page.startswith("utf-16") else page) or "utf-8"
 

@@ -129,7 +129,7 @@ def canonical_url(url: object) -> str | None:
     """
     Bring an address into the form that tells whether two results are the same page.
 
-    Without scheme, tracking parameters, order of parameters and a slash at the end.
+    Without scheme, `www.`, tracking parameters, order of parameters and a slash at the end.
 
     :param url: Any address.
     :returns: A key for comparison (not for fetching), or None for all but http and https.
@@ -139,12 +139,26 @@ def canonical_url(url: object) -> str | None:
         return None
     path, _, query = _QUOTED.sub(_normal_quote, parsed.target).partition("?")
     kept = sorted(part for part in query.split("&") if part and not _TRACKING.fullmatch(part))
-    return f"//{parsed.authority}{path.rstrip('/')}" + (f"?{'&'.join(kept)}" if kept else "")
+    return f"//{parsed.authority.removeprefix('www.')}{path.rstrip('/')}" + (f"?{'&'.join(kept)}" if kept else "")
 
 
 def _normal_quote(quoted: re.Match[str]) -> str:
     character = chr(int(quoted[1], 16))
     return character if _UNRESERVED.fullmatch(character) else quoted[0].upper()
+
+
+def checked_lists(allow: Sequence[str] | None, deny: Sequence[str] | None) -> None:
+    """
+    Refuse lists of domains that cannot be meant.
+
+    :param allow: Domains that alone are let in; None lets in all.
+    :param deny: Domains that are not, or None.
+    :raises ConfigurationError: For a rule that is no domain, and for an empty list of what is let in.
+    """
+    if allow is not None and not allow:
+        msg = "allow_domains is empty, which lets in nothing; None lets in all. Name a domain, or leave it out."
+        raise ConfigurationError(msg)
+    checked_rules([*(allow or ()), *(deny or ())])
 
 
 def checked_rules(rules: Sequence[str]) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ MARKUP: Final = frozenset({"text/html", "application/xhtml+xml"})
 _MOST_REDIRECTS: Final = 3
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _OK: Final = 200
+# Each part of a body costs the event loop time, and there may be one for each byte.
+_MOST_PARTS: Final = 4_096
 # Not compressed: a few bytes can become gigabytes, and few servers insist. No cookie, no address of where we were.
 _HEADERS: Final = (
     ("Accept", "text/html, text/*;q=0.8"),
@@ -153,7 +155,8 @@ async def _get(pool: httpcore.AsyncConnectionPool, url: WebUrl, most: int) -> tu
     timeout = dict.fromkeys(("connect", "read", "write", "pool"), PAGE_SECONDS)
     headers = [("Host", url.authority), *_HEADERS]
     async with pool.stream("GET", target, headers=headers, extensions={"timeout": timeout}) as response:
-        given = {name.lower(): value.decode("latin-1") for name, value in response.headers}
+        # A server may write an address as it is, in UTF-8.
+        given = {name.lower(): value.decode(errors="replace") for name, value in response.headers}
         if response.status in _REDIRECTS and b"location" in given:
             return given[b"location"], "", b""
         kind = given.get(b"content-type", "")
@@ -164,10 +167,10 @@ async def _get(pool: httpcore.AsyncConnectionPool, url: WebUrl, most: int) -> tu
             give_up("type")
         if given.get(b"content-encoding", "identity").strip().lower() not in {"", "identity"}:
             give_up("encoding")
-        body = bytearray()
+        body, parts = bytearray(), 0
         async for part in response.aiter_stream():
-            body += part
-            if len(body) >= most:
+            body, parts = body + part, parts + 1
+            if len(body) >= most or parts == _MOST_PARTS:
                 break
         return None, kind, bytes(body[:most])
 

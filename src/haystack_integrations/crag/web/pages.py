@@ -15,7 +15,7 @@ from haystack_integrations.crag.grades import annotate, crag_meta
 from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.web.charsets import decoded
 from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
-from haystack_integrations.crag.web.domains import checked_rules, parse_url
+from haystack_integrations.crag.web.domains import canonical_url, checked_rules, parse_url
 from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
 from haystack_integrations.crag.web.sanitise import sanitize_text
 
@@ -25,6 +25,7 @@ _GRACE_SECONDS: Final = 0.5
 # Two megabytes of `<p>x</p>` keep trafilatura busy for 24 seconds, and a thread cannot be stopped; so many, for 1.5.
 _MOST_TAGS: Final = 30_000
 _AT_ONCE: Final = 2
+_UNSEEN: Final = "//*[@hidden] | //template"
 # One character in so many may be one that could not be read.
 _GARBLED: Final = 200
 
@@ -44,7 +45,7 @@ class _PageReader:
         turns = asyncio.Semaphore(_AT_ONCE)
         # Together they keep to what snippets may have together, whether they are pages or not.
         most = min(_MOST_TEXT, MOST_BYTES_TOGETHER // max(1, len(documents)))
-        return await asyncio.gather(*(self._page(document, ends, turns, most) for document in documents))
+        return _each_once(await asyncio.gather(*(self._page(document, ends, turns, most) for document in documents)))
 
     def read_blocking(self, documents: Sequence[Document], seconds: float) -> list[Document]:
         """Read them on an event loop of their own: one reader, and its deadlines, for both doors."""
@@ -68,8 +69,14 @@ class _PageReader:
                     text = await call_within_async(ends - clock(), partial(_main_text, body, kind, most, told))
         except Exception as error:  # a page is an extra: whatever it does, the snippet stays
             return _labelled(document, page=f"failed:{_reason(error)}")
-        # A redirect is part of where a text comes from, so it is told.
-        return _labelled(replace(document, content=text), page="read", page_url=str(url))
+        # A redirect is part of where a text comes from, so it is told; and what is cited is where it leads.
+        return _labelled(replace(document, content=text), page="read", page_url=str(url), domain=url.host)
+
+
+def _each_once(documents: Sequence[Document]) -> list[Document]:
+    """Leave out a page that a result before has led to, by a redirect: it would be evidence for itself."""
+    keys = [canonical_url(crag_meta(one)["provenance"].get("page_url")) if _is_web(one) else None for one in documents]
+    return [document for at, document in enumerate(documents) if keys[at] is None or keys[at] not in keys[:at]]
 
 
 def _is_web(document: Document) -> bool:
@@ -95,11 +102,13 @@ def _reason(error: Exception) -> Kind:
 
 def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
     """Find what a page is about, as clean text of bounded length that tells more than so many characters."""
+    if body.startswith(b"%PDF-"):  # whatever it is called: much of it may be letters
+        give_up("type")
     text = decoded(body, kind)
     if kind.partition(";")[0].strip().lower() in MARKUP:
         text = "<".join(text.split("<", _MOST_TAGS + 1)[: _MOST_TAGS + 1])
         # A string, not bytes: those it would also decompress. Comments are other people's words.
-        text = trafilatura.extract(text, fast=True, include_comments=False) or ""
+        text = trafilatura.extract(text, fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
     with trace("crag.guard") as span:
         text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
         shown = cut_to_bytes(text, most)
@@ -131,8 +140,9 @@ async def read_pages_async(
     :param max_bytes: The most that is read of one page.
     :param allow_domains: As in `web_documents`; for redirects too.
     :param deny_domains: As in `web_documents`; for redirects too.
-    :returns: The documents in their order with their ids. In the provenance of a web document, `page` says `read`
-        (and `page_url` from where) or `failed:` and the kind of failure, whereupon the snippet stays.
+    :returns: The documents in their order with their ids, a page that several lead to once. In the provenance of a web
+        document, `page` says `read` (and `page_url` from where) or `failed:` and the kind of failure, whereupon the
+        snippet stays.
     :raises ConfigurationError: For a rule that is no domain.
     """
     permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))

@@ -30,6 +30,9 @@ _KINDS: Final = {
 _FINAL: Final = ("timeout", "engines_failed", "ConfigurationError", NotConfiguredError.kind)
 """Kinds that asking at once again does not change."""
 
+_OF_THE_QUERY: Final = ("http_400", "http_413", "http_414", "http_422")
+"""Kinds that refuse a query, and not whoever asks: it is empty after all, too long, or of no form that is known."""
+
 _MALFORMED: Final = (KeyError, IndexError, TypeError, AttributeError)
 _MOST_CAUSES: Final = 6
 
@@ -52,6 +55,11 @@ class Failure:
         """Whether asking once more at once is polite and of use: not when told off, refused, or out of time."""
         told_off = self.kind == "rate_limited" or self.retry_after_s is not None
         return not told_off and self.kind not in _FINAL and not self.kind.startswith("http_4")
+
+    @property
+    def of_provider(self) -> bool:
+        """Whether it says how the provider is: not that nobody set it up, nor that it does not take this query."""
+        return self.kind != NotConfiguredError.kind and self.kind not in _OF_THE_QUERY
 
 
 class Provider:

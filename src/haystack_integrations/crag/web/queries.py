@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from re import Pattern
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.query_text import bounded, one_line
+from haystack_integrations.crag.text import words
 
 
 def patterns(expressions: Sequence[str] | None) -> list[Pattern[str]]:
@@ -25,14 +27,24 @@ def patterns(expressions: Sequence[str] | None) -> list[Pattern[str]]:
     return compiled
 
 
-def outgoing(query: str, cut: Sequence[Pattern[str]]) -> str:
+def outgoing(query: str, cut: Sequence[Pattern[str]], question: str = "") -> str:
     """
     Make the query that is sent.
 
     :param query: The query as it came.
     :param cut: What is cut from it.
-    :returns: What is left, on one line; empty when nothing is.
+    :param question: The question that it was written for. A word that stands only in what is cut from that is not sent
+        either: an expression knows an address by its form, and a rewriter has taken it apart.
+    :returns: What is left, on one line and no longer than search engines take; empty when nothing is.
     """
-    for pattern in cut:
-        query = pattern.sub(" ", query)
-    return " ".join(query.split())
+    private = set(words(one_line(question))) - set(words(_without(question, cut)))
+    return bounded(" ".join(word for word in _without(query, cut).split() if private.isdisjoint(words(word))))
+
+
+def _without(text: str, cut: Sequence[Pattern[str]]) -> str:
+    """Cut from a text as it came, since an expression may go by its lines, and again as it is sent."""
+    for _ in range(2):
+        for pattern in cut:
+            text = pattern.sub(" ", text)
+        text = one_line(text)
+    return text

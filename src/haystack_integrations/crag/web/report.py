@@ -61,12 +61,7 @@ def concluded(
     if failures and not outcome.again:
         logger.warning("Web search {status}: {failures}", status=outcome.status, failures=", ".join(failures))
     result = {"documents": documents, "status": outcome.status, "report": report}
-    if state is None:
-        return result
-    # A search that took place stays on record, whatever a later pass found no time or no leave for.
-    is_less = outcome.status == "skipped" and state.web != "off"
-    is_less |= outcome.status == "empty" and state.web == "ok"
-    return {**result, "state": replace(state, web=state.web if is_less else outcome.status)}
+    return result if state is None else {**result, "state": replace(state, web=outcome.status)}
 
 
 def _tags(outcome: Outcome, report: dict[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,11 @@ _INVISIBLE: Final = (
     + r"\x80-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
 )
-# Tags, more selectors, characters that are none: apart, since a class with them is three times as slow.
-_ASTRAL: Final = r"\U000e0000-\U000e0fff" + "".join(f"\\U{n:04x}fffe\\U{n:04x}ffff" for n in range(1, 17))
+# Shorthand's and music's, tags, more selectors, characters that are none: apart, since a class with them is three times
+# as slow.
+_ASTRAL: Final = r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff" + "".join(
+    f"\\U{n:04x}fffe\\U{n:04x}ffff" for n in range(1, 17)
+)
 FORBIDDEN: Final = re.compile(f"[{_INVISIBLE}{_JOINERS}{_ASTRAL}]+")
 """Characters that no web text keeps: a reader does not see them, a model does."""
 

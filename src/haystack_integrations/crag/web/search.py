@@ -17,7 +17,6 @@ from haystack import Document
 
 from haystack_integrations.crag import metrics
 from haystack_integrations.crag.deadlines import begun
-from haystack_integrations.crag.errors import NotConfiguredError
 from haystack_integrations.crag.vocabulary import WebStatus
 from haystack_integrations.crag.web.breaker import Breaker, Ticket
 from haystack_integrations.crag.web.outcome import Answer, Outcome, Prepare, Search, normalised, status_of
@@ -236,7 +235,7 @@ class WebSearchChain:
         # A provider that gives up earlier than that met a limit of its own.
         if run.hurried and failure.kind == "timeout" and time.monotonic() >= end - _CLOCKS_S:
             return "deadline"
-        if failure.kind != NotConfiguredError.kind:
+        if failure.of_provider:
             ticket.failed(failure.retry_after_s)
         return failure.kind
 
