@@ -122,8 +122,8 @@ def test_only_questions_that_both_have_are_compared(folder: Path, tmp_path: Path
     assert len((tmp_path / "base.json.records.jsonl").read_text().splitlines()) == len(ISLANDS) + 1
     few = json.loads(base.read_text())
     for options, said in (
-        ((), "Compared on the 12 questions that both have, of 24 here and 12 in the base"),
-        (("--limit", "10"), "Compared on the 10 questions that both have, of 10 here and 12 in the base"),
+        ((), "Compared on the 12 questions that both have judged, of 24 here and 12 in the base"),
+        (("--limit", "10"), "Compared on the 10 questions that both have judged, of 10 here and 12 in the base"),
         (("--limit", "12"), "Compared on all 12 questions"),
     ):
         result = crag(*judged, "--grader", "evidence", "--compare", base, "--html", page, *options)

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from evaluation.calibrated_towns import calibrated_towns, prepared_towns
+from evaluation_records import record
 
 from haystack_integrations.crag.evaluation.crossings import fit_crossing
 from haystack_integrations.crag.evaluation.holding_out import LIMITS, figures, held_out, risk_realised
@@ -112,6 +113,16 @@ def test_the_figures_are_plain_and_complete() -> None:
     assert [each["limit"] for each in found["wrong_generate"]] == list(LIMITS)
     assert 0 <= found["calls_saved_at_2_points"] <= 1
     assert len(found["cost_curve"]) < 100
+
+
+def test_the_cost_curve_goes_by_the_probability_of_the_verdict_told() -> None:
+    """As the gate of a cascade does: a rare verdict may be told though another one is likelier, and is sent early."""
+    said = {"correct": 0.6, "ambiguous": 0.1, "incorrect": 0.3}
+    unsure = record("q0", "correct", "incorrect", probabilities=said)
+    sure = [record(f"q{n}", "correct", "correct", probabilities={**said, "correct": 0.5}) for n in (1, 2, 3, 4)]
+    found = figures([unsure, *sure], [0, 1, 2, 3, 4], {})
+    assert found["cost_curve"][1] == {"share_sent": 0.2, "macro_f1": 1.0, "threshold": 0.5}
+    assert found["calls_saved_at_2_points"] == 0.8
 
 
 def test_a_limit_that_was_asked_for_is_tried_too() -> None:

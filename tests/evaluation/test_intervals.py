@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.intervals import MEASURES, interval, intervals, macro_f1, paired
+from haystack_integrations.crag.evaluation.matching import of_both_judged
 from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
 
 LABELS = st.sampled_from(CLASSES)
@@ -77,6 +78,13 @@ def test_the_same_seed_gives_the_same_interval_and_any_function_can_have_one() -
     assert interval(records, lambda _: None) is None
 
 
+def test_the_order_of_the_questions_changes_no_interval() -> None:
+    """Each draw holds the same questions, alone or in groups."""
+    records = some(60, 0.7)
+    for groups in (None, {one["id"]: n // 3 for n, one in enumerate(records)}):
+        assert intervals(records[::-1], groups=groups) == intervals(records, groups=groups)
+
+
 def test_two_thousand_questions_are_redrawn_a_thousand_times_in_two_seconds() -> None:
     """All measures together."""
     records = some(2000, 0.7)
@@ -96,6 +104,18 @@ def test_a_paired_difference_is_surer_than_two_intervals() -> None:
     alone = intervals(base)["verdict.accuracy"]
     assert alone is not None
     assert alone["high"] > 0.8
+
+
+def test_a_question_that_failed_in_one_evaluation_is_compared_in_neither() -> None:
+    """Else whoever fails on what is hard would seem better: here both judge alike, and one failed half of the time."""
+    base = verdicts([("correct", "correct" if n < 50 else "incorrect") for n in range(100)])
+    failed = [record(f"q{n}", None, "", error="TimeoutError") for n in range(50, 100)]
+    for ours, theirs in ((base[:50] + failed, base), (base, base[:50] + failed)):
+        one, other = of_both_judged(ours, theirs)
+        assert len(one) == len(other) == 50
+        change = paired(one, other)["verdict.accuracy"]
+        assert change is not None
+        assert (change["difference"], change["low"], change["high"]) == (0, 0, 0)
 
 
 def test_a_measure_that_one_evaluation_lacks_is_not_compared() -> None:

@@ -14,9 +14,9 @@ from evaluation.calibrated_towns import calibrated_towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
-from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
 from haystack_integrations.crag.evaluation.journal import read_records
-from haystack_integrations.crag.evaluation.measures import summarise
+from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.running import evaluate
@@ -293,7 +293,7 @@ def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None
 
 
 def test_a_question_that_fails_ends_no_evaluation(tmp_path: Path) -> None:
-    """Its record holds the error and nothing made up; run again, it is tried again."""
+    """Its record holds the error, its label, so that it counts, and nothing made up; run again, it is tried again."""
     folder = write_dataset(tmp_path / "set")
     dataset = read_dataset(folder, SPLIT)
     broken = replace(dataset.cases[3], gap=replace(dataset.cases[3].gap, retrieved=("vanished",)))  # type: ignore[type-var]
@@ -302,6 +302,8 @@ def test_a_question_that_fails_ends_no_evaluation(tmp_path: Path) -> None:
     record = evaluate(half, EVIDENCE, journal=journal)[3]
     assert record["error"].startswith("KeyError")
     assert (record["verdict"], record["documents"], record["cost"]["seconds"]) == (None, [], None)
+    assert record["label"] == "correct"
+    assert verdict_measures([record])["accuracy"] == 0.0
     told: list[str] = []
     whole = evaluate(dataset, EVIDENCE, journal=journal, progress=lambda *now: told.append(now[2]))
     assert told == ["q3"]
@@ -316,6 +318,17 @@ def test_live_lists_run_the_whole_pipeline(dataset: Dataset) -> None:
     assert all(record["support"]["after"] for record in records)
     assert set(records[0]["first"]) == {"verdict", "score", "label"}
     assert records[0]["gap"] is None
+
+
+def test_the_order_of_the_corpus_changes_no_live_list(dataset: Dataset) -> None:
+    """Not even between documents of one score."""
+    twins = {f"twin-{n}": Passage(f"twin-{n}", "Twins", "Twins stand side by side.") for n in range(4)}
+    case = Case("q", "Where do twins stand?")
+    first, *others = (
+        Retrieval(replace(dataset, passages=dict(passages), cases=(case,)), "corrective_retrieval").of(case)
+        for passages in (twins.items(), reversed(twins.items()))
+    )
+    assert others == [first]
 
 
 def test_a_pipeline_with_a_web_search_runs_live_without_it(dataset: Dataset) -> None:

@@ -9,6 +9,8 @@ import pytest
 from evaluation.calibrated_towns import towns
 from evaluation.datasets import SPLIT, Row, write_lines
 from evaluation.towns import COUNT, LENGTH, read_towns, write_towns
+from hypothesis import given
+from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
@@ -97,6 +99,18 @@ def test_a_question_with_an_answer_comes_once_more_without_it() -> None:
     best = next(iter(cuts))
     only = {best: replace(ranked[best], retrieved=ranked[best].retrieved[:1], grades=(2,))}
     assert not any(each.is_cut for each in labelled_lists(dataset, only))
+
+
+@given(order=st.permutations(range(6)))
+def test_the_order_of_the_questions_changes_no_list_and_no_group(order: list[int]) -> None:
+    """A calibration must not depend on where a question stands in its file."""
+    names, found = ("one", "two", "three", "four"), RankedList(("one", "two", "three", "four"), status="covered")
+    cases = [Case(f"q{n}", f"Question {n % 5}?", gold=(names[n % 4],), fixed=found, gap=found) for n in range(6)]
+    ranked = {case.id: found for case in cases}
+    one, other = data(*cases), data(*(cases[n] for n in order))
+    assert group_numbers(one) == group_numbers(other)
+    assert labelled_lists(one, ranked) == labelled_lists(other, ranked)
+    assert gap_lists(one) == gap_lists(other)
 
 
 def test_a_question_that_is_not_strict_teaches_documents_only() -> None:

@@ -182,6 +182,7 @@ def _deliver(
     from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
     from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals, paired
+    from haystack_integrations.crag.evaluation.matching import of_both_judged
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
     from haystack_integrations.crag.evaluation.table import shared, text_table
@@ -193,9 +194,9 @@ def _deliver(
         bounds = intervals(records, groups=groups)
         comparison, about = None, None
         if base is not None:
-            both = {record["id"] for record in base.records}
-            comparison = paired([one for one in records if one["id"] in both], base.records, groups=groups)
-            about = shared(len(both), len(records), base.number)
+            ours, theirs = of_both_judged(records, base.records)
+            comparison = paired(ours, theirs, groups=groups)
+            about = shared(len(ours), len(records), base.number)
     file, html = files
     if file is not None:
         write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")

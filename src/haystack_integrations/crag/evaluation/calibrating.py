@@ -133,7 +133,7 @@ def _nobody(_done: int, _total: int | None, _note: str) -> None:
 
 def _strips(dataset: Dataset) -> dict[str, Any] | None:
     """Fit the sentence model, where sentences are labelled and some of them were retrieved."""
-    numbers = group_numbers(dataset)
+    numbers, dataset = group_numbers(dataset), replace(dataset, cases=tuple(dataset.ordered))
     lists = strip_lists(dataset, [numbers[case.id] for case in dataset.cases])
     if len(lists) < LEAST_QUESTIONS:
         return None

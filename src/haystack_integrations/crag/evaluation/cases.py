@@ -133,6 +133,11 @@ class Dataset:
         """Name of the data set: that of its folder."""
         return self.folder.resolve().name
 
+    @property
+    def ordered(self) -> list[Case]:
+        """The questions by their wording: what is fitted on them must not depend on where they stand in a file."""
+        return sorted(self.cases, key=lambda case: (case.question, case.id))
+
     def truth(self, case: Case, ranked: RankedList, top_k: int) -> Label:
         """
         Tell the true verdict of the beginning of a list.

@@ -34,16 +34,17 @@ def group_numbers(dataset: Dataset) -> dict[str, int]:
     Find the questions about the same sources: labelled documents, others of the same title, the same wording.
 
     :param dataset: The data set.
-    :returns: A group number by question id.
+    :returns: A group number by question id; the same in whichever order the questions stand.
     """
     keys: list[set[tuple[str, str]]] = []
-    for case in dataset.cases:
+    cases = dataset.ordered
+    for case in cases:
         on_topic = (name for name, grade in case.listed.items() if grade >= ON_TOPIC)
         labelled = (*case.gold, *case.partial, *on_topic)
         titles = {dataset.passages[name].title for name in labelled if name in dataset.passages} - {""}
         own = {("document", name) for name in labelled} | {("title", title) for title in titles}
         keys.append(own | {("wording", wording(case.question))})
-    return {case.id: number for case, number in zip(dataset.cases, groups_of(keys), strict=True)}
+    return {case.id: number for case, number in zip(cases, groups_of(keys), strict=True)}
 
 
 def repeated(dataset: Dataset) -> list[tuple[Case, ...]]:

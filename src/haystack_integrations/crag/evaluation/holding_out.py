@@ -13,7 +13,7 @@ from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
 from haystack_integrations.crag.evaluation.intervals import Groups, intervals
 from haystack_integrations.crag.evaluation.labelled import Prepared
-from haystack_integrations.crag.evaluation.measures import summarise
+from haystack_integrations.crag.evaluation.measures import certainty, summarise
 from haystack_integrations.crag.evaluation.probabilities import probability_measures
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
@@ -155,7 +155,7 @@ def figures(
     result = summarise(records, dataset="", split="", pipeline="", grader="", lists="")
     quality = probability_measures(records)
     truth, told = [record["label"] for record in records], [record["verdict"] for record in records]
-    curve = cost_curve([max(record["probabilities"].values()) for record in records], truth, told)
+    curve = cost_curve([certainty(record) for record in records], truth, told)
     has_gaps = any(record["gap"] for record in records)
     return {
         "n": len(records),

@@ -185,8 +185,9 @@ def divide(above: Floats, below: Floats) -> Floats:
 def _times(records: Sequence[Record], groups: Groups | None, draws: int, seed: int) -> Floats:
     """Say how often each draw holds each question: as often as its group was drawn."""
     named = groups or {}
-    keys = [("group", named[one["id"]]) if one["id"] in named else ("id", i) for i, one in enumerate(records)]
-    position = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    keys = [("group", named[one["id"]]) if one["id"] in named else ("id", one["id"]) for one in records]
+    # By name, so that the order of the questions, which says nothing, changes no interval.
+    position = {key: i for i, key in enumerate(sorted(set(keys), key=repr))}
     count = len(position)
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / max(count, 1)), size=draws)
     if not count or (

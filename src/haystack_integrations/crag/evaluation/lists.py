@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, Label, RankedList
 from haystack_integrations.crag.evaluation.gaps import COVERED, DECIDED
 from haystack_integrations.crag.evaluation.parts import Parts, judging_parts, warm_up
 from haystack_integrations.crag.evaluation.setup import Setup
@@ -58,6 +58,15 @@ class FixedLists:
         self._normal: dict[str, str] = {}
         self._words: dict[str, int] = {}
 
+    def truth(self, case: Case) -> Label:
+        """
+        Tell the right verdict on a question's list.
+
+        :param case: The question.
+        :returns: The verdict.
+        """
+        return self._dataset.truth(case, case.fixed or RankedList(()), self._top_k)
+
     def record(self, case: Case) -> dict[str, Any]:
         """
         Judge the lists of a question.
@@ -80,7 +89,7 @@ class FixedLists:
         return {
             "id": case.id,
             "question": case.question,
-            "label": self._dataset.truth(case, ranked, self._top_k),
+            "label": self.truth(case),
             "strict": case.strict,
             **{name: first.decision[name] for name in ("verdict", "score", "rule", "action")},
             "probabilities": verdict,

@@ -28,6 +28,19 @@ def of_both(questions: Mapping[str, str], base: Sequence[Record]) -> list[Record
     return found
 
 
+def of_both_judged(records: Sequence[Record], base: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """
+    Choose the questions that are compared: one that failed in one evaluation would count in the other only.
+
+    :param records: The evaluation.
+    :param base: The one to compare with.
+    :returns: The records of each of the questions that both have judged.
+    """
+    ours, theirs = ({one["id"] for one in given if one["error"] is None} for given in (records, base))
+    own, other = ([one for one in given if one["id"] in ours & theirs] for given in (records, base))
+    return own, other
+
+
 def matched(records: Sequence[Record], base: Sequence[Record]) -> list[Record]:
     """
     Put the base's records into the order of the others.

@@ -149,6 +149,16 @@ def told(record: Record) -> str:
     return verdict if record["error"] is None and verdict in JUDGED else UNGRADED
 
 
+def certainty(record: Record) -> float:
+    """
+    Say how sure a judge is of the verdict it told, by which a cascade decides whether to ask a model.
+
+    :param record: A question.
+    :returns: The probability of that verdict, which need not be the likeliest one; 0 where there is none.
+    """
+    return float((record["probabilities"] or {}).get(told(record), 0.0))
+
+
 def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
     """
     Score the three-way verdict.

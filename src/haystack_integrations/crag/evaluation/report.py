@@ -18,6 +18,7 @@ from haystack_integrations.crag.evaluation.cascades import in_words
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
     Record,
+    certainty,
     filter_measures,
     judged,
     told,
@@ -123,8 +124,7 @@ def worst(records: Sequence[Record], most: int = _WORST) -> list[Record]:
         verdict = told(record)
         if verdict not in JUDGED:
             return 0, 0.0
-        sure = (record["probabilities"] or {}).get(verdict, 0.0)
-        return abs(JUDGED.index(verdict) - JUDGED.index(record["label"])), sure
+        return abs(JUDGED.index(verdict) - JUDGED.index(record["label"])), certainty(record)
 
     return sorted((one for one in judged(records) if told(one) != one["label"]), key=badness, reverse=True)[:most]
 
@@ -178,8 +178,8 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
         sure = [record for record in judged(records) if record["probabilities"] is not None]
         if not sure:
             return None
-        confidence = [max(record["probabilities"].values()) for record in sure]
-        curve = cost_curve(confidence, [record["label"] for record in sure], [told(record) for record in sure])
+        truth, verdicts = [record["label"] for record in sure], [told(record) for record in sure]
+        curve = cost_curve([certainty(record) for record in sure], truth, verdicts)
     near = (min(curve, key=lambda point: abs(point["share_sent"] - i / _ROWS_OF_CURVE)) for i in range(11))
     rows = {point["share_sent"]: point for point in near}  # several may lie nearest to the same point
     # A calibration's curve is thinned out for its file: what is saved was read from the whole one.

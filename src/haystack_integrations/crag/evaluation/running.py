@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Label
 from haystack_integrations.crag.evaluation.journal import Journal
 from haystack_integrations.crag.evaluation.lists import FixedLists
 from haystack_integrations.crag.evaluation.live import LiveLists, check
@@ -50,6 +50,14 @@ class Judge(Protocol):
 
         :param case: The question.
         :returns: Its record.
+        """
+
+    def truth(self, case: Case) -> Label | None:
+        """
+        Tell the right verdict on a question's list.
+
+        :param case: The question.
+        :returns: The verdict; None where nobody knows the list before the question is asked.
         """
 
 
@@ -203,9 +211,8 @@ def _record(judge: Judge, case: Case) -> Record:
     except Exception as error:  # one question must not end the evaluation: whatever a component raises
         cause = error.__cause__ or error
         why = (str(cause).strip().splitlines() or ["no message"])[0]
-        none = dict.fromkeys(
-            ("label", "verdict", "score", "probabilities", "rule", "action", "strips", "support", "gap")
-        )
-        head = {"id": case.id, "question": case.question, "strict": case.strict}
+        none = dict.fromkeys(("verdict", "score", "probabilities", "rule", "action", "strips", "support", "gap"))
+        # With its label it counts as a wrong verdict, where it would have had to be right.
+        head = {"id": case.id, "question": case.question, "label": judge.truth(case), "strict": case.strict}
         cost = dict.fromkeys(COSTS)
         return {**head, **none, "documents": [], "cost": cost, "error": f"{type(cause).__name__}: {why}"}

@@ -81,7 +81,7 @@ def shared(number: int, asked: int, base: int) -> str:
     """
     Say on how many questions two evaluations are compared.
 
-    :param number: How many both have.
+    :param number: How many both have judged.
     :param asked: How many there are now.
     :param base: How many there are in the base.
     :returns: The sentence.
@@ -89,8 +89,8 @@ def shared(number: int, asked: int, base: int) -> str:
     if number == asked == base:
         return f"Compared on all {number:,} questions"
     return (
-        f"Compared on the {number:,} questions that both have, of {asked:,} here and {base:,} in the base: base and "
-        "difference are about these, the values about all that were asked here"
+        f"Compared on the {number:,} questions that both have judged, of {asked:,} here and {base:,} in the base: base "
+        "and difference are about these, the values about all that were asked here"
     )
 
 

@@ -54,12 +54,13 @@ def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[L
 
     :param dataset: The data set.
     :param ranked: The list of each question, by id.
-    :returns: For each question its first five documents with a verdict; the whole list without one, since all of it
+    :returns: By their wording, for each question its first five documents with a verdict; the whole list without one,
+        since all of it
         teaches what single documents are; and the first five of what is left without the documents that answer, as if
         the store did not have them.
     """
     groups, lists = group_numbers(dataset), []
-    for case in dataset.cases:
+    for case in dataset.ordered:
         if (found := ranked.get(case.id)) is None or not found.retrieved:
             continue
         verdict = dataset.truth(case, found, TOP_K) if case.strict else None
@@ -82,7 +83,7 @@ def gap_lists(dataset: Dataset) -> list[LabelledList]:
     :returns: The first five documents of each, with the list's status in the place of a verdict.
     """
     groups, lists = group_numbers(dataset), []
-    for case in dataset.cases:
+    for case in dataset.ordered:
         if case.gap is not None and case.gap.retrieved and case.gap.status is not None:
             lists.append(_labelled(dataset, case, case.gap, TOP_K, case.gap.status, groups[case.id]))
     return lists

@@ -135,12 +135,13 @@ def _siblings(readings: Sequence[Reading], features: Sequence[Features]) -> list
     ]
 
 
-def _links(readings: Sequence[Reading]) -> list[list[int]]:
-    """For each document, the others whose text speaks of its title."""
-    return [
-        [k for k, other in enumerate(readings) if k != n and _speaks_of(other, reading.name)]
-        for n, reading in enumerate(readings)
-    ]
+def _links(readings: Sequence[Reading]) -> list[set[int]]:
+    """For each document, the others whose text speaks of its title; looked for once where many have the same."""
+    speaking = {
+        name: {k for k, other in enumerate(readings) if _speaks_of(other, name)}
+        for name in {reading.name for reading in readings}
+    }
+    return [speaking[reading.name] - {n} for n, reading in enumerate(readings)]
 
 
 def _speaks_of(reading: Reading, name: Sequence[str]) -> bool:
