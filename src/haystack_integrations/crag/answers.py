@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.chat_backed import CallError, kind_of
+from haystack_integrations.crag.chat_backed import CallError, kind_of, speaks_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, CUT_OFF, NOT_ASKED, AnswerStatus
 
@@ -87,6 +87,17 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
         return [f"answer_failed:{kind}" for kind in (told or ["no_evidence"])[:1]]
     why = cut_off(replies[0])
     return [f"answer_cut_off:{why}"] if why else []
+
+
+def mark_broken_off(reply: ChatMessage, generator: object) -> None:
+    """
+    Mark an answer whose stream ended without a word on why. Servers of OpenAI's API always give one, others need not.
+
+    :param reply: The answer.
+    :param generator: The chat generator that it came from.
+    """
+    if speaks_openai(generator) and not reply.meta.get("finish_reason"):
+        reply.meta[BROKEN_OFF] = True
 
 
 def cut_off(reply: ChatMessage) -> str | None:

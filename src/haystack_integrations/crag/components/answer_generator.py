@@ -7,16 +7,8 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.answers import NoTextError, apology
-from haystack_integrations.crag.chat_backed import (
-    ChatBacked,
-    ask,
-    ask_async,
-    check_generator,
-    kind_of,
-    model_of,
-    speaks_openai,
-)
+from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off
+from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.record_tags import reply_tags
@@ -25,7 +17,6 @@ from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
 from haystack_integrations.crag.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.thoughts import without_thought
-from haystack_integrations.crag.vocabulary import BROKEN_OFF
 
 logger = logging.getLogger(__name__)
 
@@ -141,14 +132,10 @@ class AnswerGenerator(ChatBacked):
         return {"replies": [apology(self.apology, error, meta or {})]}
 
     def _told(self, span: Span, replies: list[ChatMessage], *, unended: bool) -> dict[str, Any]:
-        """
-        Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost.
-
-        A stream of OpenAI's API without a word on why it ends was cut in between; other servers may give none.
-        """
+        """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
         first = replies[0] if replies else ChatMessage.from_assistant("")
         set_tags(span, reply_tags(first))
-        if unended and speaks_openai(self.chat_generator) and not first.meta.get("finish_reason"):
-            first.meta[BROKEN_OFF] = True
+        if unended:
+            mark_broken_off(first, self.chat_generator)
         return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)
