@@ -8,6 +8,7 @@ grades what the grading prompt shows, and answers the rest.
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from threading import Event, Lock
 from typing import Any
 
@@ -47,6 +48,7 @@ class ScriptedModel:
         self.status = 200  # another one is answered instead of a reply
         self.delay = 0.0  # seconds before each answer
         self.pause = 0.0  # seconds before each word of a stream
+        self.parts: int | None = None  # a stream of an answer ends after so many, without a word on why
         self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []  # the API key of each request
@@ -86,7 +88,8 @@ class ScriptedModel:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])
         if body.get("stream"):
-            return Response(self._paced(_parts(body["model"], text, finish_reason)), content_type="text/event-stream")
+            parts = islice(_parts(body["model"], text, finish_reason), self.parts)
+            return Response(self._paced(parts), content_type="text/event-stream")
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
         return _response(
             {

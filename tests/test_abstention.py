@@ -78,10 +78,20 @@ def test_where_all_words_occur_an_answer_is_missing() -> None:
     assert said[2] == "Missing: an answer; the words of the question do occur."
 
 
-@pytest.mark.parametrize("question", ["返金はいつ支払われますか?", "q", "???"])
+def test_a_word_with_soft_hyphens_in_it_is_found() -> None:
+    """As converters of PDF and HTML leave them; a reader does not see them."""
+    said = lines(
+        abstain(
+            [graded("Die Kün\u00addi\u00adgungs\u00adfrist.", 0.1, "Kündigungsfrist?")], question="Kündigungsfrist?"
+        )
+    )
+    assert said[2] == "Missing: an answer; the words of the question do occur."
+
+
+@pytest.mark.parametrize("question", ["返金はいつ支払われますか?", "ค่าจัดส่งเท่าไหร่", "q", "???"])
 def test_of_a_question_whose_words_were_not_looked_for_none_is_said_to_occur(question: str) -> None:
     """Text without spaces, a single letter, no word at all: what is missing is an answer, and no more is known."""
-    said = lines(abstain([graded("Rain is likely.", 0.02, question)], question=question))
+    said = lines(abstain([graded("ราคาค่าจัดส่งเท่าไหร่ก็ได้", 0.02, question)], question=question))
     assert said[2] == "Missing: an answer."
 
 

@@ -64,6 +64,28 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
     assert told == {"status": "written", "cited": [1, 2, 3], "cited_unknown": [7]}
 
 
+@pytest.mark.parametrize(
+    ("text", "cited", "unknown"),
+    [
+        ("Emma [1-3].", [1, 2, 3], []),
+        ("Emma [1\u20132; 3].", [1, 2, 3], []),
+        ("Emma \u30101\u3011\u30102\u3011.", [1, 2], []),
+        ("A share of [0-100] percent.", [], [0, 100]),
+        ("Emma [2-1].", [1, 2], []),
+    ],
+)
+def test_ranges_and_full_width_brackets_are_citations(text: str, cited: list[int], unknown: list[int]) -> None:
+    """Of a range that is none of passages only the numbers that stand there are told."""
+    assert account(text) == {"status": "written", "cited": cited, "cited_unknown": unknown}
+
+
+def test_an_index_in_code_is_no_citation() -> None:
+    """Unless the whole answer stands in a code block."""
+    told = account("Use `argv[0]` [2]:\n```python\nprint(argv[7], argv[1])\n```\nThat is all [3].")
+    assert told == {"status": "written", "cited": [2, 3], "cited_unknown": []}
+    assert account("```markdown\nEmma [1].\n```")["cited"] == [1]
+
+
 def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
     failed = ChatMessage.from_assistant("Sorry [1].", meta={ANSWER_FAILED: "deadline"})
     told = answer_account([failed], asked=True, sentence=ABSTENTION, passages=1)

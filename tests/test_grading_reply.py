@@ -49,10 +49,18 @@ def scores(text: str | None, finish_reason: str | None = "stop", **options: Any)
         json.dumps([0.9, 0.2, 0.5]),
         json.dumps({"scores": [0.9, 0.2, 0.5]}),
         KEYED.replace("}]}", "},]}"),
+        KEYED.replace("0.", "."),
+        json.dumps(SCORES).replace("0.", "."),
+        "[.9, .2,.5]",
+        LINE.replace('"', "'"),
+        LINE.replace("}", ",}"),
+        f"```json\n{LINE.replace('}', ',}')}\n```",
+        json.dumps({"grades": {key: {"score": score, "reason": "."} for key, score in SCORES.items()}}),
+        json.dumps([{key: score} for key, score in reversed(SCORES.items())]),
     ],
 )
 def test_forms_that_models_send_are_understood(text: str) -> None:
-    """Keyed lists, mappings, fences, prose, thoughts, arrays of the right length, trailing commas."""
+    """Keyed lists, mappings, fences, prose, thoughts, arrays of the right length, slips such as a comma too many."""
     assert scores(text) == SCORES
 
 
@@ -99,6 +107,8 @@ def test_entries_for_unknown_documents_are_dropped_and_counted() -> None:
         ("", "stop", "empty"),
         (None, "stop", "empty"),
         ("I cannot judge that.", "stop", "not_json"),
+        (None, "length", "length"),
+        (" \n", "max_tokens", "length"),
         (KEYED, "content_filter", "content_filter"),
         ("x" * (MAX_REPLY_BYTES + 1), "stop", "too_long"),
         ("[" * 16_000, "stop", "not_json"),
@@ -160,6 +170,35 @@ def test_of_a_line_only_a_key_with_exactly_one_score_behind_it_counts(line: str,
     reply = read_reply(json.dumps({"grades": line}), KEYS, finish_reason="stop")
     assert {key: entry.score for key, entry in reply.entries.items()} == {key: SCORES[key] for key in credited}
     assert reply.problem in ("missing", "invalid")
+
+
+@pytest.mark.parametrize(
+    "line", [".9 a1b2c3 .2 d4e5f6 .5 0a9b8c", "(.9 a1b2c3 .2 d4e5f6 .5 0a9b8c)", "1: .9 a1b2c3 .2 d4e5f6"]
+)
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_line_with_the_scores_first_credits_nobody(line: str, finish: str) -> None:
+    """Read as it was asked for, each document would get the score of its neighbour."""
+    for text in (
+        json.dumps({"grades": line}),
+        json.dumps({"grades": line}).removesuffix('"}'),
+        f"{{'grades': '{line}'}}",
+    ):
+        assert scores(text, finish) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I would say {LINE.replace(chr(34), chr(39))}",
+        '{"a1b2c3": 0,.9}',
+        '{"a1b2c3": -.9}',
+        '{"a1b2c3": .9.1}',
+        """{'reason': "{'grades': 'a1b2c3 .9'}",}""",
+    ],
+)
+def test_a_slip_that_leaves_a_doubt_is_not_mended(text: str) -> None:
+    """A line in prose or in a reason is a quotation; a number with two points or a comma is none."""
+    assert scores(text) == {}
 
 
 def test_a_line_on_another_scale_credits_zeros_only() -> None:
@@ -293,6 +332,7 @@ def test_a_mapping_under_a_name_is_understood() -> None:
         (f"so [1] is best, {{hm}}</think>{KEYED}", SCORES),
         (f'{{"a1b2c3": 0.1}} perhaps</think>{KEYED}', {"d4e5f6": 0.2, "0a9b8c": 0.5}),
         (f"<THINK>{KEYED.replace('0.9', '0.1')}</THINK>{KEYED}", SCORES),
+        (f"<thinking>{KEYED.replace('0.9', '0.1')}</thinking>{KEYED}", SCORES),
         (f"<think>{KEYED}", {}),
     ],
 )

@@ -100,6 +100,41 @@ def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) 
     assert split(text) == expected
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Am 3. Oktober 1990 trat sie bei.",
+        "Im 19. Jahrhundert und vom 1. bis zum 5. Mai galt es.",
+        "Nach § 3 Abs. 2 Nr. 1 und Art. 5 GG gilt es.",
+        "Obst, z. B. Äpfel, ist gesund.",
+        "Die Miete beträgt ca. 500 Euro bzw. 600 Euro inkl. Nebenkosten in der Hauptstr. 5.",
+        "Hr. Weiß und Fr. Dr. Schmidt kamen, vgl. S. 12.",
+        "Die Frist beträgt max. 14 Tage.",
+        "Il est venu avec M. Martin, voir art. 3.",
+        "El Sr. García y la Sra. López viven en EE. UU. desde 1990, pág. 3.",
+    ],
+)
+def test_german_french_and_spanish_abbreviations_end_no_sentence(sentence: str) -> None:
+    """Dates, paragraphs and addresses stay whole: a strip without its "Am 3." would say something else."""
+    assert split(f"{sentence} Danach war nichts.") == [sentence, "Danach war nichts."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Er sagt: „Ich komme.“ Dann ging er.", ["Er sagt: „Ich komme.“", "Dann ging er."]),
+        ("Er sagt: »Ja.« Dann ging er.", ["Er sagt: »Ja.«", "Dann ging er."]),
+        ("Il dit : « Oui. » Puis il part.", ["Il dit : « Oui. »", "Puis il part."]),
+        ("It ended.[^1] Next one.[^note] Last.", ["It ended.[^1]", "Next one.[^note]", "Last."]),
+        ("I am 30. She is 20.", ["I am 30.", "She is 20."]),
+        ("It is 5 m. Trees grow.", ["It is 5 m.", "Trees grow."]),
+    ],
+)
+def test_quotations_and_notes_end_with_their_sentence(text: str, expected: list[str]) -> None:
+    """In the quotes of other languages, and with footnotes as Markdown has them."""
+    assert split(text) == expected
+
+
 def test_hard_wrapped_lines_are_joined() -> None:
     """A line break alone is no boundary, with either kind of line end."""
     assert split("One sentence\nover two lines. Next\r\none.") == ["One sentence\nover two lines.", "Next\r\none."]
@@ -107,6 +142,7 @@ def test_hard_wrapped_lines_are_joined() -> None:
 
 def test_list_items_stand_apart_and_keep_their_continuation() -> None:
     """With any marker, and the number of an item is not a sentence."""
+    assert split("\u25aa one\n\u25cf two\n\uf0b7 three") == ["\u25aa one", "\u25cf two", "\uf0b7 three"]
     text = "Intro\n- one\n* two\n  goes on\n\u2022 three\n1. four\n2) five. Six\na) seven"
     assert split(text) == [
         "Intro",
@@ -143,7 +179,25 @@ def test_a_code_block_is_one_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", [".", ". ", "e.g. ", "A. ", "a. ", ".'", "#\n", "- ", "```\n", "\n", "\u3002", ".[1", "Aa. b "]
+    "unit",
+    [
+        ".",
+        ". ",
+        "e.g. ",
+        "A. ",
+        "a. ",
+        ".'",
+        "#\n",
+        "- ",
+        "```\n",
+        "\n",
+        "\u3002",
+        ".[1",
+        "Aa. b ",
+        ".[^",
+        ". \u00bb",
+        "3. ",
+    ],
 )
 def test_hostile_repetition_costs_no_more_than_its_length(unit: str) -> None:
     """Text comes from the web: nothing may take quadratic time."""
@@ -168,11 +222,12 @@ def test_hostile_repetition_costs_no_more_than_its_length(unit: str) -> None:
             "\u0939\u093f\u0928\u094d\u0926\u0940 \ud55c\uad6d\uc5b4",
             ["\u0939\u093f\u0928\u094d\u0926\u0940", "\ud55c\uad6d\uc5b4"],
         ),
+        ("K\u00fcn\u00addi\u00adgung x\u2060y \ufeffstart", ["k\u00fcndigung", "xy", "start"]),
         ("`` ... -- ''", []),
     ],
 )
 def test_words_of_any_script_are_found(text: str, expected: list[str]) -> None:
-    """Lower case, numbers whole, ideographs alone, combining signs kept."""
+    """Lower case, numbers whole, ideographs alone, combining signs kept, soft hyphens left out."""
     assert words(text) == expected
 
 

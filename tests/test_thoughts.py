@@ -46,6 +46,8 @@ def test_a_thought_is_kept_where_haystack_keeps_such() -> None:
     """What the model itself gave as its reasoning stays."""
     plain = without_thought(ChatMessage.from_assistant("<think>By [2]?</think>Jane Austen [1]."))
     assert (plain.text, plain.reasoning) == ("Jane Austen [1].", ReasoningContent("By [2]?"))
+    nova = without_thought(ChatMessage.from_assistant("<Thinking>By [2]?</thinking>\n\nJane Austen [1]."))
+    assert (nova.text, nova.reasoning) == ("Jane Austen [1].", ReasoningContent("By [2]?"))
     given_apart = ChatMessage.from_assistant("<think>b</think>Yes.", reasoning="a")
     assert without_thought(given_apart).reasoning == ReasoningContent("a")
     untouched = ChatMessage.from_assistant("Use <think> and </think>.")
@@ -58,6 +60,7 @@ def test_a_thought_is_kept_where_haystack_keeps_such() -> None:
         "By [2]? No.\n</think>\n\nJane Austen [1].",
         "By [2]? No.</think>\nJane Austen [1].",
         "By [2]? No.\n</THINK> Jane Austen [1].",
+        "By [2]? No.\n</thinking>\n\nJane Austen [1].",
     ],
 )
 def test_a_thought_whose_beginning_the_servers_template_wrote_is_none_of_the_answer(text: str) -> None:
@@ -88,5 +91,7 @@ def test_who_listens_to_a_stream_hears_no_thought() -> None:
         return words
 
     assert stream("<th", "ink>a [2]", "</think>", "\n\n", "Jane ", "Austen.") == ["Jane ", "Austen.", ""]
+    assert stream("<thinki", "ng>a [2]", "</thin", "king>\n\n", "Jane ", "Austen.") == ["Jane ", "Austen.", ""]
     assert stream("<", "th") == ["<th"]
+    assert stream("<thinkers> ", "of old") == ["<thinkers> ", "of old", ""]
     assert stream("<think>never ends") == [""]

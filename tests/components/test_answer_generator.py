@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk
+from haystack.utils import Secret
 from makers import graded, scripted
+from scripted_model import ScriptedModel
 
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
@@ -20,7 +22,7 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.streaming import heard
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF
 
 PROMPT = [ChatMessage.from_user("Who wrote Emma?")]
 
@@ -124,6 +126,44 @@ def test_parts_of_the_answer_are_streamed() -> None:
     generator = AnswerGenerator(MockChatGenerator("one two"))
     generator.run(messages=PROMPT, streaming_callback=lambda chunk: heard.append(chunk.content))
     assert "".join(heard) == "one two"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize(
+    ("parts", "finish_reason", "reasons"),
+    [(2, "stop", ["answer_cut_off:stream"]), (None, "stop", []), (None, "eos_token", []), (2, None, [])],
+    ids=["broken off", "whole", "whole, in a server's own word", "not streamed"],
+)
+def test_a_stream_that_ends_without_any_reason_was_broken_off(
+    parts: int | None, finish_reason: str | None, reasons: list[str], asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """As a proxy leaves it that was cut from its model: without a word of its own it would pass for an answer."""
+    scripted_model.reply = lambda _: ("Jane Austen wrote it [1].", str(finish_reason))
+    scripted_model.parts = parts
+    model = OpenAIChatGenerator(Secret.from_token("none"), "scripted-model", api_base_url=scripted_model.url)
+    generator, inputs = AnswerGenerator(model), {"messages": PROMPT}
+    heard: list[str] = []
+    if finish_reason is not None:
+        inputs["streaming_callback"] = lambda chunk: heard.append(chunk.content)
+
+    async def ask_and_close() -> dict[str, Any]:
+        try:
+            return await generator.run_async(**inputs)
+        finally:
+            await generator.close_async()
+
+    result = asyncio.run(ask_and_close()) if asynchronous else generator.run(**inputs)
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    crag = RecordBuilder().run(outcome=outcome, replies=result["replies"])["crag"]
+    assert (crag["answer"]["status"], crag["coverage"]["reasons"]) == ("written", reasons)
+
+
+def test_a_generator_that_never_gives_a_reason_is_not_called_broken_off() -> None:
+    """Only servers of OpenAI's API always give one."""
+    generator = AnswerGenerator(MockChatGenerator("one two"))
+    (reply,) = generator.run(messages=PROMPT, streaming_callback=lambda _: None)["replies"]
+    assert BROKEN_OFF not in reply.meta
 
 
 class Talking:

@@ -187,6 +187,17 @@ def test_sentences_of_chinese_and_japanese_are_strips_and_stay_together() -> Non
     assert refine(text, query="\u5854 1889")["documents"][0].meta["crag"]["strips_in"] == 3
 
 
+@pytest.mark.parametrize("scorer", ["lexical", "embedding", "calibrated"])
+def test_a_german_date_or_paragraph_is_not_parted_from_its_sentence(scorer: str) -> None:
+    """What is kept would name another day, or no paragraph."""
+    day = "Am 3. Oktober 1990 trat die DDR bei."
+    law = "Nach § 3 Abs. 2 Nr. 1 gilt die Frist."
+    (found,) = refine(f"Brot ist gut. {day} {law}", query="Wann trat die DDR bei?", scorer=scorer, top_n=1)["documents"]
+    assert found.content == day
+    (found,) = refine(f"Brot ist gut. {day} {law}", query="Wo steht die Frist?", scorer=scorer, top_n=1)["documents"]
+    assert found.content == law
+
+
 def test_the_calibrated_scorer_gives_probabilities_and_has_a_line_of_its_own() -> None:
     """A probability above 0.5 is rare: F1 is best at the line that the file names."""
     result = refine(PAGE, OTHER, scorer="calibrated", threshold=None)

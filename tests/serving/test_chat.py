@@ -130,6 +130,15 @@ def test_an_answer_that_its_model_did_not_end_says_so(answering: Any, model: Scr
     assert [reason for reason in reasons if reason] == [why]
 
 
+def test_a_stream_that_broke_off_between_model_and_server_says_so(answering: Any, model: ScriptedModel) -> None:
+    """As behind a proxy that ends what it cannot go on with; OpenAI has no word for that but `length`."""
+    model.parts = 2
+    with answering.client() as client:
+        parts, reasons = streamed(client, chat(QUESTION))
+    assert "".join(parts) == "The answer "
+    assert [reason for reason in reasons if reason] == ["length"]
+
+
 def test_a_sentence_in_the_answers_place_is_whole(answering: Any, model: ScriptedModel) -> None:
     """A model that thought until its tokens were spent wrote nothing; what is told instead was not cut off."""
     judged = model.reply

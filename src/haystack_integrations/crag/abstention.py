@@ -14,7 +14,7 @@ from haystack import Document
 from haystack_integrations.crag.decisions import best_first
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.text import words
+from haystack_integrations.crag.text import PHRASES, words
 from haystack_integrations.crag.thresholds import told
 from haystack_integrations.crag.web.sanitise import sanitize_text
 from haystack_integrations.crag.wording import ask
@@ -116,9 +116,10 @@ def _missing(query: str, documents: Sequence[Document]) -> list[str]:
 
 
 def _wanted(query: str) -> dict[str, frozenset[str]]:
-    """List a question's content words with their terms; a single letter or ideograph says too little."""
+    """List a question's content words with their terms; a single letter, ideograph or phrase says too little."""
     question = ask(query)
-    read = {word: frozenset(question.read(word)) for word in dict.fromkeys(words(query)) if len(word) > 1}
+    told = [word for word in dict.fromkeys(words(query)) if len(word) > 1 and not PHRASES.search(word)]
+    read = {word: frozenset(question.read(word)) for word in told}
     return {word: terms for word, terms in read.items() if terms}
 
 

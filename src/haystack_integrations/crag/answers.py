@@ -11,12 +11,17 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.chat_backed import CallError, kind_of
+from haystack_integrations.crag.chat_backed import CallError, kind_of, speaks_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED, CUT_OFF, NOT_ASKED, AnswerStatus
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, CUT_OFF, NOT_ASKED, AnswerStatus
 
-# Up to three digits: [2019] is a year.
-_CITED: Final = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+STREAM: Final = "stream"
+"""Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
+
+# Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, or full-width brackets.
+_CITED: Final = re.compile(r"[\[\u3010](\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)[\]\u3011]")
+_RANGE: Final = re.compile(r"(\d{1,3})\s*[\u2013-]\s*(\d{1,3})")
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _AROUND: Final = re.compile(r"^[\W_]+|[\W_]+$")
 
 
@@ -45,7 +50,7 @@ def answer_account(replies: Sequence[ChatMessage], *, asked: bool, sentence: str
     text = replies[0].text or ""
     if ANSWER_FAILED in replies[0].meta:
         return _account("failed")
-    numbers = sorted({int(number) for found in _CITED.findall(text) for number in found.split(",")})
+    numbers = _cited(text, passages)
     known = [number for number in numbers if 1 <= number <= passages]
     unknown = [number for number in numbers if number not in known]
     # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
@@ -80,8 +85,33 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
     if account["status"] == "failed":
         told = [str(reply.meta[ANSWER_FAILED]) for reply in replies if ANSWER_FAILED in reply.meta]
         return [f"answer_failed:{kind}" for kind in (told or ["no_evidence"])[:1]]
-    why = replies[0].meta.get("finish_reason")
-    return [f"answer_cut_off:{why}"] if why in CUT_OFF else []
+    why = cut_off(replies[0])
+    return [f"answer_cut_off:{why}"] if why else []
+
+
+def mark_broken_off(reply: ChatMessage, generator: object) -> None:
+    """
+    Mark an answer whose stream ended without a word on why. Servers of OpenAI's API always give one, others need not.
+
+    :param reply: The answer.
+    :param generator: The chat generator that it came from.
+    """
+    if speaks_openai(generator) and not reply.meta.get("finish_reason"):
+        reply.meta[BROKEN_OFF] = True
+
+
+def cut_off(reply: ChatMessage) -> str | None:
+    """
+    Tell why an answer ends before its model ended it.
+
+    :param reply: The answer.
+    :returns: `length` or `content_filter`, by the model's own word; `stream`, where that broke off before any word on
+        it; None for a whole answer.
+    """
+    if reply.meta.get(BROKEN_OFF):
+        return STREAM
+    why = reply.meta.get("finish_reason")
+    return str(why) if why in CUT_OFF else None
 
 
 def declines(text: str, sentence: str) -> bool:
@@ -106,3 +136,13 @@ def _bare(text: str) -> str:
 
 def _account(status: AnswerStatus, cited: Sequence[int] = (), unknown: Sequence[int] = ()) -> dict[str, Any]:
     return {"status": status, "cited": list(cited), "cited_unknown": list(unknown)}
+
+
+def _cited(text: str, passages: int) -> list[int]:
+    """List the numbers in an answer's brackets, and those that a range of passages spans. `argv[1]` in code is none."""
+    numbers = set[int]()
+    for found in _CITED.findall(_CODE.sub(" ", text).strip() or text):
+        numbers.update(map(int, re.findall(r"\d+", found)))
+        spans = ((int(first), int(last)) for first, last in _RANGE.findall(found))
+        numbers.update(number for first, last in spans if last <= passages for number in range(first, last + 1))
+    return sorted(numbers)

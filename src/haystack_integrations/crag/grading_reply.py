@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
+from haystack_integrations.crag.grading_line import NUMBER, PAIR, closed_in, in_line, loose_in
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.json_scan import (
     INVALID,
@@ -29,14 +30,6 @@ _MOST_VALUES: Final = 64
 _ROUNDING: Final = 1e-9
 _MOST_MENDED: Final = 2000
 _MOST_SCALE: Final = 1_000_000
-_NUMBER: Final = re.compile(r"(?:[0-9]{1,7}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})")
-_PAIR: Final = re.compile(rf"([0-9a-f]{{6}})[ :=]+({_NUMBER.pattern})")
-_CLOSED_PAIR: Final = re.compile(rf'(?<!\\)"{_PAIR.pattern}"')
-# In a line a pair counts when the line ends behind it, or when something follows that is no second number.
-_NEXT: Final = rf"[,;]?\s+(?!{_NUMBER.pattern}(?:[\s,;]|\Z))\S"
-_IN_LINE: Final = re.compile(rf"(?<!\S){_PAIR.pattern}(?={_NEXT}|[,;]?\s*\Z)")
-_IN_CUT_LINE: Final = re.compile(rf"(?<!\S){_PAIR.pattern}(?={_NEXT})")
-_LINE: Final = re.compile(r'"grades"\s*:\s*"([^"\\]*)("?)')
 _FENCE_BEFORE: Final = re.compile(r"```\w{0,10}\s*\Z")
 _ENTRY_LISTS: Final = ("grades", "evaluations", "scores", "documents", "results")
 _ENTRY_NAMES: Final = ("id", "score", "reason")
@@ -93,7 +86,7 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
         whole = without_thoughts(text or "")
         for piece in islice(closed_objects(whole), _MOST_VALUES + 2 * len(keys)):
             _collect(strict(piece), keys, scale, reply, positional=False)
-        _collect_pairs(whole, keys, scale, reply)
+        _collect_pairs(closed_in(whole), keys, scale, reply)
         reply.problem = "length"
     elif reply.problem is None:
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
@@ -127,6 +120,10 @@ def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *
     if not repair:
         reply.problem = "not_json"
         return
+    loose = loose_in(text)
+    if loose is not None and _is_all(text[: loose.start()], text[loose.end() :]):
+        reply.repaired = _collect_pairs(in_line(loose[3]), keys, scale, reply)
+        return
     left = _MOST_MENDED
     for piece in islice(closed_objects(text), _MOST_VALUES + 2 * len(keys)):
         value = strict(piece)
@@ -137,7 +134,7 @@ def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *
         if isinstance(value, dict) and set(value) <= {*_ENTRY_NAMES, *keys}:
             _collect(value, keys, scale, reply, positional=False)
             reply.repaired = True
-    reply.repaired |= _collect_pairs(text, keys, scale, reply)
+    reply.repaired |= _collect_pairs(closed_in(text), keys, scale, reply)
     reply.problem = reply.problem or (None if reply.repaired else "not_json")
 
 
@@ -153,7 +150,7 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
         lists = [value[name] for name in _ENTRY_LISTS if isinstance(value.get(name), list | dict)]
         lines = [value[name] for name in _ENTRY_LISTS if isinstance(value.get(name), str)]
         for line in lines:
-            _collect_line(line, _IN_LINE, keys, scale, reply)
+            _collect_pairs(in_line(line), keys, scale, reply)
         if lists or lines:
             # Beside another list, such as one of ids, nobody knows that its places are those of the documents.
             alone = sum(isinstance(one, list | dict) for one in value.values()) == 1
@@ -162,13 +159,14 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
         elif "id" in value:
             _add(value.get("id"), value.get("score"), value.get("reason"), keys, scale, reply)
         else:
-            for key, score in value.items():
-                _add(key, score, None, keys, scale, reply)
+            for key, said in value.items():
+                entry = said if isinstance(said, dict) else {"score": said}
+                _add(key, entry.get("score"), entry.get("reason"), keys, scale, reply)
         return
     if not isinstance(value, list):
         reply.problem = reply.problem or "not_json"
         return
-    pairs = [_PAIR.fullmatch(entry) if isinstance(entry, str) else None for entry in value]
+    pairs = [PAIR.fullmatch(entry) if isinstance(entry, str) else None for entry in value]
     value = [_named(entry, keys) for entry in value]
     if any(pairs) or any(isinstance(entry, dict) and "id" in entry for entry in value):
         for entry, pair in zip(value, pairs, strict=True):
@@ -195,32 +193,21 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
 
 
 def _named(entry: Any, keys: Sequence[str]) -> Any:
-    """Take the key of a document for its `id`, whatever its field is called: `document_id`, `key`, `index`."""
+    """Take the key of a document for its `id`, whatever its field is called: `document_id`, `key`, or that key."""
     if not isinstance(entry, dict) or "id" in entry:
         return entry
+    if len(entry) == 1 and (key := next(iter(entry))) in keys:
+        return {"id": key, "score": entry[key]}
     named = [value for value in entry.values() if isinstance(value, str) and value in keys]
     return {**entry, "id": named[0]} if len(named) == 1 else entry
 
 
-def _collect_pairs(text: str, keys: Sequence[str], scale: float, reply: Reply) -> bool:
-    """
-    Take over the closed texts `KEY SCORE`, and what was closed of a line, of a reply without a whole object: in an
-    object they are what somebody says.
-    """
-    if "}" in text:
-        return False
-    found = list(islice(_CLOSED_PAIR.finditer(text), _MOST_VALUES + 2 * len(keys)))
-    for pair in found:
-        _add(pair[1], pair[2], None, keys, scale, reply)
-    lines = list(islice(_LINE.finditer(text), _MOST_VALUES))
-    for line in lines:
-        _collect_line(line[1], _IN_LINE if line[2] else _IN_CUT_LINE, keys, scale, reply)
-    return bool(found or lines)
-
-
-def _collect_line(line: str, form: re.Pattern[str], keys: Sequence[str], scale: float, reply: Reply) -> None:
-    for pair in islice(form.finditer(line), _MOST_VALUES + 2 * len(keys)):
-        _add(pair[1], pair[2], None, keys, scale, reply)
+def _collect_pairs(pairs: Iterable[tuple[str, str]], keys: Sequence[str], scale: float, reply: Reply) -> bool:
+    """Take over keys and scores; tells whether there was any."""
+    found = list(islice(pairs, _MOST_VALUES + 2 * len(keys)))
+    for key, score in found:
+        _add(key, score, None, keys, scale, reply)
+    return bool(found)
 
 
 def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, reply: Reply) -> None:
@@ -243,7 +230,7 @@ def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, r
 
 def _number(value: Any) -> float | None:
     """Accept a number or its plain decimal text; no truth value, no percent, no comma, no digits of other scripts."""
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
         return float(value.strip())
     if not is_number(value) or not 0 <= value <= _MOST_SCALE:
         return None

@@ -1,8 +1,7 @@
 """How HeuristicGrader judges: by a calibration, or by weights. The component gives it sockets."""
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from haystack import Document
 
@@ -15,11 +14,8 @@ from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.signals import measure
 from haystack_integrations.crag.telemetry import score_tags
-from haystack_integrations.crag.text import UNSPACED
+from haystack_integrations.crag.text import PHRASES, UNSPACED
 from haystack_integrations.crag.weighting import Weights, document_score, reason, set_score
-
-# Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter.
-_PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 def is_unspaced(text: str) -> bool:
@@ -30,7 +26,7 @@ def is_unspaced(text: str) -> bool:
     :returns: Whether at least half of its letters are of such a script: its words cannot be told apart here.
     """
     letters = sum(map(str.isalpha, text))
-    return letters > 0 and 2 * (len(UNSPACED.findall(text)) + len(_PHRASES.findall(text))) >= letters
+    return letters > 0 and 2 * (len(UNSPACED.findall(text)) + len(PHRASES.findall(text))) >= letters
 
 
 class Heuristics:

@@ -15,7 +15,7 @@ def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = F
 
     :param text: What the model wrote.
     :param finish_reason: Its own word on why it stopped.
-    :param salvage: Whether a part of a cut reply is of use: then `length` is told only of one that can be read.
+    :param salvage: Whether a part of a cut reply is of use: then one that is too long to be read is `too_long`.
     :returns: `content_filter`, `length` (cut), `empty`, `too_long`, or None when it is complete and can be read.
     """
     if finish_reason in _FILTERED:
@@ -24,7 +24,7 @@ def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = F
     if cut and not salvage:
         return cut
     if not text or not text.strip():
-        return "empty"
+        return cut or "empty"
     if len(text.encode("utf-8", "replace")) > MAX_REPLY_BYTES or marks(text) > MAX_MARKS:
         return "too_long"
     return cut

@@ -16,7 +16,9 @@ _PATIENCE: Final = 60.0
 
 
 @contextmanager
-def heard(callback: StreamingCallbackT | None, asked: object = None) -> Iterator[StreamingCallbackT | None]:
+def heard(
+    callback: StreamingCallbackT | None, asked: object = None, why: list[str] | None = None
+) -> Iterator[StreamingCallbackT | None]:
     """
     Pass the parts of an answer on to a callback until the block ends, however it ends.
 
@@ -26,6 +28,7 @@ def heard(callback: StreamingCallbackT | None, asked: object = None) -> Iterator
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
     :param asked: The part that will call it from this event loop's run; one without `run_async` works in a thread, and
         cannot await a coroutine function.
+    :param why: Where to note what the parts say on why the model stopped.
     :returns: A callback of the same kind for the model, which does nothing once the block has ended, and is not called
         for what a model thinks before it answers; or None.
     """
@@ -35,12 +38,18 @@ def heard(callback: StreamingCallbackT | None, asked: object = None) -> Iterator
     listener: Any = callback
     over, thoughts = Event(), Thoughts()
 
+    def told_of(chunk: StreamingChunk) -> StreamingChunk | None:
+        reason = chunk.finish_reason or chunk.meta.get("finish_reason")  # Haystack knows not every server's own words
+        if why is not None and reason:
+            why.append(str(reason))
+        return None if over.is_set() else _without_thought(chunk, thoughts)
+
     def passed(chunk: StreamingChunk) -> Any:
-        told = None if over.is_set() else _without_thought(chunk, thoughts)
+        told = told_of(chunk)
         return None if told is None else listener(told)
 
     async def passed_async(chunk: StreamingChunk) -> None:
-        told = None if over.is_set() else _without_thought(chunk, thoughts)
+        told = told_of(chunk)
         if told is not None:
             await listener(told)
 

@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 import Stemmer
 
-from haystack_integrations.crag import abbreviations as known
+from haystack_integrations.crag.abbreviations import leaves_open
 from haystack_integrations.crag.remembering import PerThread
 
 TOKENS_PER_WORD: Final = 1.3
@@ -31,8 +31,13 @@ STOP_WORDS: Final = frozenset(
 
 # Scripts written without spaces: one token per character, as Elasticsearch's standard analyser does for ideographs.
 UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter."""
+
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
 _MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
+# Soft hyphens and joiners, as converters of PDF and HTML leave them: in a word, and no part of it.
+_WITHIN = re.compile(r"[\u00ad\u200c\u200d\u2060\ufeff]+")
 _WORD = re.compile(rf"\w[\w{_MARK}]*(?:['.,]\w[\w{_MARK}]*)*")
 _TO_SPACES = bytes(code if chr(code).isalnum() or chr(code) in "'.," else ord(" ") for code in range(256))
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -42,23 +47,26 @@ _APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
 _INNER = re.compile(r"[.,']")
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
+# As word processors write them; the last one is what a PDF often has in the place of a bullet.
+_BULLET = r"\u00b7\u2013\u2022\u2023\u2043\u25a0\u25aa\u25cb\u25cf\u25e6\uf0b7"
 _LINE = re.compile(
     r"(?P<blank>[^\S\n]*(?:\n|\Z))"
     r"|(?P<rule>[^\S\n]*([-=*_~^+])(?:[^\S\n]*\3){2,}[^\S\n]*(?:\n|\Z))"
     r"|(?P<alone>[^\S\n]*(?:\||\#{1,6}[^\S\n])[^\n]*\n?|[^\t\n]*\t[^\t\n]+\t[^\n]*\n?)"
-    r"|(?P<item>[^\S\n]*(?:[-*+\u2022\u2023\u25e6\u2013]|\d{1,3}[.)]|[a-z]\)|\(\w{1,3}\))[^\S\n]+[^\n]*\n?)"
+    rf"|(?P<item>[^\S\n]*(?:[-*+{_BULLET}]|\d{{1,3}}[.)]|[a-z]\)|\(\w{{1,3}}\))[^\S\n]+[^\n]*\n?)"
     r"|(?P<flow>[^\n]+\n?)"
 )
+# German quotations end in what opens them elsewhere, French ones behind a space.
+_CLOSING = r"(?:['\"\u201c\u201d\u2018\u2019\u00ab\u00bb)\]]|[ \u00a0\u202f]\u00bb)"
+_NOTE = r"\[(?:\d+|\^[^\]\s]{1,20})\]"
 # It begins with the set of signs that it may begin with: `re` looks for those seven times faster than for alternatives.
 _HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4", r".!?\u2026"
 _END = re.compile(
     rf"[{_HARD}{_SOFT}]"
     rf"(?:(?<=[{_HARD}])(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
-    rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+)['\"\u201d\u2019\u00bb)\]]*+(?:\[\d+\])*+(?=\s))"
+    rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+){_CLOSING}*+(?:{_NOTE})*+(?=\s))"
 )
-_NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,]|\Z)?")
-_LIST_NUMBER = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
-_DOTTED = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
+_NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,.]|\Z)?")
 # What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
 _REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
 
@@ -74,7 +82,8 @@ def surface_words(text: str) -> list[str]:
         # Most marks of ordinary text stand before a space, where they are part of no word: faster than any expression.
         found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
     else:
-        text = UNSPACED.sub(r" \g<0> ", normalize("NFKC", text).replace("\u2019", "'"))
+        text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
+        text = UNSPACED.sub(r" \g<0> ", text)
         found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
@@ -234,17 +243,7 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
     before = text[reach : mark.start()].split()[-2:]
     if not before or text[mark.start() - 1].isspace():
         return True
-    token = before[-1].lstrip("([{\"'\u201c\u2018")
-    lowered = token.lower()
-    if lowered in known.NEVER_LAST or (lowered in known.TITLES and token[:1].isupper()):
-        return False
-    if (lowered in known.BEFORE_NUMBERS or token in known.BEFORE_YEARS) and word[0].isdigit():
-        return False
-    is_first = len(before) == 1 and reach == start
-    if is_first and _LIST_NUMBER.fullmatch(token):
-        return False
     # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.
-    is_initial = len(token) == 1 and token.isupper() and (before[0][0].isupper() or before[0] in STOP_WORDS)
-    if is_initial or lowered in known.SELDOM_LAST or _DOTTED.fullmatch(token):
-        return word in known.OPENERS and following["stop"] is not None
-    return True
+    is_name = before[0][0].isupper() or before[0] in STOP_WORDS
+    is_first = len(before) == 1 and reach == start
+    return not leaves_open(before, word, following["stop"], is_first=is_first, is_name=is_name)

@@ -1,14 +1,15 @@
-"""What a model thinks before it answers: many servers leave it in front of the answer, in `<think>…</think>`."""
+"""What a model thinks before it answers: many servers leave it in front, in `<think>…</think>` or `<thinking>…`."""
 
 import re
 from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
-_OPEN: Final = "<think>"
-_CLOSE: Final = re.compile("</think>", re.IGNORECASE)
+_TAGS: Final = ("<think>", "<thinking>")
+_OPEN: Final = re.compile("<think(?:ing)?>", re.IGNORECASE)
+_CLOSE: Final = re.compile("</think(?:ing)?>", re.IGNORECASE)
 # At the beginning or end of a line: an answer that speaks of the tag has it in the middle of one.
-_CLOSED: Final = re.compile(r"^[ \t]*</think>|</think>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_CLOSED: Final = re.compile(rf"^[ \t]*{_CLOSE.pattern}|{_CLOSE.pattern}[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
 class Thoughts:
@@ -44,10 +45,9 @@ class Thoughts:
         self._held += part
         if not self._within:
             begun = self._held.lstrip()
-            start = begun[: len(_OPEN)].lower()
-            if start == _OPEN:
-                self._within, self._held = True, begun[len(_OPEN) :]
-            elif last or not _OPEN.startswith(start):
+            if opened := _OPEN.match(begun):
+                self._within, self._held = True, begun[opened.end() :]
+            elif last or not any(tag.startswith(begun.lower()) for tag in _TAGS):
                 return self._shown(self._held)
             else:
                 return ""
@@ -79,7 +79,7 @@ def parted(text: str) -> tuple[str, str]:
     :returns: The thought and the rest; an empty thought and the text itself where none ends so.
     """
     end = _CLOSED.search(text)
-    if end is None or _OPEN in text[: end.start()].lower():
+    if end is None or _OPEN.search(text, 0, end.start()):
         return "", text
     return text[: end.start()].strip(), text[end.end() :].lstrip()
 

@@ -75,6 +75,9 @@ ANSWER_FAILED: Final = "crag_failure"
 NOT_ASKED: Final = "crag_not_asked"
 """Key of its metadata, true where no model was asked for the answer, since no time was left."""
 
+BROKEN_OFF: Final = "crag_broken_off"
+"""Key of its metadata, true where its stream ended without a word on why; a server of OpenAI's API always gives one."""
+
 CUT_OFF: Final = ("length", "content_filter")
 """Finish reasons of a reply that its model did not end by itself."""
 

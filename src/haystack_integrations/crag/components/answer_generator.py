@@ -7,7 +7,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.answers import NoTextError, apology
+from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off
 from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
@@ -82,16 +82,17 @@ class AnswerGenerator(ChatBacked):
             - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
         :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
         """
+        why: list[str] = []
         with trace("crag.answer") as span:
             try:
                 self.warm_up()
                 seconds = seconds_for(state, self.timeout_s)
-                with heard(streaming_callback) as callback:
+                with heard(streaming_callback, why=why) as callback:
                     sent = ask(self.chat_generator, messages, seconds, streaming_callback=callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
-            return self._told(span, replies)
+            return self._told(span, replies, unended=callback is not None and not why)
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
@@ -109,16 +110,17 @@ class AnswerGenerator(ChatBacked):
         :returns: As `run`.
         :raises Exception: As `run`.
         """
+        why: list[str] = []
         with trace("crag.answer") as span:
             try:
                 await self.warm_up_async()
                 seconds = seconds_for(state, self.timeout_s)
-                with heard(streaming_callback, self.chat_generator) as callback:
+                with heard(streaming_callback, self.chat_generator, why) as callback:
                     sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
-            return self._told(span, replies)
+            return self._told(span, replies, unended=callback is not None and not why)
 
     def _failed(self, span: Span, error: Exception, meta: dict[str, Any] | None = None) -> dict[str, Any]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
@@ -129,9 +131,11 @@ class AnswerGenerator(ChatBacked):
             raise error
         return {"replies": [apology(self.apology, error, meta or {})]}
 
-    def _told(self, span: Span, replies: list[ChatMessage]) -> dict[str, Any]:
+    def _told(self, span: Span, replies: list[ChatMessage], *, unended: bool) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
         first = replies[0] if replies else ChatMessage.from_assistant("")
         set_tags(span, reply_tags(first))
+        if unended:
+            mark_broken_off(first, self.chat_generator)
         return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)

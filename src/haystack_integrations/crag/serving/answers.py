@@ -8,10 +8,11 @@ from haystack.dataclasses import ChatMessage
 from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.abstention import in_words
+from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
 from haystack_integrations.crag.grades import crag_meta, grade_of
 from haystack_integrations.crag.serving.problems import trace_id
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED, CUT_OFF
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
 
 _NOTHING = "The documents do not answer the question."
@@ -120,10 +121,12 @@ def finish_reason(outputs: Mapping[str, Any]) -> str:
     Say why an answer ends, in OpenAI's words.
 
     :param outputs: As for `answer_of`.
-    :returns: The model's own reason where it was cut off; else `stop`, also of a sentence in the answer's place.
+    :returns: The model's own reason where it was cut off, and `length` where only its stream was, for which there is no
+        word; else `stop`, also of a sentence in the answer's place.
     """
-    reasons = [reply.meta.get("finish_reason") for reply in _replies(outputs)]
-    return next((why for why in reasons if why in CUT_OFF and not failed_answer(outputs)), "stop")
+    reasons = [cut_off(reply) for reply in _replies(outputs) if not failed_answer(outputs)]
+    why = next((why for why in reasons if why is not None), "stop")
+    return "length" if why == STREAM else why
 
 
 def _replies(outputs: Mapping[str, Any]) -> Sequence[ChatMessage]:
