@@ -142,8 +142,7 @@ def _evidence(items: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
         shown.update(new)
         yield head if new or not texts else Text.assemble(head, ("  the same sentences", "dim"))
         if new:
-            # A table keeps the score beside the first line of a wrapped sentence.
-            table = Table.grid(padding=(0, 1, 0, 0))
+            table = Table.grid(padding=(0, 1, 0, 0))  # keeps the score beside the first line of a wrapped sentence
             table.add_column(justify="right", style="dim")
             table.add_column()
             for text, value in new.items():

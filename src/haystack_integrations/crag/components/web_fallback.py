@@ -146,6 +146,5 @@ class WebFallback(WebBacked):
 
     def _asking(self, query: str | None, state: CragState | None, enabled: bool | None) -> Asking:
         """Open one run's question; all that this run knows is in it, nothing on self."""
-        question = "" if state is None else state.query
-        sent = outgoing(query or question, self._cut, question)
+        sent = outgoing(query, self._cut, "" if state is None else state.query)
         return Asking.of(self, sent, state, wanted=self.enabled if enabled is None else enabled)

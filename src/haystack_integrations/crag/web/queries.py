@@ -27,18 +27,19 @@ def patterns(expressions: Sequence[str] | None) -> list[Pattern[str]]:
     return compiled
 
 
-def outgoing(query: str, cut: Sequence[Pattern[str]], question: str = "") -> str:
+def outgoing(query: str | None, cut: Sequence[Pattern[str]], question: str = "") -> str:
     """
     Make the query that is sent.
 
-    :param query: The query as it came.
+    :param query: The query as it came; None or an empty one sends the question.
     :param cut: What is cut from it.
     :param question: The question that it was written for. A word that stands only in what is cut from that is not sent
         either: an expression knows an address by its form, and a rewriter has taken it apart.
     :returns: What is left, on one line and no longer than search engines take; empty when nothing is.
     """
     private = set(words(one_line(question))) - set(words(_without(question, cut)))
-    return bounded(" ".join(word for word in _without(query, cut).split() if private.isdisjoint(words(word))))
+    asked = _without(query or question, cut).split()
+    return bounded(" ".join(word for word in asked if private.isdisjoint(words(word))))
 
 
 def _without(text: str, cut: Sequence[Pattern[str]]) -> str:
