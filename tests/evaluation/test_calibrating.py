@@ -159,7 +159,7 @@ def test_labels_that_nothing_explains_are_refused(tmp_path: Path, seed: int) -> 
     """
     With what was reached, what one reaches without looking, and how many more questions would tell.
 
-    By chance alone 60 such labels separate now and then, of seeds 1 to 40 those of seed 2: an interval of 95 % allows it.
+    By chance alone 60 such labels separate now and then, as an interval of 95 % allows: of 40 seeds those of seed 2.
     """
     folder = write_towns(tmp_path / "towns", count=60, shuffled=True, seed=seed)
     with pytest.raises(CalibrationError, match=r"60 questions do not separate.*without a look.*label about 180 more"):
