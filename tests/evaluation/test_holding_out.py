@@ -120,7 +120,7 @@ def test_the_cost_curve_goes_by_the_probability_of_the_verdict_told() -> None:
     said = {"correct": 0.6, "ambiguous": 0.1, "incorrect": 0.3}
     unsure = record("q0", "correct", "incorrect", probabilities=said)
     sure = [record(f"q{n}", "correct", "correct", probabilities={**said, "correct": 0.5}) for n in (1, 2, 3, 4)]
-    found = figures([unsure, *sure], [0, 1, 2, 3, 4], {})
+    found = figures([{**one, "needed": 1} for one in (unsure, *sure)], [0, 1, 2, 3, 4], {})
     assert found["cost_curve"][1] == {"share_sent": 0.2, "macro_f1": 1.0, "threshold": 0.5}
     assert found["calls_saved_at_2_points"] == 0.8
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from serving.conftest import BEARER
 _EXAMPLES = 200
 
 
+# The server answers in a thread of this process; what it draws by chance, Hypothesis takes for a strategy's doing.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 def test_no_request_ends_in_a_server_error(answering: Any) -> None:
     """Right ones and wrong ones, over all routes; and every failure has the form of one."""
     with answering.client() as client:

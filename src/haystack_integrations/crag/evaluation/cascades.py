@@ -37,7 +37,7 @@ def cascade_figures(records: Sequence[Record]) -> dict[str, Any]:
     sent = [_sent(record, gate) for record in records]
     return {
         "calls": float(np.mean([asked.any() for asked in sent])),
-        "documents": float(np.concatenate(sent).mean()),
+        "documents": float(sum(asked.sum() for asked in sent) / max(1, sum(map(len, sent)))),
         "wrong": [{"share": share, **_reached(records, sent, share)} for share in SHARES_WRONG],
     }
 
