@@ -108,10 +108,11 @@ def test_every_fault_is_a_kind_and_a_cool_down_and_never_an_exception(
         date = format_datetime(datetime.now(UTC) + timedelta(seconds=120), usegmt=True)
         reply = {**reply, "headers": {"Retry-After": date}}
     one.always(**reply)
-    chain = WebSearchChain([client(one.url)], timeout_s=0.6, clock=clock, query_cooldown_s=0)
+    seconds = 0.6 if kind == "timeout" else 10.0  # a busy machine answers late, and that would be another fault
+    chain = WebSearchChain([client(one.url)], timeout_s=seconds, clock=clock, query_cooldown_s=0)
     started = time.monotonic()
     outcome = search(chain, asynchronous=asynchronous)
-    assert time.monotonic() - started < 1.6
+    assert time.monotonic() - started < seconds + 1
     assert (outcome.status, failures(outcome), outcome.answer) == ("failed", [kind], None)
     assert one.calls == calls
     clock.now += cooldown - 1
