@@ -6,9 +6,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
 
-METRICS_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-"""The settings of which either sends metrics by OTLP."""
-
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _INSTALL: Final = 'pip install "crag-haystack[serve]"'
 
 _lock = Lock()
@@ -81,13 +79,22 @@ def _configured() -> MetricsExport:
     return MetricsExport(provider)
 
 
+def sends_by_otlp() -> bool:
+    """
+    Tell whether metrics are to be sent, by OpenTelemetry's own settings.
+
+    :returns: The answer.
+    """
+    return any(os.environ.get(name) for name in _ENDPOINTS)
+
+
 def _otlp() -> list[Any]:
-    if not any(os.environ.get(name) for name in METRICS_ENDPOINTS):
+    if not sends_by_otlp():
         return []
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
     except ImportError as error:
-        msg = f"{METRICS_ENDPOINTS[1]} is set, but {error.name!r} is missing; run {_INSTALL}"
+        msg = f"{_ENDPOINTS[1]} is set, but {error.name!r} is missing; run {_INSTALL}"
         raise ConfigurationError(msg) from None
     return [PeriodicExportingMetricReader(OTLPMetricExporter())]

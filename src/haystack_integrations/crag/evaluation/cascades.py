@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
-from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC
+from haystack_integrations.crag.evaluation.cases import label_of_grades
+from haystack_integrations.crag.evaluation.labelled import ANSWERS
 from haystack_integrations.crag.grades import Grade, grade_of, question_id, with_grade
 
 SHARES_WRONG: Final = (0.0, 0.05, 0.1)
@@ -45,15 +46,15 @@ def cascade_figures(records: Sequence[Record]) -> dict[str, Any]:
 def _reached(records: Sequence[Record], sent: Sequence[Flags], share: float) -> dict[str, float]:
     """Give the macro-F1 of the cascade, and of asking about everything, on average over draws of what goes wrong."""
     truth = [record["label"] for record in records]
+    # The gate takes what it does not send for off topic or for an answer, whichever is nearer.
+    taken = [[round(each["score"]) * ANSWERS for each in record["documents"]] for record in records]
     random, reached = np.random.default_rng(0), []
     for _ in range(_DRAWS if share else 1):
         cascade, everything = [], []
-        for record, asked in zip(records, sent, strict=True):
+        for record, asked, unasked in zip(records, sent, taken, strict=True):
             said, of = _graded(record, share, random), record["needed"]
-            everything.append(_verdict(said, of))
-            # The gate takes what it does not send for off topic or for an answer, whichever is nearer.
-            taken = [round(each["score"]) * ANSWERS for each in record["documents"]]
-            cascade.append(_verdict(np.where(asked, said, taken), of) if asked.any() else record["verdict"])
+            everything.append(label_of_grades(said, of))
+            cascade.append(label_of_grades(np.where(asked, said, unasked), of) if asked.any() else record["verdict"])
         reached.append([f1_score(truth, told, average="macro") for told in (cascade, everything)])
     of_cascade, of_everything = np.mean(reached, axis=0).tolist()
     return {"cascade": of_cascade, "everything": of_everything}
@@ -93,10 +94,3 @@ def _graded(record: Record, share: float, random: np.random.Generator) -> Grades
     right = np.array([each["label"] for each in record["documents"]])
     wrong = random.random(len(right)) < share
     return np.where(wrong, (right + random.integers(1, _GRADES, len(right))) % _GRADES, right)
-
-
-def _verdict(grades: Grades, needed: int) -> str:
-    """Tell what follows from the grades of a list."""
-    if (grades >= ANSWERS).sum() >= needed:
-        return "correct"
-    return "ambiguous" if (grades >= ON_TOPIC).any() else "incorrect"

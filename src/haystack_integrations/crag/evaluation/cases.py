@@ -1,6 +1,6 @@
 """Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -163,5 +163,18 @@ def label(case: Case, ranked: RankedList, top_k: int, *, needs_all: bool) -> Lab
     if needs_all:
         missing = set(case.gold).difference(ranked.retrieved[:top_k])
         return "incorrect" if len(missing) == len(set(case.gold)) else "ambiguous" if missing else "correct"
-    best = max(case.grades(ranked)[:top_k], default=0)
-    return "correct" if best >= 2 else "ambiguous" if best == 1 else "incorrect"  # noqa: PLR2004
+    return label_of_grades(case.grades(ranked)[:top_k])
+
+
+def label_of_grades(grades: Iterable[int], needed: int = 1) -> Label:
+    """
+    Label a list by the grades of its documents alone.
+
+    :param grades: 2 (answers), 1 (on topic) or 0.
+    :param needed: How many that answer make it correct.
+    :returns: The true verdict.
+    """
+    found = list(grades)
+    if sum(grade >= 2 for grade in found) >= needed:  # noqa: PLR2004
+        return "correct"
+    return "ambiguous" if any(grade >= 1 for grade in found) else "incorrect"

@@ -169,7 +169,8 @@ async def _get(pool: httpcore.AsyncConnectionPool, url: WebUrl, most: int) -> tu
             give_up("encoding")
         body, parts = bytearray(), 0
         async for part in response.aiter_stream():
-            body, parts = body + part, parts + 1
+            body += part  # in place: a copy for each part would take the square of their number
+            parts += 1
             if len(body) >= most or parts == _MOST_PARTS:
                 break
         return None, kind, bytes(body[:most])
