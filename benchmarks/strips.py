@@ -172,7 +172,7 @@ def balanced(sets: Sequence[Sequence[Measured]]) -> list[Measured]:
 def judge(part: dict[str, Any], lists: Sequence[Measured]) -> Kept:
     """Keep what a fitted model says, at its own threshold."""
     model = StripModel.from_dict(part)
-    return kept_above(lists, [model.head.of_rows(each.table) for each in lists], model.threshold)
+    return kept_above(lists, [model.of_rows(each.table, each.strips) for each in lists], model.threshold)
 
 
 def calibrated(found: dict[str, list[StripList]], file: Path | None) -> None:

@@ -40,7 +40,7 @@ def strips_of(texts: list[str]) -> list[Strip]:
 
 def shipped() -> dict[str, Any]:
     """The content of a file with the shipped model as its sentence model."""
-    return {"format": "crag-calibration", "version": 2, "strips": load_strip_model().to_dict()}
+    return {"format": "crag-calibration", "version": 3, "strips": load_strip_model().to_dict()}
 
 
 def written(folder: Path, content: Any) -> str:
@@ -148,9 +148,9 @@ def test_a_rewritten_file_is_read_again(tmp_path: Path) -> None:
     [
         ("{", r"is no readable JSON \(JSONDecodeError\); write it again with `crag calibrate DIR"),
         ("[]", "is no calibration file: it needs \"format\": 'crag-calibration'"),
-        ({"format": "crag-calibration", "version": 1, "strips": {}}, "has version 1, but version 2 is wanted"),
-        ({"format": "crag-calibration", "version": 2}, "has no part 'strips', which scorer='calibrated' needs"),
-        ({"format": "crag-calibration", "version": 2, "strips": {"threshold": 0.5}}, "is damaged: KeyError"),
+        ({"format": "crag-calibration", "version": 1, "strips": {}}, "has version 1, but version 3 is wanted"),
+        ({"format": "crag-calibration", "version": 3}, "has no part 'strips', which scorer='calibrated' needs"),
+        ({"format": "crag-calibration", "version": 3, "strips": {"threshold": 0.5}}, "is damaged: KeyError"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: Any, message: str) -> None:
@@ -164,6 +164,10 @@ def test_a_signal_that_is_not_measured_here_is_refused(tmp_path: Path) -> None:
     content = shipped()
     content["strips"]["model"]["signals"]["colour"] = [0, 1, 1]
     with pytest.raises(ConfigurationError, match=r"is damaged: ValueError unknown signals \['colour'\]"):
+        load_strip_model(written(tmp_path, content))
+    content = shipped()
+    content["strips"]["company"]["signals"].pop("beside")
+    with pytest.raises(ConfigurationError, match=r"is damaged: ValueError company must read \['own', 'before'"):
         load_strip_model(written(tmp_path, content))
     content = shipped()
     content["strips"]["threshold"] = 3

@@ -89,7 +89,7 @@ def test_it_learns_what_evidence_looks_like(part: dict[str, Any], lists: list[St
 def test_the_component_keeps_what_the_fit_counted(tmp_path: Path, part: dict[str, Any], lists: list[StripList]) -> None:
     """One way of measuring at fit time and at run time: the same sentences, by two ways of counting."""
     file = tmp_path / "calibration.json"
-    file.write_text(json.dumps({"format": "crag-calibration", "version": 2, "strips": part}))
+    file.write_text(json.dumps({"format": "crag-calibration", "version": 3, "strips": part}))
     refiner, dataset = StripRefiner(scorer="calibrated", calibration=str(file)), made_up()
     places, model = Sentences(dataset.passages), StripModel.from_dict(part)
     by_component, by_fit = np.zeros(3, dtype=int), Kept()
@@ -102,7 +102,7 @@ def test_the_component_keeps_what_the_fit_counted(tmp_path: Path, part: dict[str
         told = places.count(case, names, refiner.run(query=case.question, documents=documents)["documents"])
         by_component += [told["hits"], told["kept"], told["words_kept"]]
         row = measured(each)
-        by_fit += kept_above([row], [model.head.of_rows(row.table)], model.threshold)
+        by_fit += kept_above([row], [model.of_rows(row.table, row.strips)], model.threshold)
     assert by_component.tolist() == [by_fit.hits, by_fit.kept, by_fit.words_kept]
 
 
@@ -129,10 +129,16 @@ def test_too_few_questions_are_refused(lists: list[StripList]) -> None:
         fit_strips(without)
 
 
-def test_questions_about_one_source_only_are_refused(lists: list[StripList]) -> None:
-    """Nothing could be held out; a calibration then has no sentence model, and is not lost."""
-    with pytest.raises(ConfigurationError, match="are about one source, so nothing can be held out"):
-        fit_strips([replace(each, group=0) for each in lists])
+@pytest.mark.parametrize(("sources", "said"), [(1, "about 1 source, but"), (2, "about 2 sources, but at least 3")])
+def test_questions_about_too_few_sources_are_refused(lists: list[StripList], sources: int, said: str) -> None:
+    """Too little could be held out; a calibration then has no sentence model, and is not lost."""
+    with pytest.raises(ConfigurationError, match=said):
+        fit_strips([replace(each, group=number % sources) for number, each in enumerate(lists)])
+
+
+def test_three_sources_are_enough(lists: list[StripList]) -> None:
+    """Each stage then learns from what was held out."""
+    assert fit_strips([replace(each, group=number % 3) for number, each in enumerate(lists)])["held_out"]["f1"] > 0.9
 
 
 def test_a_list_without_text_does_no_harm(lists: list[StripList]) -> None:

@@ -121,7 +121,7 @@ def _with(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
     ("change", "said"),
     [
         (_with("crag-corpus-statistics", "format"), f"needs \"format\": '{FORMAT}'"),
-        (_with(1, "version"), "has version 1, but version 2 is wanted"),
+        (_with(1, "version"), "has version 1, but version 3 is wanted"),
         (_without("version"), "has version None"),
         (_without("documents"), "no part 'documents'"),
         (_without("verdict"), "no part 'verdict'"),

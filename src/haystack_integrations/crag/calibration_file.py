@@ -13,7 +13,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 
 FORMAT: Final = "crag-calibration"
-VERSION: Final = 2
+VERSION: Final = 3
 
 _WAY_OUT: Final = "write it again with `crag calibrate DIR --split S --output FILE`, or leave calibration empty"
 

@@ -9,7 +9,8 @@ import numpy as np
 from haystack_integrations.crag.calibration_file import load
 from haystack_integrations.crag.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.judging.heads import Head
+from haystack_integrations.crag.judging.heads import Head, Values
+from haystack_integrations.crag.strip_company import COMPANY, company
 from haystack_integrations.crag.strip_signals import SIGNALS, measure
 from haystack_integrations.crag.strips import Strip
 from haystack_integrations.crag.text import words
@@ -24,14 +25,16 @@ _NOTHING: Final = 1e-9
 @dataclass(frozen=True)
 class StripModel:
     """
-    A trained sentence model.
+    A trained sentence model, in two stages.
 
-    :param head: The coefficients.
+    :param head: Judges each strip by its signals.
+    :param company: Judges it again, by what the first says of the strips round about and of all others.
     :param threshold: Keep what is more probable: where F1 of the kept sentences was best on questions held out.
     :param notes: What else the file tells: data, figures on held-out questions.
     """
 
     head: Head
+    company: Head
     threshold: float
     notes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,8 +52,18 @@ class StripModel:
             return [1.0] * len(strips)
         signals = measure(query, strips, titles, load_encoder())
         table = np.column_stack([signals[name] for name in self.head.names])
-        probabilities: list[float] = self.head.of_rows(table).tolist()
+        probabilities: list[float] = self.of_rows(table, strips).tolist()
         return probabilities
+
+    def of_rows(self, table: Values, strips: Sequence[Strip]) -> Values:
+        """
+        Judge strips that are measured already.
+
+        :param table: Signals in the order of `head`, shape (strips, signals).
+        :param strips: The strips, in reading order.
+        :returns: As `probabilities`.
+        """
+        return self.company.of_rows(company(self.head.of_rows(table), [strip.document for strip in strips]))
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -58,7 +71,8 @@ class StripModel:
 
         :returns: Plain JSON.
         """
-        return {"threshold": self.threshold, **self.notes, "model": self.head.to_dict()}
+        models = {"model": self.head.to_dict(), "company": self.company.to_dict()}
+        return {"threshold": self.threshold, **self.notes, **models}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "StripModel":
@@ -69,17 +83,20 @@ class StripModel:
         :returns: The model.
         :raises ValueError: When it reads a signal that is not measured here, or the threshold is none.
         """
-        head, threshold = Head.from_dict(values["model"]), float(values["threshold"])
+        head, among = (Head.from_dict(values[name]) for name in ("model", "company"))
+        threshold = float(values["threshold"])
         unknown = sorted(set(head.names).difference(SIGNALS))
         if unknown:
             msg = f"unknown signals {unknown}"
             raise ValueError(msg)
+        if among.names != COMPANY:
+            msg = f"company must read {list(COMPANY)}, but reads {list(among.names)}"
+            raise ValueError(msg)
         if not 0 <= threshold <= 1:
             msg = f"threshold must be in [0, 1], but got {threshold}"
             raise ValueError(msg)
-        return cls(
-            head, threshold, {name: value for name, value in values.items() if name not in ("model", "threshold")}
-        )
+        own = {"model", "company", "threshold"}
+        return cls(head, among, threshold, {name: value for name, value in values.items() if name not in own})
 
 
 def enough(probabilities: Mapping[int, float], strips: Sequence[Strip], share: float) -> list[int]:

@@ -80,7 +80,7 @@ class StripRefiner(PartBacked):
         :param threshold: Keep strips that score higher; any number for a ranker. `auto`: 0.5, or for `calibrated` the
             line where F1 was best when it was fitted. None for no such limit. Not for `llm`.
         :param evidence_share: For `calibrated`, in place of the threshold: keep the best strips that hold this share of
-            the evidence expected. 0.95 loses few answers; a threshold leaves out more.
+            the evidence expected. 0.94 loses few answers; a threshold leaves out more.
         :param top_n: Keep at most so many strips of all documents together, best first. None for no such limit.
         :param max_tokens: Most estimated tokens of all kept strips together; the best come first.
         :param on_empty: Where no strip is worth keeping, pass on the `best` one, cut to `max_tokens`; `keep` the

@@ -1,7 +1,8 @@
 """
 Fit the sentence model of StripRefiner on labelled lists, with figures on questions that it has not seen.
 
-A strip is a positive where it overlaps a labelled sentence. Only questions with labelled sentences count, so a
+Two stages: each strip by itself, and each again in its company, by what the first stage says of strips that it has not
+seen. A strip is a positive where it overlaps a labelled sentence. Only questions with labelled sentences count, so a
 probability says how likely a strip belongs to the evidence of a question that has some.
 """
 
@@ -15,11 +16,15 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.regressions import fit_head, one_thread, splits
 from haystack_integrations.crag.evaluation.strip_lists import Kept, Measured, StripList, count_kept, measured
 from haystack_integrations.crag.judging.heads import Head, Values
+from haystack_integrations.crag.strip_company import COMPANY, company
 from haystack_integrations.crag.strip_model import StripModel, enough
 from haystack_integrations.crag.strip_signals import SIGNALS
 
 LEAST_QUESTIONS: Final = 20
 """With fewer questions that have labelled sentences nothing is fitted."""
+
+_LEAST_SOURCES: Final = 3
+"""One to judge, and two for the first stage to be fitted on one and say of the other what the second is fitted on."""
 
 # Inverse strength of the regularisation; three times less costs nothing, ten times less a hundredth of F1.
 _C: Final = 0.1
@@ -59,8 +64,12 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
             f"but got {len(lists)} and {found} of them with a labelled sentence in its list; label more sentences"
         )
         raise ConfigurationError(msg)
-    if len({each.group for each in lists}) < 2:  # noqa: PLR2004
-        msg = "all questions with gold_sentences are about one source, so nothing can be held out; label others, too"
+    sources = len({each.group for each in lists})
+    if sources < _LEAST_SOURCES:
+        msg = (
+            f"the questions with gold_sentences are about {sources} source{'s' * (sources > 1)}, but at least "
+            f"{_LEAST_SOURCES} are needed to hold some out; label sentences of others, too"
+        )
         raise ConfigurationError(msg)
     said = _held_out(lists, c)
     threshold = best_threshold(lists, said)
@@ -69,7 +78,7 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
         chosen = sum((count_kept(each, _chosen(each, p, share)) for each, p in zip(lists, said, strict=True)), Kept())
         shares.append({"share": share, **{n: chosen.measures()[n] for n in ("recall_of_found", "words_kept")}})
     held = {"questions": len(lists), **kept.measures()}
-    return StripModel(_fit(lists, c), threshold, {**(notes or {}), "held_out": held, "shares": shares}).to_dict()
+    return StripModel(*_fit(lists, c), threshold, {**(notes or {}), "held_out": held, "shares": shares}).to_dict()
 
 
 def kept_above(lists: Sequence[Measured], said: Sequence[Values], threshold: float) -> Kept:
@@ -103,17 +112,31 @@ def best_threshold(lists: Sequence[Measured], said: Sequence[Values]) -> float:
     return float(_LINES[int(np.convolve(padded, np.ones(_SMOOTHED) / _SMOOTHED, "valid").argmax())])
 
 
-def _fit(lists: Sequence[Measured], c: float) -> Head:
+def _fit(lists: Sequence[Measured], c: float) -> tuple[Head, Head]:
+    """Fit both stages."""
+    alone: dict[int, Values] = {}
+    for train, test in splits(np.array([each.group for each in lists])):
+        head = _first([lists[k] for k in train], c)
+        alone.update({int(k): head.of_rows(lists[k].table) for k in test})
+    among = np.concatenate([_among(each, alone[k]) for k, each in enumerate(lists)])
+    return _first(lists, c), fit_head(COMPANY, among, np.concatenate([each.evidence for each in lists]), c)
+
+
+def _first(lists: Sequence[Measured], c: float) -> Head:
     table, labels = np.concatenate([each.table for each in lists]), np.concatenate([each.evidence for each in lists])
     return fit_head(SIGNALS, table, labels, c)
+
+
+def _among(each: Measured, alone: Values) -> Values:
+    return company(alone, [strip.document for strip in each.strips])
 
 
 def _held_out(lists: Sequence[Measured], c: float) -> list[Values]:
     """Let models that have not seen a list's group judge it."""
     said: dict[int, Values] = {}
     for train, test in splits(np.array([each.group for each in lists])):
-        head = _fit([lists[k] for k in train], c)
-        said.update({int(k): head.of_rows(lists[k].table) for k in test})
+        head, among = _fit([lists[k] for k in train], c)
+        said.update({int(k): among.of_rows(_among(lists[k], head.of_rows(lists[k].table))) for k in test})
     return [said[k] for k in range(len(lists))]
 
 
