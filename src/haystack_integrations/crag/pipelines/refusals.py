@@ -59,4 +59,4 @@ def way_out(kind: str) -> str:
     """
     if kind == _NO_NEW_FIELDS:
         return "its mapping takes no field but its own: use another index"
-    return "give a metadata field one type in all sources"
+    return "give metadata fields plain names and one type in all sources, and an index at most 1,000 of them"
