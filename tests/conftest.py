@@ -33,7 +33,7 @@ def pytest_report_header() -> str:
 
 _SETTINGS = (
     *("KB_AGENT_", "CRAG_LLM_", "CRAG_SEARXNG_", "CRAG_STORE", "CRAG_INDEX"),
-    *("OPENAI_", "ELASTIC_API_KEY", "OTEL_"),
+    *("OPENAI_", "ELASTIC_API_KEY", "ELASTICSEARCH_CA_CERTS", "OTEL_"),
 )
 
 

@@ -290,6 +290,22 @@ def test_years_and_reported_speech_stay_with_their_sentence(text: str, count: in
     assert len(sentences(text)) == count
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Des villes, p. ex. Paris, sont belles. Elles brillent.", 2),
+        ("Des villes (par ex. Paris) sont belles. Elles brillent.", 2),
+        ("He met his ex. She left.", 2),
+        ("返金は１４日以内です．商品は返送してください．", 2),
+        ("図１．２に示す（注）．値は３．１４であり，Ｆｉｇ．２にも示す．", 2),
+        ("１．はじめに述べる．次に示す．", 2),
+    ],
+)
+def test_french_examples_and_full_stops_of_full_width_are_known(text: str, count: int) -> None:
+    """The latter end a Japanese sentence as in scientific papers, but not behind a number or a Latin letter."""
+    assert len(sentences(text)) == count
+
+
 @given(text=st.text(st.sampled_from("ab1 .,'_-()\n\t\x1c;"), max_size=40))
 @example(text="U.S. prices, e.g. 1,200.50, don't 'fall'...")
 def test_plain_letters_are_read_the_same_in_the_company_of_others(text: str) -> None:

@@ -127,6 +127,18 @@ def test_they_find_what_haystacks_own_find_in_one_request(
             assert len(expected) == top_k
 
 
+@pytest.mark.parametrize(("top_k", "candidates"), [(1001, None), (10_000, None), (60, 50)])
+def test_as_many_neighbours_are_looked_at_as_the_server_does_and_no_fewer_than_asked_for(
+    store: Any, top_k: int, candidates: int | None
+) -> None:
+    """Ten times `top_k` are too many from 1,001 on, and a number that was set too few for a larger `top_k` of a run."""
+    retriever = ReportingEmbeddingRetriever(document_store=store, num_candidates=candidates)
+    vector = StaticTextEmbedder().run(text=QUESTION)["embedding"]
+    assert len(retriever.run(query_embedding=vector, top_k=top_k)["documents"]) == 30
+    with pytest.raises(ConfigurationError, match="top_k must be a whole number from 1 to 10000, but got 10001"):
+        retriever.run(query_embedding=vector, top_k=10_001)
+
+
 @BOTH
 @pytest.mark.parametrize(
     ("change", "kind"), [(failed_shard, "shards"), (timed_out, "timed_out"), (nothing_left, "shards")]

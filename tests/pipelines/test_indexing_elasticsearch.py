@@ -16,7 +16,7 @@ from elasticsearch.helpers import scan
 from files import jsonl, long_text, record
 from haystack import Document, component
 
-from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import bulk
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.listing import Listing
@@ -250,6 +250,47 @@ def test_a_refused_document_is_reported_by_id_and_error_type_and_the_others_are_
     assert "secret" not in failure.reason
     assert (report.added, report.unchanged) == (1, 1)
     assert sorted(hits(client, store._index)) == ["a", "c"]
+
+
+@pytest.mark.parametrize("block", ["write", "read_only_allow_delete"])
+def test_an_index_that_takes_nothing_ends_the_run_with_its_reason(store, client, folder, block):
+    """As a server does whose disk is full: it is no fault of the documents, and a later run goes on from here."""
+    index(folder, store, base=folder)
+    client.indices.put_settings(index=store._index, settings={f"index.blocks.{block}": True})
+    for change in (
+        (folder / "new.md").write_text,
+        lambda _: [(folder / name).unlink() for name in ("new.md", "long.md")],
+    ):
+        change("Mansfield Park is a novel, too.")
+        with pytest.raises(
+            StoreError, match=r"takes no changes to the index .* \(cluster_block_exception\); free disk"
+        ):
+            index(folder, store, base=folder)
+    client.indices.put_settings(index=store._index, settings={f"index.blocks.{block}": None})
+    assert events(index(folder, store, base=folder))["removed"] == 1
+
+
+def test_an_index_that_takes_no_field_but_its_own_is_told_from_one_with_clashing_types(store, client, folder):
+    """The documents are not at fault, and one type in all sources would not help."""
+    client.indices.create(
+        index=store._index, mappings={"dynamic": "strict", "properties": {"content": {"type": "text"}}}
+    )
+    report = index(folder / "short.txt", store)
+    assert report.failures[0].reason.endswith("its mapping takes no field but its own: use another index")
+
+
+@pytest.mark.parametrize("has_write_index", [False, True])
+def test_an_alias_of_several_indices_is_not_written_to(store, client, elasticsearch_url, folder, has_write_index):
+    """A new version would go to one of them, and the old one stay in another for ever, found and cited."""
+    index(folder, store, base=folder)
+    name, second = f"{store._index}-alias", f"{store._index}-2"
+    client.indices.create(index=second, aliases={name: {"is_write_index": has_write_index}})
+    client.indices.put_alias(index=store._index, name=name)
+    (folder / "short.txt").write_text("Persuasion was the last one.")
+    with pytest.raises(ConfigurationError, match=rf"got '{name}', an alias of 2 indices, wanted one to write to"):
+        index(folder, open_store("elasticsearch", elasticsearch_url, name), base=folder)
+    client.indices.delete_alias(index=second, name=name)
+    assert events(index(folder, open_store("elasticsearch", elasticsearch_url, name), base=folder))["updated"] == 1
 
 
 @component

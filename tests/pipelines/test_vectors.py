@@ -10,7 +10,8 @@ from haystack import Document, component
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.cli.store_checks import store_checks
-from haystack_integrations.crag.components import StaticTextEmbedder
+from haystack_integrations.crag.components import StaticDocumentEmbedder, StaticTextEmbedder
+from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
 from haystack_integrations.crag.pipelines.indexing import index
@@ -102,3 +103,50 @@ def test_the_doctor_sees_vectors_that_fit_and_none(cluster: Any) -> None:
         size = StaticTextEmbedder().dimension
         client.indices.put_mapping(index=name, properties={"embedding": {"type": "dense_vector", "dims": size}})
         assert {check.name: check.status for check in store_checks(cluster)}["vectors"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("compared", "is_cosine"),
+    [("cosine", True), ("dot_product", True), ("l2_norm", False), ("max_inner_product", False)],
+)
+def test_a_score_is_read_as_a_cosine_only_where_the_index_compares_by_it(
+    elasticsearch_url: str, elasticsearch_index: str, compared: Any, is_cosine: bool
+) -> None:
+    """The distance of small vectors would read as .99, and a negative product as the better the worse it is."""
+    store = ElasticsearchDocumentStore(
+        hosts=elasticsearch_url, index=elasticsearch_index, embedding_similarity_function=compared
+    )
+    pages = StaticDocumentEmbedder().run(
+        [Document(content=TEXT), Document(content="Bicycles are repaired on Mondays.")]
+    )
+    store.write_documents(pages["documents"], refresh=True)
+    found = load("corrective_retrieval", store=store).run(query=QUESTION, mode="off")["documents"]
+    said = [document.meta["crag"]["retrievers"]["dense"].get("similarity") for document in found]
+    assert [one is not None for one in said] == [is_cosine] * 2
+    store.close()
+
+
+@pytest.mark.parametrize("kind", [{"type": "dense_vector", "dims": 256, "index": False}, {"type": "float"}])
+def test_vectors_that_cannot_be_searched_are_told_before_the_first_question(cluster: Any, kind: dict[str, Any]) -> None:
+    """By `load`, and by the doctor that an error sends to; a retriever of one's own need not mind."""
+    with elasticsearch_client(cluster) as client:
+        client.indices.delete(index=cluster._index)
+        fields = {"content": {"type": "text"}, "embedding": kind}
+        client.indices.create(index=cluster._index, mappings={"properties": fields})
+    with pytest.raises(ConfigurationError, match="the field 'embedding' of this index cannot be searched by vectors"):
+        load("corrective_retrieval", store=cluster)
+    assert {check.name: check.status for check in store_checks(cluster)}["vectors"] == "error"
+    load("corrective_retrieval", store=cluster, dense=ReportingBM25Retriever(document_store=cluster))
+
+
+def test_texts_in_another_field_are_told_instead_of_found_empty(cluster: Any) -> None:
+    """All questions would end as if nothing answered. An index that holds nothing yet may still get the field."""
+    name, fields = cluster._index, {"body": {"type": "text"}, "vector": {"type": "dense_vector", "dims": 256}}
+    with elasticsearch_client(cluster) as client:
+        client.indices.delete(index=name)
+        client.indices.create(index=name, mappings={"properties": fields})
+        load("corrective_retrieval", store=cluster)
+        client.index(index=name, document={"body": TEXT}, refresh=True)
+    with pytest.raises(ConfigurationError, match=r"has the field 'content', .* its fields are \['body', 'vector'\]"):
+        load("corrective_retrieval", store=cluster)
+    assert {check.name: check.status for check in store_checks(cluster)}["index"] == "error"

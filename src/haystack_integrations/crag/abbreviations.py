@@ -12,6 +12,7 @@ _NEVER_LAST: Final = frozenset(
     "e.g eg i.e ie cf vs viz approx ca resp fig figs eq eqs ref refs "
     "abzgl bspw bzw evtl exkl geb ggf hrsg inkl insb sog vgl zzgl".split()
 )
+_NEVER_LAST_PAIRS: Final = frozenset({("p.", "ex"), ("par", "ex")})
 _SELDOM_LAST: Final = frozenset("al etc inc ltd co corp jr sr bros dept est univ ph.d vol ed eds a.m p.m".split())
 _BEFORE_NUMBERS: Final = frozenset(
     "no nos nr vol p pp ch sec art para tab jan feb mar apr jun jul aug sep sept oct nov dec "
@@ -53,6 +54,8 @@ def leaves_open(before: Sequence[str], word: str, stop: str | None, *, is_first:
     """
     token = before[-1].lstrip(_OPENING_MARKS)
     lowered = token.lower()
+    if (before[0].lstrip(_OPENING_MARKS).lower(), lowered) in _NEVER_LAST_PAIRS:
+        return True
     if lowered in _NEVER_LAST or (lowered in _TITLES and token[:1].isupper()):
         return True
     takes_number = lowered in _BEFORE_NUMBERS or token in _LETTERS_BEFORE_NUMBERS or lowered.endswith("str")

@@ -29,6 +29,9 @@ _SERVER_SHARE: Final = 0.8
 # as one that went away between finding the documents and fetching them, and the next search asks another copy.
 _NO_COPY: Final = "no_shard_available_action_exception"
 
+# The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
+_MOST_CANDIDATES: Final = 10_000
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -100,16 +103,16 @@ def vector_request(
     Ask by a vector, as ElasticsearchEmbeddingRetriever does, in one request for any `top_k`.
 
     :param vector: The question's embedding.
-    :param candidates: Neighbours to look at on each shard; None takes ten times `top_k`.
+    :param candidates: Neighbours to look at on each shard, at least `top_k`; None takes ten times that, at most 10,000.
     :param filters: Haystack filters, or None.
     :param top_k: Most documents.
     :returns: The request's body.
-    :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number above 0.
+    :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number from 1 to 10,000.
     """
-    check_whole("top_k", top_k)
-    wide = 10 * top_k if candidates is None else candidates
-    check_whole("num_candidates", wide)
-    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": wide}
+    check_whole("top_k", top_k, _MOST_CANDIDATES)
+    wide = min(10 * top_k, _MOST_CANDIDATES) if candidates is None else candidates
+    check_whole("num_candidates", wide, _MOST_CANDIDATES)
+    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": max(top_k, wide)}
     return {"size": top_k, "knn": {**nearest, **filter_of(filters)}}
 
 

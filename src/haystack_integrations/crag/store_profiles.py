@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 
+from haystack_integrations.crag.elasticsearch_tls import no_answer, tls_options
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
     :param url: Where the server is; needed for a store that has one. Of a cluster all nodes, with commas between.
     :param index: Name of the index.
     :returns: `{"type", "init_parameters"}`.
-    :raises ConfigurationError: For an unknown name or a missing URL.
+    :raises ConfigurationError: For an unknown name, a missing URL, or an unreadable file of certificates.
     """
     profile = profiles()[profile_named(name)]
     parameters = {**profile.document_store, "index": index}
@@ -94,6 +95,7 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
             raise ConfigurationError(msg)
         nodes = nodes_of(url)
         parameters.update(hosts=nodes if len(nodes) > 1 else url, custom_mapping=profile.index["mappings"])
+        parameters.update(tls_options(nodes))
     return {"type": profile.store, "init_parameters": parameters}
 
 
@@ -209,11 +211,7 @@ def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]
         )
         raise StoreError(msg) from None
     except elasticsearch.TransportError as error:
-        msg = (
-            f"no answer from Elasticsearch at {display_url(server.hosts)} ({type(error).__name__}); "
-            "start the server, or pass the address of one that runs"
-        )
-        raise StoreError(msg) from None
+        raise StoreError(no_answer(error, f" at {display_url(server.hosts)}")) from None
     finally:
         client.close()
 

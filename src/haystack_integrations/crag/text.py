@@ -60,10 +60,10 @@ _LINE = re.compile(
 _CLOSING = r"(?:['\"\u201c\u201d\u2018\u2019\u00ab\u00bb)\]]|[ \u00a0\u202f]\u00bb)"
 _NOTE = r"\[(?:\d+|\^[^\]\s]{1,20})\]"
 # It begins with the set of signs that it may begin with: `re` looks for those seven times faster than for alternatives.
-_HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4", r".!?\u2026"
+_HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\uff0e\u0964\u0965\u061f\u06d4", r".!?\u2026"
 _END = re.compile(
     rf"[{_HARD}{_SOFT}]"
-    rf"(?:(?<=[{_HARD}])(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
+    rf"(?:(?<=[{_HARD}])(?<![\da-zA-Z\uff21-\uff3a\uff41-\uff5a]\uff0e)(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
     rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+){_CLOSING}*+(?:{_NOTE})*+(?=\s))"
 )
 _NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,.]|\Z)?")

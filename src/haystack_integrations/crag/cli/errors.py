@@ -4,6 +4,7 @@ from enum import IntEnum
 from typing import Final
 from urllib.parse import urlsplit
 
+from haystack_integrations.crag.elasticsearch_tls import no_answer
 from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError, causes
 
 
@@ -92,7 +93,7 @@ def _store_message(error: BaseException) -> str:
     name = type(error).__name__
     if "Timeout" in name:
         return f"Elasticsearch did not answer in time ({name}); look at its load and disks, or {_DOCTOR}"
-    return f"no answer from Elasticsearch ({name}); start the server, or pass the --url of one that runs"
+    return no_answer(error)
 
 
 def _model_message(error: BaseException) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, guarded
 from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import stored_size
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
@@ -47,6 +48,7 @@ def _index(store: Any) -> Check:
         mappings = client.indices.get_mapping(index=name).body.values()
         count = client.count(index=name)["count"]
     ours = all((mapping["mappings"].get("_meta") or {}).get("crag") for mapping in mappings)
+    check_text(store, [mapping["mappings"].get("properties", {}) for mapping in mappings])
     if not ours:
         fix = (
             f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; long questions can end the server here"
@@ -58,6 +60,7 @@ def _index(store: Any) -> Check:
 
 
 def _vectors(store: Any) -> Check:
+    check_vectors(fields_of(store))
     stored, asked = stored_size(store), load_encoder().dimension
     if stored is None:
         return Check("vectors", "info", "no document has one, so documents are found by their words")

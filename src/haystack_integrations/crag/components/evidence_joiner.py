@@ -68,7 +68,7 @@ class EvidenceJoiner:
         :param rrf_k: The constant of reciprocal rank fusion, 1 or more.
         :param top_k: Most documents to give on, kept ones of an earlier pass not counted.
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
-            (1 + cosine) / 2, as Elasticsearch gives it. Rules and graders read the cosine.
+            (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine.
         :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays.
         :param kept_weight: Fuse what a refinement keeps as a list of its own with this weight, first on ties, under
             the name `kept`; None puts it before all that is new.

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
-from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened, name_of
 from haystack_integrations.crag.pipelines.listing import Known, Listing
+from haystack_integrations.crag.pipelines.refusals import TOO_LARGE, refusal, stopped
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ _PAGE: Final = 10_000
 _MAX_PREFIXES: Final = 500
 _MAX_NAMES: Final = 10_000
 _RETRIES: Final = 4
-_TOO_LARGE: Final = 413
-_NOT_FOUND: Final = 404
 
 
 class Bulk(Protocol):
@@ -40,6 +39,7 @@ class Bulk(Protocol):
 
         :param scope: The paths in question.
         :returns: The versions of each source that belongs to them, by the source's name.
+        :raises ConfigurationError: When several indices have the name.
         :raises StoreError: When a part of the store does not answer.
         """
 
@@ -56,7 +56,8 @@ class Bulk(Protocol):
         Write documents over those of the same id; waits while enough others are being written.
 
         :param documents: The documents.
-        :returns: When done, the reason by id for those that the store refused; all others are written.
+        :returns: When done, the reason by id for those that the store refused; all others are written. Where it takes
+            none, a StoreError.
         """
 
     def delete(self, ids: list[str]) -> None:
@@ -187,8 +188,7 @@ class ElasticsearchBulk:
         """Delete documents by id; `_delete_by_query` is a module that not every server has."""
         kept = self._send(({"delete": {"_id": id_}}, None) for id_ in ids)
         if kept:
-            msg = f"Elasticsearch did not delete {len(kept)} documents ({min(kept.values())}); run again to repeat it"
-            raise StoreError(msg)
+            raise StoreError(stopped(self.index, min(kept.values())))
 
     def finish(self) -> None:
         """Make everything visible to searches, once."""
@@ -196,6 +196,9 @@ class ElasticsearchBulk:
 
     def _query(self, scope: Listing) -> dict[str, Any]:
         mapping = self.client.indices.get_mapping(index=self.index).body
+        if len(mapping) > 1:  # written to one of them, and never deleted in the others
+            msg = f"got {self.index!r}, an alias of {len(mapping)} indices, wanted one to write to; pass the name of it"
+            raise ConfigurationError(msg)
         kinds = {one["mappings"].get("properties", {}).get("source", {}).get("type") for one in mapping.values()}
         few = len(scope.prefixes) <= _MAX_PREFIXES and len(scope.names) <= _MAX_NAMES
         # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
@@ -230,7 +233,7 @@ class ElasticsearchBulk:
             chunk_size=_REQUEST_DOCUMENTS,
             max_chunk_bytes=_REQUEST_BYTES,
             raise_on_error=False,
-            ignore_status=_TOO_LARGE,
+            ignore_status=TOO_LARGE,
             max_retries=_RETRIES,
             initial_backoff=0.5,
             yield_ok=False,
@@ -242,7 +245,6 @@ class ElasticsearchBulk:
         refused = {}
         for _, answer in answers:
             (item,) = answer.values()
-            if item["status"] != _NOT_FOUND or "error" in item:
-                error = item.get("error")
-                refused[item["_id"]] = str(error["type"] if isinstance(error, dict) else f"status {item['status']}")
+            if (why := refusal(item, self.index)) is not None:
+                refused[item["_id"]] = why
         return refused

@@ -15,6 +15,7 @@ from haystack_integrations.crag.pipelines.contents import Empty, Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_report import IndexReport
 from haystack_integrations.crag.pipelines.listing import Known, Listing, around
+from haystack_integrations.crag.pipelines.refusals import way_out
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, stored_size
@@ -75,7 +76,8 @@ def index(
         stays, and that is a failure: a drive that is not mounted looks the same.
     :returns: What was done.
     :raises SourceError: When a path does not exist.
-    :raises ConfigurationError: For an unusable shard, or an embedder of another length than that of the store.
+    :raises ConfigurationError: For an unusable shard, an embedder of another length than that of the store, or an alias
+        of several indices.
     :raises StoreError: When the store fails; run again to go on.
     """
     started = monotonic()
@@ -229,7 +231,7 @@ class _Run:
             if any(version.complete for version in part.old):  # it stays, so half of a new version must go
                 stale += set(part.ids).difference(bad)
             why = f"{refused[bad[0]][:80]} for id {bad[0][:80]!r}, {len(bad)} of {len(part.ids)} documents"
-            self._fail(part.name, f"refused by the store ({why}); give a metadata field one type in all sources")
+            self._fail(part.name, f"refused by the store ({why}); {way_out(refused[bad[0]])}")
         self._delete(stale)
 
     def _delete(self, ids: list[str]) -> None:

@@ -9,6 +9,7 @@ from haystack.core.serialization import component_from_dict, import_class_by_nam
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
+from haystack_integrations.crag.pipelines.index_fields import fit
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -48,13 +49,16 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
     :param store: A live store; its index is made if it has one.
     :param given: Components the caller passes himself.
     :returns: The pipeline for that kind of store, and live components by name that hold the store.
-    :raises ConfigurationError: For a store of an unknown kind without its two retrievers.
+    :raises ConfigurationError: For a store of an unknown kind without its two retrievers, or an index that these
+        cannot search.
     """
     profile = profile_of(store)
     roles = {name for known in profiles().values() for name in known.components}
     if profile is not None:
-        prepare(store)
+        is_new = prepare(store)
         spec = on_store(spec, profile, {}, given)
+        if profile.index and not is_new:
+            fit(store, spec["components"], given)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:

@@ -1,14 +1,13 @@
 """The vectors of a store and of a question: written by one model, or no search by vectors can answer."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any
 
 from haystack import Document, Pipeline
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
-
-_FIELD: Final = "embedding"
+from haystack_integrations.crag.pipelines.index_fields import fields_of, vectors_of
+from haystack_integrations.crag.store_profiles import profile_of
 
 
 def stored_size(store: Any) -> int | None:
@@ -24,10 +23,7 @@ def stored_size(store: Any) -> int | None:
         return None
     if not profile.index:
         return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
-    with elasticsearch_client(store) as client:
-        found = client.indices.get_mapping(index=server_of(store).index, ignore_unavailable=True).body.values()
-    fields = (index["mappings"].get("properties", {}).get(_FIELD, {}) for index in found)
-    return next((int(field["dims"]) for field in fields if "dims" in field), None)
+    return next((int(field["dims"]) for field in vectors_of(fields_of(store)) if "dims" in field), None)
 
 
 def check_asked(pipeline: Pipeline, store: Any) -> None:
