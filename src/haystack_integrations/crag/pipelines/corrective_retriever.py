@@ -25,6 +25,8 @@ _AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "scale_score": [False],
     "fuzziness": ["AUTO", "0"],
     "timeout_s": [5.0],
+    "return_embedding": [False],
+    "num_candidates": [None],
 }
 _ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}
 """Where a pipeline stops at a number of documents of its own."""
@@ -77,7 +79,8 @@ class CorrectiveRetriever:
         :param grader: A grader, such as BatchRelevanceGrader; None keeps the pipeline's own, which asks no model.
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
-        :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
+        :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`; for
+            documents with vectors of another model `{"dense": {"text_embedder": ...}}`.
         :raises ConfigurationError: For a number below 1, an unknown mode or policy, or a pipeline that is not there or
             gives something else.
         """
@@ -98,9 +101,10 @@ class CorrectiveRetriever:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down: its settings, and not the pipeline, which is loaded anew."""
-        named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline", "settings")
+        named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline")
+        plain = {name: getattr(self, name) for name in named}
         grader = self.grader and component_to_dict(self.grader, "grader")
-        data: dict[str, Any] = default_to_dict(self, grader=grader, **{name: getattr(self, name) for name in named})
+        data: dict[str, Any] = default_to_dict(self, grader=grader, settings=_written(self.settings), **plain)
         return data
 
     @classmethod
@@ -118,7 +122,7 @@ class CorrectiveRetriever:
         if chosen := [name for name in others if values[name] not in _AS_IT_COMES.get(name, [])]:
             msg = (
                 f"CorrectiveRetriever does not take {chosen}; wanted some of {known}. Leave it out, or give it to the "
-                f"keyword retriever inside, if that has it: settings: {{bm25: {{{chosen[0]}: ...}}}}"
+                f"retriever inside that has it: settings: {{bm25: {{{chosen[0]}: ...}}}}, by vectors {{dense: ...}}"
             )
             raise ConfigurationError(msg)
         kept = {name: value for name, value in values.items() if name in known}
@@ -205,6 +209,17 @@ def _policy(given: str | FilterPolicy) -> str:
         msg = f"filter_policy must be one of {known}, but got {value!r}"
         raise ConfigurationError(msg)
     return str(value)
+
+
+def _written(settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+    """Write settings down with the components among them, such as a text embedder, which `load` takes as they are."""
+
+    def plain(name: str, value: Any) -> Any:
+        return component_to_dict(value, name) if hasattr(value, "__haystack_input__") else value
+
+    return settings and {
+        part: {name: plain(name, value) for name, value in changed.items()} for part, changed in settings.items()
+    }
 
 
 def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
