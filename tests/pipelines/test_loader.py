@@ -192,6 +192,15 @@ def test_a_file_that_is_no_pipeline_is_refused(text: bytes, tmp_path: Path) -> N
         load(tmp_path / "mine.yml")
 
 
+def test_what_haystack_wrote_of_a_pipeline_lacks_its_sockets_for_the_outside(tmp_path: Path) -> None:
+    """An app's own file is a pipeline, so it is told what it lacks, and not that it is none."""
+    own = tmp_path / "haystacks_own_file.yml"
+    own.write_text(Pipeline().dumps())
+    with pytest.raises(ConfigurationError, match=r"lacks inputs and outputs at its top level.*name the") as said:
+        load(own)
+    assert str(said.value).endswith("`crag pipelines show corrective_retrieval`")
+
+
 PART = "haystack_integrations.crag.components.question_guard.QuestionGuard"
 
 
