@@ -229,6 +229,13 @@ def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) ->
         assert (result["documents"], record["iterations"], record["llm_calls"]) == ([], 1, 1)
 
 
+def test_settings_of_the_grader_inside_replace_those_of_the_file(store: Any) -> None:
+    """Such as one's own calibration, in a YAML file that names no grader."""
+    retriever = CorrectiveRetriever(store, settings={"grader": {"weights": "evidence"}})
+    record = retriever.run(query="When is a refund paid?")["crag"]
+    assert {entry["grader"] for entry in record["trail"][0]["kept"]} == {"HeuristicGrader:evidence"}
+
+
 def test_the_text_embedder_of_ones_own_vectors_is_asked_and_written_down() -> None:
     """As the error on vectors of another length says: given as it is, or as YAML holds it."""
     store = InMemoryDocumentStore(index="vectors of another model")
@@ -256,6 +263,10 @@ def test_the_text_embedder_of_ones_own_vectors_is_asked_and_written_down() -> No
         ({"pipeline": "indexing"}, r"corrective_retrieval"),
         ({"pipeline": "nothing"}, "no shipped pipeline"),
         ({"mode": "obsrve"}, "mode must be one of"),
+        ({"settings": {"router": 0.9}}, "settings must be a mapping of settings by component"),
+        ({"settings": ["router"]}, "settings must be a mapping of settings by component"),
+        ({"settings": {"bm25": HeuristicGrader()}}, r"of your own goes into load\(\.\.\.\)"),
+        ({"grader": HeuristicGrader(), "settings": {"grader": {"calibration": "mine.json"}}}, "wanted either"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: dict[str, Any], said: str) -> None:

@@ -81,9 +81,10 @@ class CorrectiveRetriever:
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`; for
             documents with vectors of another model `{"dense": {"text_embedder": ...}}`.
-        :raises ConfigurationError: For a number below 1, an unknown mode or policy, or a pipeline that is not there or
-            gives something else.
+        :raises ConfigurationError: For a number below 1, an unknown mode or policy, settings that are none, or a
+            pipeline that is not there or gives something else.
         """
+        _check_settings(settings, grader)
         check_whole("top_k", top_k)
         check_whole("candidates", candidates)
         if mode is not None:
@@ -189,7 +190,7 @@ class CorrectiveRetriever:
         with self._loading:
             if self._loaded is None:
                 settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
-                self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
+                self._loaded = load(self.pipeline, store=self.document_store, **{"grader": self.grader, **settings})
             return self._loaded
 
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
@@ -209,6 +210,20 @@ def _policy(given: str | FilterPolicy) -> str:
         msg = f"filter_policy must be one of {known}, but got {value!r}"
         raise ConfigurationError(msg)
     return str(value)
+
+
+def _check_settings(settings: object, grader: object) -> None:
+    """Refuse what is no settings by component: a component among them could not be written down."""
+    given = {} if settings is None else settings
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        msg = (
+            "settings must be a mapping of settings by component, such as {'router': {'max_iterations': 1}}; a part of "
+            "your own goes into load(...), whose result is a component, too"
+        )
+        raise ConfigurationError(msg)
+    if grader is not None and "grader" in given:
+        msg = f"got a grader and settings {list(given['grader'])} of one, wanted either; set them in the grader"
+        raise ConfigurationError(msg)
 
 
 def _written(settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
