@@ -11,6 +11,7 @@ from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
 from haystack.components.embedders import MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.rankers import LLMRanker
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
@@ -20,6 +21,7 @@ from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
@@ -319,6 +321,14 @@ def test_a_part_that_does_not_fit_into_its_place_is_refused(part: str, lacks: st
     """The message names each input and output that is missing, all at once."""
     with pytest.raises(ConfigurationError, match=f"got a Simple as {part}.*it lacks {lacks}"):
         load("corrective_retrieval", **{part: Simple()})
+
+
+def test_a_ranker_in_the_graders_place_is_told_where_it_goes(store: Any) -> None:
+    """It gives documents alone; `add them` is no way for a part of Haystack's."""
+    ranker = LLMRanker(chat_generator=MockChatGenerator("{}"))
+    with pytest.raises(ConfigurationError, match=r"got a LLMRanker as grader.*RankerGrader\(LLMRanker\(\.\.\.\)\)"):
+        load("corrective_retrieval", store=store, grader=ranker)
+    assert load("corrective_retrieval", store=store, grader=RankerGrader(ranker)).run(query="Who?")["crag"]["verdict"]
 
 
 @pytest.mark.parametrize(
