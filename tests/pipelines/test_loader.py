@@ -183,6 +183,23 @@ def test_a_yaml_with_an_unknown_component_is_refused_by_name(tmp_path: Path) -> 
         load(tmp_path / "mine.yml")
 
 
+def test_a_class_of_ones_own_that_is_not_found_is_told_where_modules_are_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`crag ask --pipeline mine.yml` finds no module beside the file; what is wrong in one is told, too."""
+    monkeypatch.setenv("HAYSTACK_DESERIALIZATION_ALLOWLIST", "mine_of_this_test")
+    own = tmp_path / "mine.yml"
+    text = source("corrective_retrieval")
+    own.write_text(text.replace("haystack_integrations.crag.components.heuristic_grader", "mine_of_this_test"))
+    with pytest.raises(ConfigurationError, match=r"'grader'.*\(No module named 'mine_of_this_test'\).*in PYTHONPATH"):
+        load(own)
+    (tmp_path / "mine_of_this_test.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"'mine_of_this_test\.HeuristicGrader' \(its module has no") as said:
+        load(own)
+    assert "\n" not in str(said.value)
+
+
 UNTYPED = "{components: {a: {}}, connections: [], inputs: {}, outputs: {}}"
 
 
