@@ -91,6 +91,18 @@ def test_a_model_that_refuses_is_named(docs: Path, model: ScriptedModel, status:
     assert named in message
 
 
+def test_the_model_of_the_file_that_refuses_is_named_too(
+    docs: Path, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a wrong OPENAI_API_KEY alone there is no answer: no sentence in its place, and not the exit code 0."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
+    monkeypatch.setenv("OPENAI_BASE_URL", scripted_model.url)
+    scripted_model.status = 401
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "corrective_rag"), ExitCode.UNREACHABLE)
+    assert "refused: 401" in message
+    assert "OPENAI_API_KEY" in message
+
+
 def test_a_model_that_is_down_is_named(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its address."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
+from haystack.components.joiners import BranchJoiner
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import graded
@@ -111,6 +112,22 @@ def test_dropped_documents_and_the_decision_are_logged_without_text(caplog: pyte
     assert f"evidence dropped: id={documents[1].id}, score=0.1, reason=below_filter" in caplog.text
     assert "decision: verdict=correct" in caplog.text
     assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(("connected", "warned"), [((), False), (("generate",), True), (("generate", "refine"), False)])
+def test_a_correction_that_leads_nowhere_is_warned_of(
+    caplog: pytest.LogCaptureFixture, connected: tuple[str, ...], warned: bool
+) -> None:
+    """In a pipeline of one's own it would end without an answer and without a word; alone, a router is just read."""
+    pipeline = Pipeline()
+    pipeline.add_component("router", CragRouter())
+    for output in connected:
+        kind = list[Document] if output == "generate" else CragState
+        pipeline.add_component(output, BranchJoiner(kind))
+        pipeline.connect(f"router.{output}", output)
+    pipeline.run({"router": {"query": QUESTION, "documents": docs(0.5)}})
+    assert ("the action refine leads nowhere" in caplog.text) == warned
+    assert ("on_ambiguous='generate'" in caplog.text) == warned
 
 
 def test_the_line_about_dropped_documents_does_not_grow_without_end(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPL
 
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
-from haystack_integrations.crag.evaluation.journal import read_records
+from haystack_integrations.crag.evaluation.journal import PACKAGE, read_records
 from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
@@ -241,6 +242,20 @@ def test_records_made_with_other_synonyms_in_a_file_are_refused(dataset: Dataset
     synonyms.write_text("car: [vehicle]\n")
     with pytest.raises(ConfigurationError, match=r"made with other pipeline; add --fresh"):
         evaluate(dataset, setup, journal=journal)
+
+
+def test_records_made_with_other_code_are_refused(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone judges otherwise after an update, and bears the same version: old figures would pass for those of now."""
+    journal, updated = tmp_path / "records.jsonl", tmp_path / "crag"
+    evaluate(dataset, EVIDENCE, journal=journal)
+    copytree(PACKAGE, updated, ignore=ignore_patterns("*.pyc", "*.safetensors"))
+    monkeypatch.setattr("haystack_integrations.crag.evaluation.journal.PACKAGE", updated)
+    assert evaluate(dataset, EVIDENCE, journal=journal)
+    (updated / "thresholds.py").write_text((updated / "thresholds.py").read_text("utf-8") + "\n", "utf-8")
+    with pytest.raises(ConfigurationError, match=r"made with other code of crag-haystack; add --fresh"):
+        evaluate(dataset, EVIDENCE, journal=journal)
 
 
 def test_a_grader_under_another_name_is_refused_where_it_would_not_be_asked(dataset: Dataset, tmp_path: Path) -> None:

@@ -6,14 +6,19 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
+from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.core.errors import DeserializationError
+from haystack.core.serialization import component_to_dict
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import FilterPolicy
 from makers import fill, graded, grading_by
 
-from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
+from haystack_integrations.components.retrievers.elasticsearch import (
+    ElasticsearchBM25Retriever,
+    ElasticsearchEmbeddingRetriever,
+)
 from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
@@ -96,8 +101,10 @@ def elasticsearch() -> Any:
         lambda: InMemoryBM25Retriever(InMemoryDocumentStore(index="written"), top_k=3),
         lambda: ElasticsearchBM25Retriever(document_store=elasticsearch(), top_k=3),
         lambda: ReportingBM25Retriever(document_store=elasticsearch(), top_k=3),
+        lambda: InMemoryEmbeddingRetriever(InMemoryDocumentStore(index="written"), top_k=3),
+        lambda: ElasticsearchEmbeddingRetriever(document_store=elasticsearch(), top_k=3),
     ],
-    ids=["InMemoryBM25Retriever", "ElasticsearchBM25Retriever", "ReportingBM25Retriever"],
+    ids=lambda make: type(make()).__name__,
 )
 def test_a_retrievers_entry_that_haystack_wrote_becomes_a_corrective_one_too(make: Any) -> None:
     """It holds every setting of the retriever, also those that nobody chose."""
@@ -222,6 +229,29 @@ def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) ->
         assert (result["documents"], record["iterations"], record["llm_calls"]) == ([], 1, 1)
 
 
+def test_settings_of_the_grader_inside_replace_those_of_the_file(store: Any) -> None:
+    """Such as one's own calibration, in a YAML file that names no grader."""
+    retriever = CorrectiveRetriever(store, settings={"grader": {"weights": "evidence"}})
+    record = retriever.run(query="When is a refund paid?")["crag"]
+    assert {entry["grader"] for entry in record["trail"][0]["kept"]} == {"HeuristicGrader:evidence"}
+
+
+def test_the_text_embedder_of_ones_own_vectors_is_asked_and_written_down() -> None:
+    """As the error on vectors of another length says: given as it is, or as YAML holds it."""
+    store = InMemoryDocumentStore(index="vectors of another model")
+    store.write_documents(
+        MockDocumentEmbedder(dimension=7).run([Document(content=page) for page in PAGES])["documents"]
+    )
+    embedder = MockTextEmbedder(dimension=7)
+    for given in (embedder, component_to_dict(embedder, "text_embedder")):
+        pipeline = Pipeline()
+        pipeline.add_component("retriever", CorrectiveRetriever(store, settings={"dense": {"text_embedder": given}}))
+        for loaded in (pipeline, Pipeline.loads(pipeline.dumps())):
+            result = loaded.run({"query": "When is a refund paid?"})["retriever"]
+            assert [document.content for document in result["documents"]] == [PAGES[0]]
+            assert "dense" in result["documents"][0].meta["crag"]["retrievers"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -233,6 +263,10 @@ def test_a_model_may_judge_and_settings_replace_those_of_the_file(store: Any) ->
         ({"pipeline": "indexing"}, r"corrective_retrieval"),
         ({"pipeline": "nothing"}, "no shipped pipeline"),
         ({"mode": "obsrve"}, "mode must be one of"),
+        ({"settings": {"router": 0.9}}, "settings must be a mapping of settings by component"),
+        ({"settings": ["router"]}, "settings must be a mapping of settings by component"),
+        ({"settings": {"bm25": HeuristicGrader()}}, r"of your own goes into load\(\.\.\.\)"),
+        ({"grader": HeuristicGrader(), "settings": {"grader": {"calibration": "mine.json"}}}, "wanted either"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: dict[str, Any], said: str) -> None:

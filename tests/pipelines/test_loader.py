@@ -11,6 +11,7 @@ from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
 from haystack.components.embedders import MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.rankers import LLMRanker
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage, ToolCall
@@ -20,6 +21,7 @@ from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
@@ -181,6 +183,23 @@ def test_a_yaml_with_an_unknown_component_is_refused_by_name(tmp_path: Path) -> 
         load(tmp_path / "mine.yml")
 
 
+def test_a_class_of_ones_own_that_is_not_found_is_told_where_modules_are_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`crag ask --pipeline mine.yml` finds no module beside the file; what is wrong in one is told, too."""
+    monkeypatch.setenv("HAYSTACK_DESERIALIZATION_ALLOWLIST", "mine_of_this_test")
+    own = tmp_path / "mine.yml"
+    text = source("corrective_retrieval")
+    own.write_text(text.replace("haystack_integrations.crag.components.heuristic_grader", "mine_of_this_test"))
+    with pytest.raises(ConfigurationError, match=r"'grader'.*\(No module named 'mine_of_this_test'\).*in PYTHONPATH"):
+        load(own)
+    (tmp_path / "mine_of_this_test.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"'mine_of_this_test\.HeuristicGrader' \(its module has no") as said:
+        load(own)
+    assert "\n" not in str(said.value)
+
+
 UNTYPED = "{components: {a: {}}, connections: [], inputs: {}, outputs: {}}"
 
 
@@ -190,6 +209,15 @@ def test_a_file_that_is_no_pipeline_is_refused(text: bytes, tmp_path: Path) -> N
     (tmp_path / "mine.yml").write_bytes(text)
     with pytest.raises(ConfigurationError):
         load(tmp_path / "mine.yml")
+
+
+def test_what_haystack_wrote_of_a_pipeline_lacks_its_sockets_for_the_outside(tmp_path: Path) -> None:
+    """An app's own file is a pipeline, so it is told what it lacks, and not that it is none."""
+    own = tmp_path / "haystacks_own_file.yml"
+    own.write_text(Pipeline().dumps())
+    with pytest.raises(ConfigurationError, match=r"lacks inputs and outputs at its top level.*name the") as said:
+        load(own)
+    assert str(said.value).endswith("`crag pipelines show corrective_retrieval`")
 
 
 PART = "haystack_integrations.crag.components.question_guard.QuestionGuard"
@@ -310,6 +338,14 @@ def test_a_part_that_does_not_fit_into_its_place_is_refused(part: str, lacks: st
     """The message names each input and output that is missing, all at once."""
     with pytest.raises(ConfigurationError, match=f"got a Simple as {part}.*it lacks {lacks}"):
         load("corrective_retrieval", **{part: Simple()})
+
+
+def test_a_ranker_in_the_graders_place_is_told_where_it_goes(store: Any) -> None:
+    """It gives documents alone; `add them` is no way for a part of Haystack's."""
+    ranker = LLMRanker(chat_generator=MockChatGenerator("{}"))
+    with pytest.raises(ConfigurationError, match=r"got a LLMRanker as grader.*RankerGrader\(LLMRanker\(\.\.\.\)\)"):
+        load("corrective_retrieval", store=store, grader=ranker)
+    assert load("corrective_retrieval", store=store, grader=RankerGrader(ranker)).run(query="Who?")["crag"]["verdict"]
 
 
 @pytest.mark.parametrize(

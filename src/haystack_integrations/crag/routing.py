@@ -128,6 +128,24 @@ class Routing:
         return _doubted(judgement, report)
 
 
+def tell_of_dead_end(router: Any, action: str) -> None:
+    """
+    Warn of a correction that nothing is connected to: the pipeline around the router ends there, without an answer.
+
+    `load` refuses such a pipeline. A router in one of the user's own is told of its connections by Haystack only.
+
+    :param router: The component.
+    :param action: What it is about to do, one of `LOOP_ACTIONS`.
+    """
+    sockets = router.__haystack_output__
+    if sockets.get("generate").receivers and not sockets.get(action).receivers:
+        logger.warning(
+            "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
+            "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
+            action=action,
+        )
+
+
 def _asked_the_web(known: CragState) -> bool:
     """Tell whether this pass is one that the web was to bring documents for."""
     return bool(known.trail) and known.action in WEB_ACTIONS

@@ -176,13 +176,16 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping
     :raises ConfigurationError: When it cannot be loaded.
     """
     from haystack_integrations.crag.components.answer_generator import AnswerGenerator
-    from haystack_integrations.crag.pipelines.loader import load
+    from haystack_integrations.crag.pipelines.loader import load, read
     from haystack_integrations.crag.pipelines.opening import model_parts
 
-    if model is None:
-        return load(name, store=store, **parts)
     # At a terminal an answer that failed is an error to be explained, not a sentence in its place.
-    answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, on_failure="raise")
+    loud: Any = {"on_failure": "raise"}
+    if model is None:
+        kind = f"{AnswerGenerator.__module__}.{AnswerGenerator.__name__}"
+        own = {part: loud for part, entry in read(name)["components"].items() if entry["type"] == kind}
+        return load(name, store=store, **own, **parts)
+    answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, **loud)
     return load(name, store=store, **model_parts(name, answering, model.generator(GRADING_SECONDS)), **parts)
 
 

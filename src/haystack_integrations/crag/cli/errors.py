@@ -37,8 +37,8 @@ _CODES: Final[dict[type[CragError], ExitCode]] = {
 
 _MODEL_HINTS: Final = {
     400: "check that CRAG_LLM_MODEL names a chat model whose context is long enough",
-    401: "check CRAG_LLM_API_KEY",
-    403: "check CRAG_LLM_API_KEY and what it may use",
+    401: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set",
+    403: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set, and what it may use",
     404: "check CRAG_LLM_BASE_URL (most end in /v1) and CRAG_LLM_MODEL",
     429: "wait, or use another key in CRAG_LLM_API_KEY",
 }

@@ -9,7 +9,7 @@ from haystack_integrations.crag.decisions import Aggregate, Over, check_aggregat
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.policy import Policy, check_mode
-from haystack_integrations.crag.routing import Routing
+from haystack_integrations.crag.routing import Routing, tell_of_dead_end
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.thresholds import Preset, Thresholds
@@ -139,12 +139,12 @@ class CragRouter:
         """
         said = {**(scored or {}), **(report or {}), "retrieval": retrieval}
         choice, decision, after = self._routing.decide(query, documents, state, said, mode)
+        branch: dict[str, Any] = {"generate": choice.evidence, "outcome": after}
         if choice.action in LOOP_ACTIONS:
+            tell_of_dead_end(self, choice.action)
             kept = {"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {}
-            branch: dict[str, Any] = {choice.action: after, **kept}
+            branch = {choice.action: after, **kept}
         elif choice.action == "abstain":
             branch = {"abstain": in_words(self.abstention, decision, explain=self.explain_abstention), "outcome": after}
-        else:
-            branch = {"generate": choice.evidence, "outcome": after}
         # The keys of the branches not taken are left out: a None would trigger them.
         return {**branch, "decision": given(decision, sealed=sealed), "state": after}

@@ -20,6 +20,8 @@ from haystack_integrations.crag.settings import configured
 
 FORMAT: Final = "crag-eval-records"
 SUFFIX: Final = ".records.jsonl"
+PACKAGE: Final = Path(__file__).parents[1]
+_CODE: Final = (".py", ".yml", ".json")
 _READ: Final = (".json", ".json.gz", ".yml", ".yaml", ".jsonl", ".txt")
 _SETTINGS: Final = (MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING, ITERATIONS_SETTING)
 """What components read from the environment where the pipeline does not say."""
@@ -177,8 +179,14 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
         "top_k": setup.top_k,
         "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
         "settings in the environment": {name: value for name in _SETTINGS if (value := configured(name))} or None,
-        "crag-haystack": __version__,
+        "code of crag-haystack": f"{__version__} {_code(PACKAGE)}",
     }
+
+
+def _code(folder: Path) -> str:
+    """Tell this code from another: that of a clone changes between two versions, and its judgements with it."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in _CODE)
+    return _digest(part for path in files for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()))
 
 
 def _files(settings: Any) -> Iterator[Path]:

@@ -25,6 +25,8 @@ _AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "scale_score": [False],
     "fuzziness": ["AUTO", "0"],
     "timeout_s": [5.0],
+    "return_embedding": [False],
+    "num_candidates": [None],
 }
 _ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}
 """Where a pipeline stops at a number of documents of its own."""
@@ -77,10 +79,12 @@ class CorrectiveRetriever:
         :param grader: A grader, such as BatchRelevanceGrader; None keeps the pipeline's own, which asks no model.
         :param mode: `enforce`, `observe` or `off`; None leaves the pipeline's own, `enforce`.
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
-        :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`.
-        :raises ConfigurationError: For a number below 1, an unknown mode or policy, or a pipeline that is not there or
-            gives something else.
+        :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`; for
+            documents with vectors of another model `{"dense": {"text_embedder": ...}}`.
+        :raises ConfigurationError: For a number below 1, an unknown mode or policy, settings that are none, or a
+            pipeline that is not there or gives something else.
         """
+        _check_settings(settings, grader)
         check_whole("top_k", top_k)
         check_whole("candidates", candidates)
         if mode is not None:
@@ -98,9 +102,10 @@ class CorrectiveRetriever:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down: its settings, and not the pipeline, which is loaded anew."""
-        named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline", "settings")
+        named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline")
+        plain = {name: getattr(self, name) for name in named}
         grader = self.grader and component_to_dict(self.grader, "grader")
-        data: dict[str, Any] = default_to_dict(self, grader=grader, **{name: getattr(self, name) for name in named})
+        data: dict[str, Any] = default_to_dict(self, grader=grader, settings=_written(self.settings), **plain)
         return data
 
     @classmethod
@@ -118,7 +123,7 @@ class CorrectiveRetriever:
         if chosen := [name for name in others if values[name] not in _AS_IT_COMES.get(name, [])]:
             msg = (
                 f"CorrectiveRetriever does not take {chosen}; wanted some of {known}. Leave it out, or give it to the "
-                f"keyword retriever inside, if that has it: settings: {{bm25: {{{chosen[0]}: ...}}}}"
+                f"retriever inside that has it: settings: {{bm25: {{{chosen[0]}: ...}}}}, by vectors {{dense: ...}}"
             )
             raise ConfigurationError(msg)
         kept = {name: value for name, value in values.items() if name in known}
@@ -185,7 +190,7 @@ class CorrectiveRetriever:
         with self._loading:
             if self._loaded is None:
                 settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
-                self._loaded = load(self.pipeline, store=self.document_store, grader=self.grader, **settings)
+                self._loaded = load(self.pipeline, store=self.document_store, **{"grader": self.grader, **settings})
             return self._loaded
 
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
@@ -205,6 +210,31 @@ def _policy(given: str | FilterPolicy) -> str:
         msg = f"filter_policy must be one of {known}, but got {value!r}"
         raise ConfigurationError(msg)
     return str(value)
+
+
+def _check_settings(settings: object, grader: object) -> None:
+    """Refuse what is no settings by component: a component among them could not be written down."""
+    given = {} if settings is None else settings
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        msg = (
+            "settings must be a mapping of settings by component, such as {'router': {'max_iterations': 1}}; a part of "
+            "your own goes into load(...), whose result is a component, too"
+        )
+        raise ConfigurationError(msg)
+    if grader is not None and "grader" in given:
+        msg = f"got a grader and settings {list(given['grader'])} of one, wanted either; set them in the grader"
+        raise ConfigurationError(msg)
+
+
+def _written(settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+    """Write settings down with the components among them, such as a text embedder, which `load` takes as they are."""
+
+    def plain(name: str, value: Any) -> Any:
+        return component_to_dict(value, name) if hasattr(value, "__haystack_input__") else value
+
+    return settings and {
+        part: {name: plain(name, value) for name, value in changed.items()} for part, changed in settings.items()
+    }
 
 
 def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -19,8 +19,14 @@ def checked(name: str, spec: Any) -> dict[str, Any]:
     :returns: The same; `init_parameters` without a value are empty ones.
     :raises ConfigurationError: With the key, what it holds, and what is wanted.
     """
-    if not isinstance(spec, dict) or not set(_KEYS) <= set(spec):
-        msg = f"{name!r} is no pipeline: it needs components, connections, inputs and outputs at its top level"
+    missing = [key for key in _KEYS if not isinstance(spec, dict) or key not in spec]
+    if missing:
+        # What Haystack writes of a pipeline names no sockets for the outside.
+        way = "compare it with" if missing != ["inputs", "outputs"] else "name the sockets to ask and to read, as does"
+        msg = (
+            f"{name!r} is no pipeline that can be asked: it lacks {' and '.join(missing)} at its top level, wanted "
+            f"{', '.join(_KEYS)}; {way} `crag pipelines show corrective_retrieval`"
+        )
         raise ConfigurationError(msg)
     spec["components"] = _components(name, spec["components"])
     _connections(name, spec["connections"], spec["components"])

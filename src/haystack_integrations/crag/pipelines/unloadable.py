@@ -11,6 +11,7 @@ from haystack_integrations.crag.errors import ConfigurationError, CragError, cau
 from haystack_integrations.crag.pipelines.given import check_settings
 
 _UNTRUSTED: Final = re.compile(r"Refusing to deserialize a class from module '([^']+)'")
+_NOT_IMPORTED: Final = re.compile(r"Component '([^']+)' \(name: '([^']+)'\) not imported")
 _UNEXPECTED: Final = "unexpected keyword argument"
 
 
@@ -53,6 +54,13 @@ def _said(error: BaseException) -> str:
         return (
             f"Haystack does not trust the module {refused[1]!r}; name it in HAYSTACK_DESERIALIZATION_ALLOWLIST, or "
             "pass the part to `load` as an object"
+        )
+    if missing := _NOT_IMPORTED.match(str(error)):
+        # Haystack's own words on a module without such a component list all that there are.
+        why = "its module has no such component" if isinstance(error.__cause__, PipelineError) else error.__cause__
+        return (
+            f"the component {missing[2]!r} cannot be imported as {missing[1]!r} ({why}); correct its type, install its "
+            "package, or name the folder of its module in PYTHONPATH: commands do not search the folder they run in"
         )
     head, mark, _ = str(error).partition(" with the following data:")
     return f"{head}: {_said(error.__cause__)}" if mark and error.__cause__ else str(error)
