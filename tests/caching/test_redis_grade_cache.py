@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ import pytest
 import redis
 from haystack import Pipeline, component
 from haystack.utils import Secret
-from service_fixtures import program
+from service_fixtures import own_redis
 
 from haystack_integrations.crag.caching import Found, GradeCache, RedisGradeCache
 from haystack_integrations.crag.errors import ConfigurationError
@@ -67,27 +67,9 @@ def cache(server: "redis.Redis", redis_url: str, prefix: str) -> Iterator[RedisG
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[tuple[str, int]]:
-    """A Redis of this test alone, which it may hold: its address and process id."""
-    found = program("redis-server", "apt-get install redis-server")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with subprocess.Popen(
-        [found, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-    ) as running:
-        with redis.Redis(port=port) as client:
-            assert eventually(lambda: answers(client))
-        try:
-            yield f"redis://127.0.0.1:{port}/0", running.pid
-        finally:
-            running.send_signal(signal.SIGCONT)
-            running.terminate()
-
-
-def answers(client: "redis.Redis") -> bool:
-    with suppress(redis.ConnectionError):
-        return bool(client.ping())
-    return False
+    """A Redis of this test alone, which it may hold."""
+    with own_redis(tmp_path) as server:
+        yield server
 
 
 def connections(server: "redis.Redis") -> int:

@@ -198,7 +198,7 @@ class RedisGradeCache(GradeCache):
         url = self.url if isinstance(self.url, str) else _checked(self.url.resolve_value() or "", secret=True)
         # Who waits ends the waiting; the client's own timers would blame the server for a late process. Only a thread
         # that was given up needs one, to end with its socket.
-        seconds = self.timeout_s * _GIVEN_UP if library is self._redis else None
+        seconds = self.timeout_s * _GIVEN_UP if self.timeout_s and library is self._redis else None
         times = dict.fromkeys(("socket_timeout", "socket_connect_timeout", "timeout"), seconds)
         # Few connections: each new one shakes hands first, which makes a burst slower.
         pool = library.BlockingConnectionPool.from_url(url, **times, max_connections=16, protocol=2)
