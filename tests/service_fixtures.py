@@ -6,7 +6,11 @@ run, such a test is skipped with the command that would start it; in CI it fails
 
 import os
 import shutil
+import signal
+import socket
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +53,29 @@ def program(name: str, way: str) -> str:
     if found := str(beside) if beside.is_file() else shutil.which(name):
         return found
     unavailable(f"the program {name} is not installed; `{way}` installs it")
+
+
+@contextmanager
+def own_redis(folder: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """Start a Redis of one test alone, which it may hold or set otherwise; give its address and process id."""
+    found = program("redis-server", "apt-get install redis-server")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    started = [found, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder), *options]
+    with subprocess.Popen(started, stdout=subprocess.DEVNULL) as running:
+        try:
+            end = time.monotonic() + 10
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    break
+                except ConnectionError:
+                    assert time.monotonic() < end
+                    time.sleep(0.02)
+            yield f"redis://127.0.0.1:{port}/0", running.pid
+        finally:
+            running.send_signal(signal.SIGCONT)
+            running.terminate()
 
 
 @contextmanager

@@ -5,8 +5,9 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -18,7 +19,7 @@ from haystack.dataclasses import ChatMessage
 from makers import asked
 
 from haystack_integrations.crag.budget import Budget
-from haystack_integrations.crag.caching import GradeCache, MemoryGradeCache, RedisGradeCache
+from haystack_integrations.crag.caching import Found, GradeCache, MemoryGradeCache, RedisGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.state import CragState
@@ -405,6 +406,32 @@ def test_a_sick_redis_costs_at_most_60_ms_and_changes_no_answer(sick_redis: str,
     assert again["scores"] == healthy["scores"]
     assert model.calls == 4
     grader.close()
+
+
+class LateToLook(MemoryGradeCache):
+    """A cache that is quick, in a process that is late to look for its reply."""
+
+    timeout_s = 0.05
+
+    def read(self, keys: Sequence[str], *, seconds: float) -> Found:
+        """Tell how long the cache itself took."""
+        found = super().read(keys, seconds=seconds)
+        time.sleep(0.1)
+        return replace(found, seconds=0.001)
+
+    def write(self, scores: Mapping[str, float], *, seconds: float) -> None:
+        """Keep nothing without time for it."""
+        if seconds > 0:
+            super().write(scores, seconds=seconds)
+
+
+@BOTH
+def test_a_process_that_was_late_to_read_a_cache_still_keeps_what_it_grades(asynchronous: bool) -> None:
+    model = Model()
+    grader = BatchRelevanceGrader(model, cache=LateToLook())
+    grade(grader, asynchronous=asynchronous)
+    assert grade(grader, asynchronous=asynchronous)["report"]["cache_hits"] == 5
+    assert model.calls == 1
 
 
 @BOTH

@@ -1,13 +1,25 @@
 """Waiting no longer than agreed: for blocking calls, from threads and from event loops."""
 
 import asyncio
+import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from haystack.components.generators.chat import MockChatGenerator
 
+from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.caching import RedisGradeCache
+from haystack_integrations.crag.components import (
+    AnswerGenerator,
+    BatchRelevanceGrader,
+    SearXNGWebSearch,
+    WebFallback,
+)
 from haystack_integrations.crag.deadlines import call_within, call_within_async
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.telemetry import trace
 
 
@@ -75,3 +87,25 @@ def test_a_call_keeps_the_callers_trace(exporter: Any) -> None:
         call_within(1.0, inner)
     spans = {span.name: span for span in exporter.get_finished_spans()}
     assert spans["inner"].parent.span_id == spans["outer"].context.span_id
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda seconds: Budget(seconds=seconds),
+        lambda seconds: AnswerGenerator(MockChatGenerator("x"), timeout_s=seconds),
+        lambda seconds: BatchRelevanceGrader(MockChatGenerator("x"), deadline_s=seconds),
+        lambda seconds: WebFallback(SearXNGWebSearch(url="http://127.0.0.1:9"), timeout_s=seconds),
+        lambda seconds: RedisGradeCache(timeout_s=seconds),
+    ],
+    ids=["budget", "answer", "grader", "web", "redis"],
+)
+def test_a_time_that_no_thread_can_wait_for_is_refused_at_once(made: Callable[[float], object]) -> None:
+    """As `sys.maxsize`, where no limit is wanted: every call would fail for it, one after the other."""
+    made(1_000_000_000)
+    with pytest.raises(ConfigurationError, match="at most 1,000,000,000 seconds"):
+        made(sys.maxsize)
+
+
+def test_the_longest_time_that_is_accepted_can_be_waited_for() -> None:
+    assert call_within(1_000_000_000, lambda: time.sleep(0.05) or "done") == "done"

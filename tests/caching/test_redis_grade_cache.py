@@ -4,14 +4,18 @@ import asyncio
 import gc
 import json
 import logging
+import os
 import pickle
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +23,7 @@ import pytest
 import redis
 from haystack import Pipeline, component
 from haystack.utils import Secret
+from service_fixtures import own_redis
 
 from haystack_integrations.crag.caching import Found, GradeCache, RedisGradeCache
 from haystack_integrations.crag.errors import ConfigurationError
@@ -58,6 +63,13 @@ def cache(server: "redis.Redis", redis_url: str, prefix: str) -> Iterator[RedisG
     cache = RedisGradeCache(redis_url, prefix=prefix, timeout_s=2.0)
     yield cache
     cache.close()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[tuple[str, int]]:
+    """A Redis of this test alone, which it may hold."""
+    with own_redis(tmp_path) as server:
+        yield server
 
 
 def connections(server: "redis.Redis") -> int:
@@ -429,6 +441,89 @@ class TestCoolDown:
             assert (await cache.read_async(["k"], seconds=1)).scores == {}
             await cache.close_async()
             cache.close()
+
+
+@contextmanager
+def computing(threads: int = 4) -> Iterator[None]:
+    """Threads beside that compute and so hold the interpreter: whoever waits comes to look late."""
+    over = threading.Event()
+
+    def compute() -> None:
+        while not over.is_set():
+            sum(number * number for number in range(1000))
+
+    started = [threading.Thread(target=compute) for _ in range(threads)]
+    for thread in started:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in started:
+            thread.join()
+
+
+class TestBesideThreadsThatCompute:
+    """A process that is late itself blames no server: one late look would rest it, and lose all hits of a second."""
+
+    async def test_runs_on_an_event_loop_get_what_is_kept(
+        self, server: "redis.Redis", redis_url: str, prefix: str
+    ) -> None:
+        cache = RedisGradeCache(redis_url, prefix=prefix)
+        server.set(f"{prefix}k", b'{"v":1,"s":0.5}')
+
+        async def read(number: int) -> Found:
+            await asyncio.sleep(0.02 * number)
+            return await cache.read_async(["k"], seconds=1)
+
+        async def compute() -> None:
+            while True:
+                await asyncio.sleep(0.001)
+                time.sleep(0.08)  # as a run that computes on the loop
+
+        with computing():
+            other = asyncio.ensure_future(compute())
+            found = await asyncio.gather(*map(read, range(32)))
+            other.cancel()
+        assert found == [Found({"k": 0.5})] * 32
+        await cache.close_async()
+
+    def test_runs_in_threads_too(self, server: "redis.Redis", redis_url: str, prefix: str) -> None:
+        cache = RedisGradeCache(redis_url, prefix=prefix)
+        server.set(f"{prefix}k", b'{"v":1,"s":0.5}')
+
+        def read(number: int) -> Found:
+            time.sleep(0.02 * number)
+            return cache.read(["k"], seconds=1)
+
+        with computing(), ThreadPoolExecutor(32) as runs:
+            found = list(runs.map(read, range(32)))
+        assert found == [Found({"k": 0.5})] * 32
+        cache.close()
+
+    @pytest.mark.parametrize("threads", [0, 4])
+    async def test_a_server_that_truly_hangs_is_given_up_and_left_alone_all_the_same(
+        self, own_server: tuple[str, int], threads: int
+    ) -> None:
+        """A real one, held by SIGSTOP, with its connections open; once it goes on it is used again."""
+        url, process = own_server
+        cache = RedisGradeCache(url, cooldown_s=0.5)
+        await cache.write_async({"k": 0.5}, seconds=1)
+        cache.write({"k": 0.5}, seconds=1)
+        with computing(threads):
+            for read in (cache.read_async, lambda *a, **b: asyncio.to_thread(cache.read, *a, **b)):
+                os.kill(process, signal.SIGSTOP)
+                begun = time.perf_counter()
+                held = await read(["k"], seconds=1)
+                took = time.perf_counter() - begun
+                assert held == Found({}, "TimeoutError")
+                assert await read(["k"], seconds=1) == Found({}, "cooldown")
+                assert took < (0.1 if not threads else 5)
+                os.kill(process, signal.SIGCONT)
+                await asyncio.sleep(0.6)
+                assert await read(["k"], seconds=1) == Found({"k": 0.5})
+        await cache.close_async()
+        cache.close()
 
 
 class TestSettings:

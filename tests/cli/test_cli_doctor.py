@@ -3,12 +3,15 @@
 import json
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+import redis
 from cli_runner import crag
 from metasearch import Metasearch
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
+from service_fixtures import own_redis
 
 from haystack_integrations.crag.cli.errors import ExitCode
 
@@ -145,6 +148,46 @@ def test_a_redis_and_a_metasearch_that_answer_are_healthy(
     assert (checks["redis"]["status"], checks["searxng"]["status"]) == ("ok", "ok")
     metasearch.status = 403
     assert "formats" in checks_text(examined()[1]["searxng"])
+
+
+@pytest.mark.parametrize(
+    ("rights", "said", "way"),
+    [
+        (["-@all", "+@connection"], "reads no grade (NoPermissionError)", "crag:grade:*"),
+        (["-@all", "+@connection", "+@read"], "keeps no new grade (NoPermissionError)", "crag:grade:*"),
+    ],
+)
+def test_a_redis_that_answers_but_refuses_reads_or_writes_is_a_warning(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch, rights: list[str], said: str, way: str
+) -> None:
+    """No question fails for it, so only what is paid for twice would tell."""
+    user = f"doctor-{uuid4().hex}"
+    monkeypatch.setenv("CRAG_REDIS_URL", redis_url.replace("//", f"//{user}@"))
+    with redis.Redis.from_url(redis_url) as server:
+        server.execute_command("ACL", "SETUSER", user, "on", "nopass", "~*", *rights)
+        code, checks = examined()
+        server.acl_deluser(user)
+    assert (code, checks["redis"]["status"]) == (0, "warning")
+    assert said in checks["redis"]["found"]
+    assert way in checks["redis"]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said", "way"),
+    [
+        (("--maxmemory", "1"), "keeps no new grade (OutOfMemoryError)", "maxmemory-policy"),
+        (("--replicaof", "127.0.0.1 9"), "keeps no new grade (ReadOnlyError)", "CRAG_REDIS_URL"),
+    ],
+)
+def test_so_is_one_whose_memory_is_full_and_a_read_only_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: tuple[str, str], said: str, way: str
+) -> None:
+    with own_redis(tmp_path, *setting) as (url, _):
+        monkeypatch.setenv("CRAG_REDIS_URL", url)
+        check = examined()[1]["redis"]
+    assert check["status"] == "warning"
+    assert said in check["found"]
+    assert way in check["fix"]
 
 
 def checks_text(check: dict[str, str]) -> str:

@@ -667,3 +667,28 @@ def test_a_model_that_tells_no_usage_is_counted_by_estimate() -> None:
     report = BatchRelevanceGrader(Counting(reply)).run(query=QUESTION, documents=docs(3))["report"]
     assert 100 < report["tokens_in"] < 400
     assert report["tokens_out"] > 0
+
+
+class Interrupting:
+    """A chat generator during whose first call the user presses Ctrl-C."""
+
+    calls = 0
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        """Be interrupted, or answer after a while."""
+        self.calls += 1
+        if self.calls == 1:
+            raise KeyboardInterrupt
+        time.sleep(0.1)
+        return {"replies": [ChatMessage.from_assistant(json.dumps(dict.fromkeys(asked(messages), 0.8)))]}
+
+
+def test_an_interrupted_grading_asks_the_model_nothing_more() -> None:
+    """Windows that were not begun are dropped, and Ctrl-C does not wait for those that were."""
+    model = Interrupting()
+    documents = [Document(content=f"passage {number} " * 200) for number in range(40)]
+    grader = BatchRelevanceGrader(model, concurrency=1, max_prompt_tokens=1500)
+    with pytest.raises(KeyboardInterrupt):
+        grader.run(query="q", documents=documents)
+    time.sleep(0.5)
+    assert model.calls <= 2

@@ -9,6 +9,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.settings import check_wait
 from haystack_integrations.crag.text import count_tokens
 
 
@@ -73,6 +74,7 @@ class Budget:
             if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < inf):
                 msg = f"budget {f.name} must be {wanted} > 0 or null, but got {value!r}"
                 raise ConfigurationError(msg)
+        check_wait("budget seconds", self.seconds or 0)
 
     @classmethod
     def of(cls, values: dict[str, Any] | None) -> "Budget":

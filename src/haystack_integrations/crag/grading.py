@@ -91,10 +91,13 @@ class Grading:
         if len(cut) == 1:
             self._ask_window(cut[0])
         elif cut:
-            with ThreadPoolExecutor(max_workers=min(self.options.concurrency, len(cut))) as pool:
+            pool = ThreadPoolExecutor(max_workers=min(self.options.concurrency, len(cut)))
+            try:
                 calls = [pool.submit(copy_context().run, self._ask_window, window) for window in cut]
                 for call in calls:
                     call.result()
+            finally:  # interrupted: what was not begun would be paid for, and nobody would read it
+                pool.shutdown(wait=False, cancel_futures=True)
 
     async def _ask_all_async(self, cut: Sequence[list[Item]]) -> None:
         gate = asyncio.Semaphore(self.options.concurrency)

@@ -68,7 +68,7 @@ def grade(grading: Grading, cache: GradeCache | None) -> None:
                     grading.ask(items)
                 case _Read(keys):
                     with patience:
-                        answer = cache.read(keys, seconds=patience.left)
+                        answer = patience.heed(cache.read(keys, seconds=patience.left))
                 case _Write(scores):
                     with patience:
                         answer = cache.write(scores, seconds=patience.left)
@@ -95,7 +95,7 @@ async def grade_async(grading: Grading, cache: GradeCache | None) -> None:
                     await grading.ask_async(items)
                 case _Read(keys):
                     with patience:
-                        answer = await cache.read_async(keys, seconds=patience.left)
+                        answer = patience.heed(await cache.read_async(keys, seconds=patience.left))
                 case _Write(scores):
                     with patience:
                         answer = await cache.write_async(scores, seconds=patience.left)
@@ -109,12 +109,19 @@ class _Patience:
     def __init__(self, cache: GradeCache) -> None:
         self.left = float("inf") if cache.timeout_s is None else cache.timeout_s
         self._since = 0.0
+        self._told: float | None = None
 
     def __enter__(self) -> None:
-        self._since = time.monotonic()
+        self._since, self._told = time.monotonic(), None
 
     def __exit__(self, *_: object) -> None:
-        self.left = max(0.0, self.left - (time.monotonic() - self._since))
+        took = time.monotonic() - self._since if self._told is None else self._told
+        self.left = max(0.0, self.left - took)
+
+    def heed(self, found: Found) -> Found:
+        """Count what the cache says that it took: it knows how late this process was."""
+        self._told = found.seconds
+        return found
 
 
 def _next(plan: Generator[_Step, Any, None], answer: Any) -> _Step | None:

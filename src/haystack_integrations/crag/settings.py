@@ -14,6 +14,7 @@ STORE_SETTING: Final = "CRAG_STORE"
 STORE_URL_SETTING: Final = "ELASTICSEARCH_URL"
 INDEX_SETTING: Final = "CRAG_INDEX"
 REDIS_SETTING: Final = "CRAG_REDIS_URL"
+_LONGEST_WAIT: Final = 1_000_000_000
 
 T = TypeVar("T", int, float)
 
@@ -83,6 +84,21 @@ def check_positive(values: Mapping[str, Any]) -> None:
         if not is_number(value) or not 0 < value < inf:
             msg = f"{name} must be a finite number > 0, but got {value!r}"
             raise ConfigurationError(msg)
+        if name.endswith("_s"):
+            check_wait(name, value)
+
+
+def check_wait(name: str, seconds: float) -> None:
+    """
+    Refuse a time that no thread and no socket can wait for, such as `sys.maxsize`: each call would fail for it.
+
+    :param name: What the time is called.
+    :param seconds: The time.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    if seconds > _LONGEST_WAIT:
+        msg = f"{name} must be at most {_LONGEST_WAIT:,} seconds, but got {seconds!r}"
+        raise ConfigurationError(msg)
 
 
 def check_whole(name: str, value: Any, most: int | None = None) -> None:

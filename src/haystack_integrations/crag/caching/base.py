@@ -30,10 +30,12 @@ class Found:
 
     :param scores: Scores by key; a key that is missing here was not found.
     :param error: The kind of failure that kept the cache from answering; None when it answered.
+    :param seconds: How long the cache itself took, where that is less than the wait was; None counts the whole wait.
     """
 
     scores: dict[str, float] = field(default_factory=dict)
     error: str | None = None
+    seconds: float | None = field(default=None, compare=False)
 
 
 class GradeCache(ABC):

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -14,7 +14,8 @@ from haystack.lazy_imports import LazyImport
 from haystack.utils import Secret
 
 from haystack_integrations.crag.caching.base import Found, GradeCache, pack, unpack, usable
-from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.caching.watch import Watch
+from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_positive
 
@@ -22,6 +23,13 @@ logger = logging.getLogger(__name__)
 
 _Access = Literal["read", "write"]
 _BOTH: Final[tuple[_Access, ...]] = ("read", "write")
+_GIVEN_UP: Final = 5  # times `timeout_s` that a thread may still hold what nobody waits for
+
+
+class _Reply(NamedTuple):
+    value: Any
+    error: str | None
+    watch: Watch
 
 
 class RedisGradeCache(GradeCache):
@@ -59,7 +67,8 @@ class RedisGradeCache(GradeCache):
         :param prefix: Before every key in Redis.
         :param ttl_s: Seconds for which a score is kept.
         :param jitter: How far a lifetime varies, as a share of `ttl_s`.
-        :param timeout_s: The most seconds that all cache traffic of one grading may cost.
+        :param timeout_s: The most seconds that all cache traffic of one grading may take Redis; where this process is
+            itself late to look, beside threads that compute, a grading waits longer, and Redis is not blamed for it.
         :param cooldown_s: Seconds for which Redis is not asked after a failure.
         :param tenant: Salt of the keys: tenants with different ones never share a grade.
         :param web: Whether grades of documents from the web may be kept too.
@@ -83,25 +92,25 @@ class RedisGradeCache(GradeCache):
     def read(self, keys: Sequence[str], *, seconds: float) -> Found:
         """Look scores up; see `GradeCache.read`. `timeout_s` bounds the wait too."""
         names = [self.prefix + key for key in keys]
-        return _found(keys, *self._ask("read", seconds, lambda client: client.mget(names))) if names else Found()
+        return _found(keys, self._ask("read", seconds, lambda client: client.mget(names))) if names else Found()
 
     async def read_async(self, keys: Sequence[str], *, seconds: float) -> Found:
         """Look scores up without blocking the event loop; see `read`."""
         names = [self.prefix + key for key in keys]
         if not names:
             return Found()
-        return _found(keys, *await self._ask_async("read", seconds, lambda client: client.mget(names)))
+        return _found(keys, await self._ask_async("read", seconds, lambda client: client.mget(names)))
 
     def write(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """Keep scores; see `GradeCache.write`. `timeout_s` bounds the wait too."""
         kept = usable(scores)
-        return self._ask("write", seconds, lambda client: self._setting(client, kept).execute())[1] if kept else None
+        return self._ask("write", seconds, lambda client: self._setting(client, kept).execute()).error if kept else None
 
     async def write_async(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """Keep scores without blocking the event loop; see `write`."""
         if not (kept := usable(scores)):
             return None
-        return (await self._ask_async("write", seconds, lambda client: self._setting(client, kept).execute()))[1]
+        return (await self._ask_async("write", seconds, lambda client: self._setting(client, kept).execute())).error
 
     def close(self) -> None:
         """Close the connections of `read` and `write`; the next use opens new ones."""
@@ -119,41 +128,40 @@ class RedisGradeCache(GradeCache):
             with suppress(Exception):
                 await client.connection_pool.disconnect()
 
-    def _ask(self, access: _Access, seconds: float, command: Callable[[Any], Any]) -> tuple[Any, str | None]:
-        wait, error = self._admitted(access, seconds)
-        if error:
-            return None, error
+    def _ask(self, access: _Access, seconds: float, command: Callable[[Any], Any]) -> _Reply:
+        watch = Watch(min(seconds, self.timeout_s or seconds))
+        if error := self._refused(access, watch):
+            return _Reply(None, error, watch)
         try:
-            result = call_within(wait, lambda: command(self._connected()))
+            result = watch.result(begun(lambda: command(self._connected())))
         except Exception as failure:  # whatever a client raises: the grade is just not known
             if not self._is_answer(failure):
                 self.close()  # a server that drips would hold the thread that was given up; without its socket it ends
-            return None, self._failed(access, failure)
+            return _Reply(None, self._failed(access, failure), watch)
         self._resumes[access] = 0.0
-        return result, None
+        return _Reply(result, None, watch)
 
     async def _ask_async(
-        self, access: _Access, seconds: float, command: Callable[[Any], Awaitable[Any]]
-    ) -> tuple[Any, str | None]:
-        wait, error = self._admitted(access, seconds)
-        if error:
-            return None, error
+        self, access: _Access, seconds: float, command: Callable[[Any], Coroutine[Any, Any, Any]]
+    ) -> _Reply:
+        watch = Watch(min(seconds, self.timeout_s or seconds))
+        if error := self._refused(access, watch):
+            return _Reply(None, error, watch)
         try:
-            async with asyncio.timeout(wait):
-                result = await command(self._connected_async())
+            result = await watch.result_async(command(self._connected_async()))
         except Exception as failure:  # not CancelledError, which is the caller's
-            return None, self._failed(access, failure)
+            return _Reply(None, self._failed(access, failure), watch)
         self._resumes[access] = 0.0
-        return result, None
+        return _Reply(result, None, watch)
 
-    def _admitted(self, access: _Access, seconds: float) -> tuple[float, str | None]:
+    def _refused(self, access: _Access, watch: Watch) -> str | None:
         with self._lock:
-            now, wait = time.monotonic(), min(seconds, self.timeout_s or seconds)
-            if wait <= 0 or now < self._resumes[access]:
-                return 0.0, "deadline" if wait <= 0 else "cooldown"
+            now = time.monotonic()
+            if watch.left <= 0 or now < self._resumes[access]:
+                return "deadline" if watch.left <= 0 else "cooldown"
             if self._resumes[access]:  # after a failure one finds out; the others go on without meanwhile
                 self._resumes[access] = now + self.cooldown_s
-        return wait, None
+        return None
 
     def _is_answer(self, failure: Exception) -> bool:
         """Tell whether the server itself refused: it is there, and of use for what it does not refuse."""
@@ -188,7 +196,10 @@ class RedisGradeCache(GradeCache):
 
     def _new(self, library: Any) -> Any:
         url = self.url if isinstance(self.url, str) else _checked(self.url.resolve_value() or "", secret=True)
-        times = dict.fromkeys(("socket_timeout", "socket_connect_timeout", "timeout"), self.timeout_s)
+        # Who waits ends the waiting; the client's own timers would blame the server for a late process. Only a thread
+        # that was given up needs one, to end with its socket.
+        seconds = self.timeout_s * _GIVEN_UP if self.timeout_s and library is self._redis else None
+        times = dict.fromkeys(("socket_timeout", "socket_connect_timeout", "timeout"), seconds)
         # Few connections: each new one shakes hands first, which makes a burst slower.
         pool = library.BlockingConnectionPool.from_url(url, **times, max_connections=16, protocol=2)
         return library.Redis(connection_pool=pool)
@@ -200,9 +211,9 @@ class RedisGradeCache(GradeCache):
         return pipeline
 
 
-def _found(keys: Sequence[str], values: object, error: str | None) -> Found:
-    pairs = zip(keys, values if isinstance(values, list) else (), strict=False)
-    return Found(usable({key: unpack(raw) for key, raw in pairs}), error)
+def _found(keys: Sequence[str], reply: _Reply) -> Found:
+    pairs = zip(keys, reply.value if isinstance(reply.value, list) else (), strict=False)
+    return Found(usable({key: unpack(raw) for key, raw in pairs}), reply.error, reply.watch.spent)
 
 
 def _checked(url: str, *, secret: bool) -> str:

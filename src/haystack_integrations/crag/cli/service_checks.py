@@ -14,6 +14,12 @@ from haystack_integrations.crag.store_profiles import display_url
 
 _SECONDS: Final = 5.0
 _QUESTION: Final = "weather"
+_KEY: Final = "crag:grade:doctor"  # among the grades: a user's rights may be for these alone
+_REFUSED: Final = {
+    "OutOfMemoryError": "its memory is full: set its maxmemory-policy to allkeys-lru, or a larger maxmemory",
+    "ReadOnlyError": f"it is a read-only copy: name its primary in {REDIS_SETTING}",
+    "NoPermissionError": "let its user GET, MGET and SET the keys crag:grade:*",
+}
 
 
 def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
@@ -39,13 +45,22 @@ def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
 
 
 def _redis() -> Check:
-    from redis import Redis
+    from redis import Redis, ResponseError
 
     url = configured(REDIS_SETTING) or ""
     started = time.perf_counter()
     with Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS) as client:
         client.ping()
-    return Check("redis", "ok", f"{display_url(url)} answers ({1000 * (time.perf_counter() - started):.0f} ms)")
+        told = f"{display_url(url)} answers ({1000 * (time.perf_counter() - started):.0f} ms)"
+        doing = "reads no grade"
+        try:
+            client.get(_KEY)
+            doing = "keeps no new grade"
+            client.set(_KEY, b"", px=1000)
+        except ResponseError as refusal:  # nothing fails for it, so nobody would notice what is paid for twice
+            kind = type(refusal).__name__
+            return Check("redis", "warning", f"{told}, but {doing} ({kind})", _REFUSED.get(kind, "see its own log"))
+    return Check("redis", "ok", f"{told}, reads and writes")
 
 
 def _searxng() -> Check:

@@ -16,6 +16,7 @@ from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
+from haystack_integrations.crag.serving.workers import run_workers
 
 logger = logging.getLogger(__name__)
 
@@ -145,7 +146,7 @@ def serve(**given: Any) -> None:
             return
         # Worker processes read the environment: what was given goes there.
         os.environ.update({environment_name(name): str(value) for name, value in given.items()})
-        uvicorn.run(_FACTORY, factory=True, workers=settings.workers, **options)
+        run_workers(uvicorn.Config(_FACTORY, factory=True, workers=settings.workers, **options))
     except SystemExit as end:
         # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
         raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end

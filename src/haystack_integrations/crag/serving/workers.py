@@ -1,0 +1,49 @@
+"""Worker processes: one that dies is started anew at once, one that keeps dying after ever longer pauses."""
+
+import time
+from typing import Final
+
+from haystack import logging
+from uvicorn import Config
+from uvicorn.supervisors import Multiprocess
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_PAUSE: Final = 30.0
+_FORGIVEN: Final = 120.0  # seconds without a death after which the next one is the first
+
+
+class Workers(Multiprocess):
+    """
+    uvicorn's worker processes, with pauses between starts.
+
+    uvicorn starts a dead worker anew twice a second, for ever. Where each dies at its start, since the store is away or
+    memory does not suffice, that takes the cores from the workers that still serve, and the store's first free moments.
+    """
+
+    _deaths, _last, _resumes = 0, float("-inf"), float("-inf")
+
+    def keep_subprocess_alive(self) -> None:
+        """Start dead workers anew, then look no more for 1, 2, 4 ... 30 seconds; signals are heeded meanwhile."""
+        if time.monotonic() < self._resumes:
+            return
+        before = {process.pid for process in self.processes}
+        super().keep_subprocess_alive()
+        if before == {process.pid for process in self.processes}:
+            return
+        now = time.monotonic()
+        self._deaths = self._deaths + 1 if now < self._last + _FORGIVEN else 1
+        pause = min(_LONGEST_PAUSE, 2.0 ** (self._deaths - 1))
+        self._last, self._resumes = now, now + pause
+        if self._deaths > 1:
+            words = "Workers died {n} times within a short time; the next one that dies is started anew after {s} s."
+            logger.error(words, n=self._deaths, s=pause)
+
+
+def run_workers(config: Config) -> None:
+    """
+    Serve by several processes until a signal ends them.
+
+    :param config: What uvicorn is told; its app is named, not given.
+    """
+    Workers(config, sockets=[config.bind_socket()]).run()

@@ -1,0 +1,86 @@
+"""Worker processes that keep dying: started anew, after ever longer pauses, and told."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_PROGRAM = """
+import os, sys
+from pathlib import Path
+
+def app():
+    starts = Path("starts")
+    starts.write_text(starts.read_text() + "x")
+    if len(starts.read_text()) in range(*map(int, sys.argv[1:3])):
+        os._exit(1)
+    Path("alive").write_text(str(os.getpid()))
+    async def nothing(scope, receive, send): ...
+    return nothing
+
+if __name__ == "__main__":
+    import uvicorn
+    from haystack_integrations.crag.serving.logs import configure_logs
+    from haystack_integrations.crag.serving.workers import Workers
+    configure_logs()
+    config = uvicorn.Config("program:app", factory=True, workers=2, port=0, lifespan="off", log_config=None)
+    Workers(config, sockets=[config.bind_socket()]).run()
+"""
+
+
+@contextmanager
+def supervised(folder: Path, first: int, last: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """Two workers, of whose starts the first to the one before last die."""
+    (folder / "program.py").write_text(_PROGRAM)
+    (folder / "starts").write_text("")
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "program.py", str(first), str(last)],
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+
+def starts(folder: Path) -> int:
+    return len((folder / "starts").read_text())
+
+
+def wait_for(folder: Path, count: int, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while starts(folder) < count:
+        assert time.monotonic() < end, (folder / "log").read_text()
+        time.sleep(0.02)
+
+
+def test_workers_that_die_at_each_start_are_started_ever_more_seldom_and_the_log_tells(tmp_path: Path) -> None:
+    """A signal ends them in the midst of a pause."""
+    with supervised(tmp_path, 1, 1000) as process:
+        wait_for(tmp_path, 2)
+        time.sleep(8)
+        assert starts(tmp_path) <= 10  # of two workers, after 1, 2 and 4 seconds; without pauses more than 20
+        log = (tmp_path / "log").read_text()
+        assert "Workers died 3 times within a short time; the next one that dies is started anew after 4.0 s." in log
+        process.send_signal(signal.SIGTERM)
+        process.wait(5)
+
+
+def test_a_worker_that_dies_once_is_started_anew_at_once(tmp_path: Path) -> None:
+    with supervised(tmp_path, 0, 0):
+        wait_for(tmp_path, 2)
+        time.sleep(1)
+        os.kill(int((tmp_path / "alive").read_text()), signal.SIGKILL)
+        wait_for(tmp_path, 3, seconds=5)
+        assert "Workers died" not in (tmp_path / "log").read_text()
