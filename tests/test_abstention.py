@@ -97,7 +97,8 @@ def test_of_a_question_whose_words_were_not_looked_for_none_is_said_to_occur(que
 
 def test_grader_failures_are_no_judgement_on_the_documents() -> None:
     """What could not be judged is counted, and is never the best."""
-    said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.5, "failed")]))[1]
+    first, _, _, said, _ = abstain([doc("a", 0.5, "failed"), doc("b", 0.5, "failed")])["abstain"].split("\n")
+    assert first == "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
     assert said == "Found: 2 documents. 2 could not be judged and may answer after all."
     said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.1, title="B")]))[1]
     assert 'The best is "B" with a relevance of 0.10' in said
@@ -194,6 +195,14 @@ def test_a_whole_pipeline_tells_it_in_answer_and_record_and_not_in_the_trace(
     assert not {"canary", "chess"} & {word for span in ours for word in span.to_json().lower().split('"')}
     assert "chess" not in " ".join(span.to_json() for span in ours)
     assert [span for span in ours if span.name == "crag.route"][-1].attributes["crag.abstention.missing"] == 2
+
+
+@pytest.mark.parametrize("documents", [[doc("a", 0.5, "failed")], [Document(content="a")]], ids=["failed", "no grade"])
+def test_a_grading_that_failed_is_not_called_documents_that_do_not_answer(documents: list[Document]) -> None:
+    """Not in the short form either, of which a user reads nothing else: a model that is down would be an answer."""
+    told = abstain(documents, explain_abstention=False)["abstain"]
+    assert told == "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
+    assert abstain([doc("a", 0.1)], explain_abstention=False)["abstain"] == FIRST
 
 
 def test_a_search_that_does_not_say_why_it_failed_ends_no_run() -> None:

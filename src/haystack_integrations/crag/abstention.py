@@ -30,6 +30,7 @@ _UNSEARCHED: Final = {
     "incomplete": "Only a part of the documents could be searched, and that part does not answer this question.",
     "failed": "The documents could not be searched, so nothing is known about an answer. Ask again later.",
 }
+_UNJUDGED: Final = "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
 _LIMITS: Final = {
     "max_iterations": "No further search was allowed.",
     "nothing_new": "The last search brought nothing new.",
@@ -80,13 +81,14 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     """
     Say why the documents do not answer.
 
-    :param first: The sentence that stands first, where all documents were searched.
+    :param first: The sentence that stands first, where all documents were searched and enough of them judged.
     :param decision: A decision record with an `abstention`, as `account` gave it, and how much was `searched`.
     :param explain: Say more than the first sentence.
     :returns: The sentence, and a line each for what was looked for, found and missing: in English, and whatever the
         questions and titles are, in at most 1,500 characters.
     """
     abstention = decision["abstention"]
+    first = _UNJUDGED if decision["verdict"] == "ungraded" else first
     first = _UNSEARCHED.get(abstention["searched"], first)
     if not explain:
         return first
