@@ -667,3 +667,16 @@ def test_a_model_that_tells_no_usage_is_counted_by_estimate() -> None:
     report = BatchRelevanceGrader(Counting(reply)).run(query=QUESTION, documents=docs(3))["report"]
     assert 100 < report["tokens_in"] < 400
     assert report["tokens_out"] > 0
+
+
+@BOTH
+@pytest.mark.parametrize("marks", [(2, 1, 1), (9, 1, 0), (95, 1, 1)])
+def test_one_of_ten_is_never_full_marks_however_the_documents_are_split(
+    marks: tuple[int, ...], asynchronous: bool
+) -> None:
+    """A model that marks from 0 to 10: documents asked about without the one that shows it are no better for it."""
+    model = grading_by(lambda text: marks[int(text[-1])])
+    result = grade_by_door(BatchRelevanceGrader(model), QUESTION, docs(3), asynchronous=asynchronous)
+    told = [(grade.score, grade.status) for document in result["documents"] if (grade := grade_of(document))]
+    assert told == [(0.5, "failed") if mark else (0.0, "graded") for mark in marks]
+    assert CragRouter().run(query=QUESTION, **{"documents": result["documents"]})["decision"]["verdict"] != "correct"

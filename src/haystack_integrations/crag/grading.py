@@ -55,6 +55,7 @@ class Grading:
         self.skipped = not documents or (state is not None and state.mode == "off")
         self.grades: dict[int, Grade] = {}  # by the document's place, since two documents may have the same id
         self.clean: set[int] = set()
+        self._off_scale: set[str] = set()
         self.tally, self._lock = Tally(), Lock()
         self._overhead = prompt.overhead + count_tokens(query)
         self._promised = 0
@@ -186,7 +187,9 @@ class Grading:
             self.tally.tokens_out += usage.tokens_out
             self.tally.finish_reasons += [str(why)] if why else []
         keys = [item.key for item in shown]
-        reply = read_reply(message.text, keys, finish_reason=why, scale=self.prompt.scale)
+        doubted = not self._off_scale.isdisjoint(keys)
+        reply = read_reply(message.text, keys, finish_reason=why, scale=self.prompt.scale, doubted=doubted)
+        self._off_scale.update(keys if reply.off_scale else ())
         set_tags(span, {"crag.grader.problem": reply.problem, "crag.grader.repaired": reply.repaired})
         return reply
 
