@@ -218,3 +218,16 @@ def test_a_score_just_below_a_limit_does_not_read_as_if_it_reached_it() -> None:
     assert "relevance of 0.70." in found
     assert "judged ambiguous (0.696, where 0.70 is enough)" in found
     assert "relevance of 0.298; evidence begins at 0.30" in lines(abstain([doc("a canoe", 0.298)]))[1]
+
+
+def test_the_best_that_was_found_may_be_one_that_the_web_replaced() -> None:
+    """Where the worst document decides, a fair one goes with the others; what the web brought may be worse than it."""
+    router = CragRouter(
+        aggregate="min", aggregate_over="all", on_incorrect="web", on_limit="generate_relevant", max_iterations=2
+    )
+    first = router.run(query=QUESTION, documents=[doc("a canoe", 0.6, source="canoes.md"), doc("rain", 0.0)])
+    assert "web" in first
+    result = router.run(query=QUESTION, documents=[doc("a shop", 0.1)], state=replace(first["web"], web="ok"))
+    found = lines(result)[1]
+    assert found.startswith('Found: 3 documents. The best is "canoes.md" with a relevance of 0.60. Taken together')
+    assert "judged incorrect (0.10, where 0.70 is enough)" in found

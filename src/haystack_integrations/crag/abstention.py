@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.decisions import best_first
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.text import PHRASES, words
@@ -67,7 +66,7 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
     at_hand = unite(documents, pool)
     return {
         "looked_for": [{"query": query, "strategies": names} for query, names in strategies.items()],
-        "found": {"documents": len(seen), "best": _best(at_hand)},
+        "found": {"documents": len(seen), "best": _best(at_hand, known.trail)},
         "missing": {
             "words": _missing(known.query, at_hand),
             "searched": len(at_hand),
@@ -99,14 +98,21 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {gap}"
 
 
-def _best(documents: Sequence[Document]) -> dict[str, Any] | None:
-    """Describe the best document that was judged; a failed grade says nothing of its document."""
-    for document in best_first(documents):
-        grade = grade_of(document)
-        if grade is not None and grade.status != "failed":
-            name = document.meta.get("title") or source_name(document)
-            return {"id": document.id, "name": name and _clean(str(name), _LONGEST_NAME), "score": grade.score}
-    return None
+def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
+    found = [
+        {"id": document.id, "name": document.meta.get("title") or source_name(document), "score": grade.score}
+        for document in documents
+        if (grade := grade_of(document)) is not None and grade.status != "failed"
+    ]
+    # What the web replaced is not at hand any more. It was found all the same, and may have been better.
+    earlier = {one["id"]: one for decision in trail for one in (*decision["kept"], *decision["discarded"])}
+    at_hand = {document.id for document in documents}
+    gone = [earlier[id_] for id_ in earlier if id_ not in at_hand]
+    judged = [one for one in gone if one["score"] is not None and one.get("status") != "failed"]
+    found += [{"id": one["id"], "name": one.get("source"), "score": one["score"]} for one in judged]
+    best = max(found, key=lambda one: one["score"], default=None)
+    return best and {**best, "name": best["name"] and _clean(str(best["name"]), _LONGEST_NAME)}
 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
