@@ -109,16 +109,18 @@ def test_documents_are_cut_into_windows_by_the_prompt_budget(asynchronous: bool)
 
 
 def test_a_document_longer_than_allowed_is_cut_with_a_mark() -> None:
-    """Never dropped silently."""
+    """Never dropped silently: the decision tells of how many only a beginning was judged."""
     seen = {}
 
     def reply(messages: list[Any]) -> str:
         seen.update(asked(messages))
         return json.dumps(dict.fromkeys(asked(messages), 0.5))
 
-    BatchRelevanceGrader(scripted(reply), max_chars_per_document=50).run(
-        query=QUESTION, documents=[Document(content="long " * 100)]
+    result = BatchRelevanceGrader(scripted(reply), max_chars_per_document=50).run(
+        query=QUESTION, documents=[Document(content="long " * 100), Document(content="short")]
     )
+    decision = CragRouter().run(query=QUESTION, documents=result["documents"], report=result["report"])["decision"]
+    assert decision["grading"]["cut"] == 1
     text = next(iter(seen.values()))
     assert text.endswith("[…cut]")
     assert len(text) < 70

@@ -63,6 +63,7 @@ class Grading:
         chosen = [] if self.skipped else list(documents)[: options.max_documents]
         fresh = {place: document for place, document in enumerate(chosen) if not self._known(place, document)}
         self.items = make_items(fresh, options.max_chars_per_document, room)
+        self.tally.cut = sum(item.is_cut for item in self.items)
         ends = time.monotonic() + seconds_for(state, options.deadline_s)
         self._limits = Limits(options.max_llm_calls, ends, self._take_call)
 

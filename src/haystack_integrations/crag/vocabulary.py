@@ -60,6 +60,7 @@ GRADING_DETAILS: Final = (
     "repaired",
     "positional",
     "unknown_ids",
+    "cut",
     "structured",
     "cache_hits",
     "cache_error",
