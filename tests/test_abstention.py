@@ -231,3 +231,14 @@ def test_the_best_that_was_found_may_be_one_that_the_web_replaced() -> None:
     found = lines(result)[1]
     assert found.startswith('Found: 3 documents. The best is "canoes.md" with a relevance of 0.60. Taken together')
     assert "judged incorrect (0.10, where 0.70 is enough)" in found
+
+
+@pytest.mark.parametrize(("web", "is_named"), [("skipped", False), ("cooldown", False), ("failed", True), ("ok", True)])
+def test_words_for_a_web_that_was_not_searched_were_not_looked_for(web: Any, is_named: bool) -> None:
+    """A rewriter has written them before anybody knew."""
+    queries = ({"query": QUESTION, "strategy": "bm25"}, {"query": "canoe amundsen", "strategy": "web"})
+    state = replace(CragState.start(QUESTION), queries=queries, web=web)
+    result = abstain([doc("rain", 0.05)], state)
+    named = {"query": "canoe amundsen", "strategies": ["web"]}
+    assert (named in result["decision"]["abstention"]["looked_for"]) == is_named
+    assert ("canoe amundsen" in lines(result)[0]) == is_named

@@ -15,6 +15,7 @@ from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.text import PHRASES, words
 from haystack_integrations.crag.thresholds import told
+from haystack_integrations.crag.vocabulary import WEB
 from haystack_integrations.crag.web.sanitise import sanitize_text
 from haystack_integrations.crag.wording import ask
 
@@ -37,6 +38,7 @@ _LIMITS: Final = {
     "llm_calls": "No further call to a model was allowed.",
     "tokens": "No further tokens were allowed.",
 }
+_UNASKED: Final = ("skipped", "cooldown")
 _WEB: Final = {
     "skipped": "The web was not searched.",
     "ok": "The web was searched, too.",
@@ -60,7 +62,10 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
         `web`: the best that became of it.
     """
     strategies: dict[str, list[str]] = {}
+    web = known.web_at_best()
     for tried in known.queries:
+        if tried["strategy"] == WEB and web in _UNASKED:
+            continue  # written for a web that then was not searched
         strategies.setdefault(tried["query"], []).append(tried["strategy"])
     seen = {*known.seen, *(document.id for document in documents)}
     at_hand = unite(documents, pool)
@@ -72,7 +77,7 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
             "searched": len(at_hand),
             "complete": seen <= {document.id for document in at_hand},
         },
-        "web": known.web_at_best(),
+        "web": web,
     }
 
 

@@ -45,6 +45,9 @@ LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine
 NO_WEB: Final = ("skipped", "failed", "cooldown")
 """What becomes of a web that was to be asked, and brought no answer: that is none about the question, either."""
 
+WEB: Final = "web"
+"""Name of the strategy of queries for the web."""
+
 WEB_ACTIONS: Final = frozenset({"web", "web_and_refine"})
 
 FAILED_SCORE: Final = 0.5
