@@ -82,8 +82,5 @@ NOT_ASKED: Final = "crag_not_asked"
 BROKEN_OFF: Final = "crag_broken_off"
 """Key of its metadata, true where its stream ended without a word on why; a server of OpenAI's API always gives one."""
 
-CUT_OFF: Final = ("length", "content_filter")
-"""Finish reasons of a reply that its model did not end by itself."""
-
 COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""
