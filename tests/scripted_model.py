@@ -49,6 +49,7 @@ class ScriptedModel:
         self.delay = 0.0  # seconds before each answer
         self.pause = 0.0  # seconds before each word of a stream
         self.parts: int | None = None  # a stream of an answer ends after so many, without a word on why
+        self.in_parts = False  # a text is sent as a list of parts behind one that is a thought, as Mistral's models do
         self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []  # the API key of each request
@@ -88,8 +89,9 @@ class ScriptedModel:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])
         if body.get("stream"):
-            parts = islice(_parts(body["model"], text, finish_reason), self.parts)
+            parts = islice(_parts(body["model"], text, finish_reason, in_parts=self.in_parts), self.parts)
             return Response(self._paced(parts), content_type="text/event-stream")
+        content = [*_THOUGHT, *_as_parts(text)] if self.in_parts else text
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
         return _response(
             {
@@ -98,7 +100,7 @@ class ScriptedModel:
                 "created": 0,
                 "model": body["model"],
                 "choices": [
-                    {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
+                    {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish_reason}
                 ],
                 "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
             }
@@ -108,11 +110,19 @@ class ScriptedModel:
 _MODEL = {"id": NAME, "object": "model", "created": 0, "owned_by": "tests"}
 
 
-def _parts(model: str, text: str, finish_reason: str) -> Iterator[str]:
+_THOUGHT: list[dict[str, Any]] = [{"type": "thinking", "thinking": [{"type": "text", "text": "Not [2], then?"}]}]
+
+
+def _as_parts(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": word} for word in re.findall(r"\S+\s*", text)]
+
+
+def _parts(model: str, text: str, finish_reason: str, *, in_parts: bool) -> Iterator[str]:
     """A reply word by word, as OpenAI streams it."""
     chunk = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": model}
-    for word in re.findall(r"\S+\s*", text):
-        choice = {"index": 0, "delta": {"role": "assistant", "content": word}, "finish_reason": None}
+    words: list[Any] = [part["text"] for part in _as_parts(text)]
+    for content in [_THOUGHT, *([part] for part in _as_parts(text))] if in_parts else words:
+        choice = {"index": 0, "delta": {"role": "assistant", "content": content}, "finish_reason": None}
         yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
     choice = {"index": 0, "delta": {}, "finish_reason": finish_reason}
     yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n"

@@ -97,7 +97,8 @@ def test_of_a_question_whose_words_were_not_looked_for_none_is_said_to_occur(que
 
 def test_grader_failures_are_no_judgement_on_the_documents() -> None:
     """What could not be judged is counted, and is never the best."""
-    said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.5, "failed")]))[1]
+    first, _, _, said, _ = abstain([doc("a", 0.5, "failed"), doc("b", 0.5, "failed")])["abstain"].split("\n")
+    assert first == "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
     assert said == "Found: 2 documents. 2 could not be judged and may answer after all."
     said = lines(abstain([doc("a", 0.5, "failed"), doc("b", 0.1, title="B")]))[1]
     assert 'The best is "B" with a relevance of 0.10' in said
@@ -196,6 +197,14 @@ def test_a_whole_pipeline_tells_it_in_answer_and_record_and_not_in_the_trace(
     assert [span for span in ours if span.name == "crag.route"][-1].attributes["crag.abstention.missing"] == 2
 
 
+@pytest.mark.parametrize("documents", [[doc("a", 0.5, "failed")], [Document(content="a")]], ids=["failed", "no grade"])
+def test_a_grading_that_failed_is_not_called_documents_that_do_not_answer(documents: list[Document]) -> None:
+    """Not in the short form either, of which a user reads nothing else: a model that is down would be an answer."""
+    told = abstain(documents, explain_abstention=False)["abstain"]
+    assert told == "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
+    assert abstain([doc("a", 0.1)], explain_abstention=False)["abstain"] == FIRST
+
+
 def test_a_search_that_does_not_say_why_it_failed_ends_no_run() -> None:
     """Anybody's retriever may report; a status is all that it must tell."""
     retrieval = {"retrievers": {"own": {"status": "failed"}}}
@@ -209,3 +218,27 @@ def test_a_score_just_below_a_limit_does_not_read_as_if_it_reached_it() -> None:
     assert "relevance of 0.70." in found
     assert "judged ambiguous (0.696, where 0.70 is enough)" in found
     assert "relevance of 0.298; evidence begins at 0.30" in lines(abstain([doc("a canoe", 0.298)]))[1]
+
+
+def test_the_best_that_was_found_may_be_one_that_the_web_replaced() -> None:
+    """Where the worst document decides, a fair one goes with the others; what the web brought may be worse than it."""
+    router = CragRouter(
+        aggregate="min", aggregate_over="all", on_incorrect="web", on_limit="generate_relevant", max_iterations=2
+    )
+    first = router.run(query=QUESTION, documents=[doc("a canoe", 0.6, source="canoes.md"), doc("rain", 0.0)])
+    assert "web" in first
+    result = router.run(query=QUESTION, documents=[doc("a shop", 0.1)], state=replace(first["web"], web="ok"))
+    found = lines(result)[1]
+    assert found.startswith('Found: 3 documents. The best is "canoes.md" with a relevance of 0.60. Taken together')
+    assert "judged incorrect (0.10, where 0.70 is enough)" in found
+
+
+@pytest.mark.parametrize(("web", "is_named"), [("skipped", False), ("cooldown", False), ("failed", True), ("ok", True)])
+def test_words_for_a_web_that_was_not_searched_were_not_looked_for(web: Any, is_named: bool) -> None:
+    """A rewriter has written them before anybody knew."""
+    queries = ({"query": QUESTION, "strategy": "bm25"}, {"query": "canoe amundsen", "strategy": "web"})
+    state = replace(CragState.start(QUESTION), queries=queries, web=web)
+    result = abstain([doc("rain", 0.05)], state)
+    named = {"query": "canoe amundsen", "strategies": ["web"]}
+    assert (named in result["decision"]["abstention"]["looked_for"]) == is_named
+    assert ("canoe amundsen" in lines(result)[0]) == is_named

@@ -209,6 +209,23 @@ def test_a_line_on_another_scale_credits_zeros_only() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "scale", "found"),
+    [
+        ("a1b2c3 1 d4e5f6 1 0a9b8c 0", 1, {"0a9b8c": 0.0}),
+        ("a1b2c3 1 d4e5f6 .4 0a9b8c 0", 1, {"a1b2c3": 1.0, "d4e5f6": 0.4, "0a9b8c": 0.0}),
+        ("a1b2c3 1 d4e5f6 1 0a9b8c 0", 10, {"0a9b8c": 0.0}),
+        ("a1b2c3 1 d4e5f6 7 0a9b8c 0", 10, {"a1b2c3": 0.1, "d4e5f6": 0.7, "0a9b8c": 0.0}),
+    ],
+)
+def test_after_marks_of_another_scale_a_one_needs_a_neighbour_that_tells_which_scale_it_is_of(
+    line: str, scale: float, found: dict[str, float]
+) -> None:
+    reply = read_reply(json.dumps({"grades": line}), KEYS, finish_reason="stop", scale=scale, doubted=True)
+    assert {key: entry.score for key, entry in reply.entries.items()} == found
+    assert reply.off_scale == (len(found) == 1)
+
+
+@pytest.mark.parametrize(
     "entry", ["a1b2c3", "a1b2c3 high", " a1b2c3 0.9", "a1b2c3 0.9 ", "A1B2C3 0.9", "a1b2c3 0,9", "a1b2c3 -0.1", "1 0.9"]
 )
 def test_a_text_that_is_no_key_and_score_credits_nobody(entry: str) -> None:

@@ -2,14 +2,16 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 
 import pytest
 from cli_runner import QUESTION, crag, refused
 from pytest_httpserver import HTTPServer
-from scripted_model import NAME, ScriptedModel, judging
+from scripted_model import NAME, Messages, ScriptedModel, documents_in, judging
 
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.pipelines.loader import source
 
 
 def test_the_answer_is_shown_with_its_evidence(docs: Path, model: ScriptedModel) -> None:
@@ -122,3 +124,24 @@ def test_an_address_that_is_no_model_is_named(
     monkeypatch.setenv("CRAG_LLM_MODEL", "m")
     message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
     assert "no chat completion; check CRAG_LLM_BASE_URL" in message
+
+
+def test_a_model_without_words_or_time_for_the_answer_is_not_called_a_wrong_address(
+    docs: Path, model: ScriptedModel
+) -> None:
+    """A model that thinks until its tokens are used up, and one that is slower than the run's own 45 seconds."""
+    model.reply = judging(lambda _: 1.0, answer="")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+    assert "replied without any text; give it more tokens" in message
+    Path("own.yml").write_text(source("corrective_rag").replace("{seconds: 45,", "{seconds: 1,"))
+    graded = model.reply
+
+    def slow(messages: Messages) -> tuple[str, str]:
+        if not documents_in(messages):
+            time.sleep(1.5)
+        return graded(messages)
+
+    model.reply = slow
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "own.yml"), ExitCode.UNREACHABLE)
+    assert "did not answer in the run's time" in message
+    assert "CRAG_LLM_BASE_URL" not in message

@@ -109,16 +109,18 @@ def test_documents_are_cut_into_windows_by_the_prompt_budget(asynchronous: bool)
 
 
 def test_a_document_longer_than_allowed_is_cut_with_a_mark() -> None:
-    """Never dropped silently."""
+    """Never dropped silently: the decision tells of how many only a beginning was judged."""
     seen = {}
 
     def reply(messages: list[Any]) -> str:
         seen.update(asked(messages))
         return json.dumps(dict.fromkeys(asked(messages), 0.5))
 
-    BatchRelevanceGrader(scripted(reply), max_chars_per_document=50).run(
-        query=QUESTION, documents=[Document(content="long " * 100)]
+    result = BatchRelevanceGrader(scripted(reply), max_chars_per_document=50).run(
+        query=QUESTION, documents=[Document(content="long " * 100), Document(content="short")]
     )
+    decision = CragRouter().run(query=QUESTION, documents=result["documents"], report=result["report"])["decision"]
+    assert decision["grading"]["cut"] == 1
     text = next(iter(seen.values()))
     assert text.endswith("[…cut]")
     assert len(text) < 70
@@ -692,3 +694,16 @@ def test_an_interrupted_grading_asks_the_model_nothing_more() -> None:
         grader.run(query="q", documents=documents)
     time.sleep(0.5)
     assert model.calls <= 2
+
+
+@BOTH
+@pytest.mark.parametrize("marks", [(2, 1, 1), (9, 1, 0), (95, 1, 1)])
+def test_one_of_ten_is_never_full_marks_however_the_documents_are_split(
+    marks: tuple[int, ...], asynchronous: bool
+) -> None:
+    """A model that marks from 0 to 10: documents asked about without the one that shows it are no better for it."""
+    model = grading_by(lambda text: marks[int(text[-1])])
+    result = grade_by_door(BatchRelevanceGrader(model), QUESTION, docs(3), asynchronous=asynchronous)
+    told = [(grade.score, grade.status) for document in result["documents"] if (grade := grade_of(document))]
+    assert told == [(0.5, "failed") if mark else (0.0, "graded") for mark in marks]
+    assert CragRouter().run(query=QUESTION, **{"documents": result["documents"]})["decision"]["verdict"] != "correct"

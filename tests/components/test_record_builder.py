@@ -121,9 +121,9 @@ def test_what_strips_left_out_after_the_router_is_not_called_evidence() -> None:
 
 
 def test_an_answer_that_its_model_did_not_end_is_told() -> None:
-    """It was cut off at its longest, or by a filter; what ends by itself is whole."""
+    """It was cut off at its longest, or by a filter, in whatever word for it; what ends by itself is whole."""
 
-    def told(finish_reason: str) -> list[str]:
+    def told(finish_reason: Any) -> list[str]:
         reply = ChatMessage.from_assistant("Jane", meta={"finish_reason": finish_reason})
         coverage = RecordBuilder().run(outcome=outcome([0.9]), replies=[reply])["crag"]["coverage"]
         assert coverage["degraded"] is bool(coverage["reasons"])
@@ -132,4 +132,6 @@ def test_an_answer_that_its_model_did_not_end_is_told() -> None:
 
     assert told("length") == ["answer_cut_off:length"]
     assert told("content_filter") == ["answer_cut_off:content_filter"]
-    assert told("stop") == []
+    assert told("max_tokens") == told("incomplete") == ["answer_cut_off:length"]
+    assert told("refusal") == ["answer_cut_off:content_filter"]
+    assert told("stop") == told("eos_token") == told(None) == told(["length"]) == []

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.decisions import best_first
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.text import PHRASES, words
 from haystack_integrations.crag.thresholds import told
+from haystack_integrations.crag.vocabulary import WEB
 from haystack_integrations.crag.web.sanitise import sanitize_text
 from haystack_integrations.crag.wording import ask
 
@@ -30,6 +30,7 @@ _UNSEARCHED: Final = {
     "incomplete": "Only a part of the documents could be searched, and that part does not answer this question.",
     "failed": "The documents could not be searched, so nothing is known about an answer. Ask again later.",
 }
+_UNJUDGED: Final = "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
 _LIMITS: Final = {
     "max_iterations": "No further search was allowed.",
     "nothing_new": "The last search brought nothing new.",
@@ -37,6 +38,7 @@ _LIMITS: Final = {
     "llm_calls": "No further call to a model was allowed.",
     "tokens": "No further tokens were allowed.",
 }
+_UNASKED: Final = ("skipped", "cooldown")
 _WEB: Final = {
     "skipped": "The web was not searched.",
     "ok": "The web was searched, too.",
@@ -60,19 +62,22 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
         `web`: the best that became of it.
     """
     strategies: dict[str, list[str]] = {}
+    web = known.web_at_best()
     for tried in known.queries:
+        if tried["strategy"] == WEB and web in _UNASKED:
+            continue  # written for a web that then was not searched
         strategies.setdefault(tried["query"], []).append(tried["strategy"])
     seen = {*known.seen, *(document.id for document in documents)}
     at_hand = unite(documents, pool)
     return {
         "looked_for": [{"query": query, "strategies": names} for query, names in strategies.items()],
-        "found": {"documents": len(seen), "best": _best(at_hand)},
+        "found": {"documents": len(seen), "best": _best(at_hand, known.trail)},
         "missing": {
             "words": _missing(known.query, at_hand),
             "searched": len(at_hand),
             "complete": seen <= {document.id for document in at_hand},
         },
-        "web": known.web_at_best(),
+        "web": web,
     }
 
 
@@ -80,13 +85,14 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     """
     Say why the documents do not answer.
 
-    :param first: The sentence that stands first, where all documents were searched.
+    :param first: The sentence that stands first, where all documents were searched and enough of them judged.
     :param decision: A decision record with an `abstention`, as `account` gave it, and how much was `searched`.
     :param explain: Say more than the first sentence.
     :returns: The sentence, and a line each for what was looked for, found and missing: in English, and whatever the
         questions and titles are, in at most 1,500 characters.
     """
     abstention = decision["abstention"]
+    first = _UNJUDGED if decision["verdict"] == "ungraded" else first
     first = _UNSEARCHED.get(abstention["searched"], first)
     if not explain:
         return first
@@ -97,14 +103,21 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {gap}"
 
 
-def _best(documents: Sequence[Document]) -> dict[str, Any] | None:
-    """Describe the best document that was judged; a failed grade says nothing of its document."""
-    for document in best_first(documents):
-        grade = grade_of(document)
-        if grade is not None and grade.status != "failed":
-            name = document.meta.get("title") or source_name(document)
-            return {"id": document.id, "name": name and _clean(str(name), _LONGEST_NAME), "score": grade.score}
-    return None
+def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
+    found = [
+        {"id": document.id, "name": document.meta.get("title") or source_name(document), "score": grade.score}
+        for document in documents
+        if (grade := grade_of(document)) is not None and grade.status != "failed"
+    ]
+    # What the web replaced is not at hand any more. It was found all the same, and may have been better.
+    earlier = {one["id"]: one for decision in trail for one in (*decision["kept"], *decision["discarded"])}
+    at_hand = {document.id for document in documents}
+    gone = [earlier[id_] for id_ in earlier if id_ not in at_hand]
+    judged = [one for one in gone if one["score"] is not None and one.get("status") != "failed"]
+    found += [{"id": one["id"], "name": one.get("source"), "score": one["score"]} for one in judged]
+    best = max(found, key=lambda one: one["score"], default=None)
+    return best and {**best, "name": best["name"] and _clean(str(best["name"]), _LONGEST_NAME)}
 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:

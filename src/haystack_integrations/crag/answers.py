@@ -13,7 +13,8 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.chat_backed import CallError, kind_of, speaks_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, CUT_OFF, NOT_ASKED, AnswerStatus
+from haystack_integrations.crag.model_reply import ended_by
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, NOT_ASKED, AnswerStatus
 
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
@@ -110,8 +111,7 @@ def cut_off(reply: ChatMessage) -> str | None:
     """
     if reply.meta.get(BROKEN_OFF):
         return STREAM
-    why = reply.meta.get("finish_reason")
-    return str(why) if why in CUT_OFF else None
+    return ended_by(reply.meta.get("finish_reason"))
 
 
 def declines(text: str, sentence: str) -> bool:

@@ -13,6 +13,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.reply_parts import as_text
 
 _OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0
@@ -111,12 +112,12 @@ def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: floa
     :param messages: What to send.
     :param seconds: The longest wait, in seconds.
     :param options: Further arguments of the generator's `run`; None is left out.
-    :returns: What the generator returns.
+    :returns: What the generator returns; a reply in parts as its text.
     :raises TimeoutError: When there is no reply in time. What the generator raises is raised as it is.
     """
     with _counted(generator) as sent:
         sent.append(run_within(generator, seconds, _arguments(generator, messages, seconds, options)))
-    return sent[0]
+    return as_text(sent[0])
 
 
 async def ask_async(
@@ -134,7 +135,7 @@ async def ask_async(
     """
     with _counted(generator) as sent:
         sent.append(await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options)))
-    return sent[0]
+    return as_text(sent[0])
 
 
 @contextmanager

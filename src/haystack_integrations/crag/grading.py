@@ -55,6 +55,7 @@ class Grading:
         self.skipped = not documents or (state is not None and state.mode == "off")
         self.grades: dict[int, Grade] = {}  # by the document's place, since two documents may have the same id
         self.clean: set[int] = set()
+        self._off_scale: set[str] = set()
         self.tally, self._lock = Tally(), Lock()
         self._overhead = prompt.overhead + count_tokens(query)
         self._promised = 0
@@ -62,6 +63,7 @@ class Grading:
         chosen = [] if self.skipped else list(documents)[: options.max_documents]
         fresh = {place: document for place, document in enumerate(chosen) if not self._known(place, document)}
         self.items = make_items(fresh, options.max_chars_per_document, room)
+        self.tally.cut = sum(item.is_cut for item in self.items)
         ends = time.monotonic() + seconds_for(state, options.deadline_s)
         self._limits = Limits(options.max_llm_calls, ends, self._take_call)
 
@@ -189,7 +191,9 @@ class Grading:
             self.tally.tokens_out += usage.tokens_out
             self.tally.finish_reasons += [str(why)] if why else []
         keys = [item.key for item in shown]
-        reply = read_reply(message.text, keys, finish_reason=why, scale=self.prompt.scale)
+        doubted = not self._off_scale.isdisjoint(keys)
+        reply = read_reply(message.text, keys, finish_reason=why, scale=self.prompt.scale, doubted=doubted)
+        self._off_scale.update(keys if reply.off_scale else ())
         set_tags(span, {"crag.grader.problem": reply.problem, "crag.grader.repaired": reply.repaired})
         return reply
 

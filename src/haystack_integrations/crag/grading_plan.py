@@ -52,11 +52,17 @@ class Item:
     place: int
     tokens: int
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether only a beginning of the document is shown."""
+        return self.text.endswith(CUT_MARK)
+
 
 @dataclass
 class Tally:
     """What a grading spent and met, summed over its windows."""
 
+    cut: int = 0
     llm_calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0

@@ -71,7 +71,9 @@ class Reply:
     clean: bool = False
 
 
-def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | None, scale: float = 1.0) -> Reply:
+def read_reply(
+    text: str | None, keys: Sequence[str], *, finish_reason: str | None, scale: float = 1.0, doubted: bool = False
+) -> Reply:
     """
     Read a reply to a grading request.
 
@@ -79,6 +81,7 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
     :param keys: Keys of the documents asked about, in the order of the prompt.
     :param finish_reason: The model's own word on why it stopped; anything but `stop` forbids repair.
     :param scale: The score that means fully relevant, 1 or for example 10.
+    :param doubted: Whether the model marked these documents by another scale before.
     :returns: The entries that can be trusted, and why others are missing.
     """
     reply = Reply(problem=problem_of(text, finish_reason, salvage=True))
@@ -92,7 +95,7 @@ def read_reply(text: str | None, keys: Sequence[str], *, finish_reason: str | No
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
     for key in reply.conflicting:
         reply.entries.pop(key, None)
-    if _of_the_unit_scale(reply.entries.values(), scale):
+    if _of_the_unit_scale(reply.entries.values(), scale) or (doubted and _of_any_scale(reply.entries.values(), scale)):
         reply.off_scale, reply.problem = True, reply.problem or "invalid"
     if reply.off_scale:
         reply.entries = {key: entry for key, entry in reply.entries.items() if entry.score == 0}
@@ -108,6 +111,12 @@ def _of_the_unit_scale(entries: Iterable[Entry], scale: float) -> bool:
     """Tell whether a model marked from 0 to 1 where more was asked for: fractions, and nothing above 1."""
     marks = [entry.score * scale for entry in entries]
     return scale > 1 and max(marks, default=2) <= 1 + _ROUNDING and any(0 < mark < 1 - _ROUNDING for mark in marks)
+
+
+def _of_any_scale(entries: Iterable[Entry], scale: float) -> bool:
+    """Tell whether no mark but 1 says by which scale a model marked: 1 is full marks, or one of ten."""
+    marks = {round(entry.score * scale, 9) for entry in entries}
+    return 1 in marks and marks <= {0, 1}
 
 
 def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *, repair: bool) -> None:

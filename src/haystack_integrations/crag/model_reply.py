@@ -5,8 +5,20 @@ from typing import Final
 from haystack_integrations.crag.json_scan import MAX_MARKS, marks
 
 MAX_REPLY_BYTES: Final = 65_536
-_CUT: Final = frozenset({"length", "max_tokens", "incomplete"})
-_FILTERED: Final = frozenset({"content_filter", "refusal", "safety"})
+_CUT: Final = ("length", "max_tokens", "incomplete")
+_FILTERED: Final = ("content_filter", "refusal", "safety")
+
+
+def ended_by(finish_reason: str | None) -> str | None:
+    """
+    Tell what ended a reply before its model ended it.
+
+    :param finish_reason: The model's own word on why it stopped; servers have several for one thing.
+    :returns: `length`, `content_filter`, or None where the model ended by itself or says nothing of it.
+    """
+    if finish_reason in _FILTERED:
+        return "content_filter"
+    return "length" if finish_reason in _CUT else None
 
 
 def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = False) -> str | None:
@@ -18,10 +30,8 @@ def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = F
     :param salvage: Whether a part of a cut reply is of use: then one that is too long to be read is `too_long`.
     :returns: `content_filter`, `length` (cut), `empty`, `too_long`, or None when it is complete and can be read.
     """
-    if finish_reason in _FILTERED:
-        return "content_filter"
-    cut = "length" if finish_reason in _CUT else None
-    if cut and not salvage:
+    cut = ended_by(finish_reason)
+    if cut == "content_filter" or (cut and not salvage):
         return cut
     if not text or not text.strip():
         return cut or "empty"

@@ -15,10 +15,10 @@ from haystack_integrations.crag.expansion_split import split
 from haystack_integrations.crag.query_text import MAX_WEB_WORDS, query_key
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.vocabulary import WEB
 
 logger = logging.getLogger(__name__)
 
-WEB: Final = "web"
 ONE_HOP: Final = "one_hop"
 """In place of a kind of failure: the model says that the question has one part. That is an answer."""
 

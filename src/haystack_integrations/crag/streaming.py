@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
+from haystack_integrations.crag.reply_parts import join_parts
 from haystack_integrations.crag.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
@@ -39,6 +40,7 @@ def heard(
     over, thoughts = Event(), Thoughts()
 
     def told_of(chunk: StreamingChunk) -> StreamingChunk | None:
+        join_parts(chunk)
         reason = chunk.finish_reason or chunk.meta.get("finish_reason")  # Haystack knows not every server's own words
         if why is not None and reason:
             why.append(str(reason))

@@ -45,6 +45,9 @@ LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine
 NO_WEB: Final = ("skipped", "failed", "cooldown")
 """What becomes of a web that was to be asked, and brought no answer: that is none about the question, either."""
 
+WEB: Final = "web"
+"""Name of the strategy of queries for the web."""
+
 WEB_ACTIONS: Final = frozenset({"web", "web_and_refine"})
 
 FAILED_SCORE: Final = 0.5
@@ -60,6 +63,7 @@ GRADING_DETAILS: Final = (
     "repaired",
     "positional",
     "unknown_ids",
+    "cut",
     "structured",
     "cache_hits",
     "cache_error",
@@ -77,9 +81,6 @@ NOT_ASKED: Final = "crag_not_asked"
 
 BROKEN_OFF: Final = "crag_broken_off"
 """Key of its metadata, true where its stream ended without a word on why; a server of OpenAI's API always gives one."""
-
-CUT_OFF: Final = ("length", "content_filter")
-"""Finish reasons of a reply that its model did not end by itself."""
 
 COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""

@@ -76,8 +76,7 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     kind: type | None = getattr(failed, "component_type", None)
     asking = ("haystack.components.generators", "haystack_integrations.crag.components.answer_generator")
     if kind is not None and kind.__module__.startswith(asking):
-        msg = "the chat model's reply is no chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
-        return msg, ExitCode.UNREACHABLE
+        return _answer_message(chain[-1]), ExitCode.UNREACHABLE
     cause = chain[-1]
     where = f" in the component {getattr(failed, 'component_name', None)!r}" if failed is not None else ""
     text = (str(cause).strip().splitlines() or ["no message"])[0]
@@ -94,6 +93,15 @@ def _store_message(error: BaseException) -> str:
     if "Timeout" in name:
         return f"Elasticsearch did not answer in time ({name}); look at its load and disks, or {_DOCTOR}"
     return no_answer(error)
+
+
+def _answer_message(error: BaseException) -> str:
+    """Say why there is no answer, where the client of the chat model had no word on it."""
+    if isinstance(error, TimeoutError):
+        return "the chat model did not answer in the run's time; look at its load, or set another CRAG_LLM_MODEL"
+    if getattr(error, "kind", None) == "no_text":
+        return f"{error} (CRAG_LLM_MODEL)"
+    return "the chat model's reply is no chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
 
 
 def _model_message(error: BaseException) -> str:
