@@ -118,6 +118,29 @@ def test_crag_trace_prints_the_trail_that_a_run_prints(
     assert result.stdout == plain(run_view(crag_record))
 
 
+@pytest.mark.parametrize("question", ["[1, 2]", "[draft] Where do canary birds sing?"])
+def test_a_question_that_begins_like_a_list_is_a_question(sent: Sent, rag: Any, content: None, question: str) -> None:
+    """Lists are known by their names; what a user wrote is no JSON, whatever it looks like."""
+    crag_record = rag.run(query=question)["crag"]
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == plain(run_view(crag_record))
+
+
+def test_a_score_just_below_the_filter_is_read_back_as_below_it(
+    sent: Sent, in_memory_store: Any, content: None
+) -> None:
+    """Rounded, the trail would say that 0.30 is below 0.30."""
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    grader = grading_by(lambda _: 0.299999)
+    rag = load("agent_rag", store=in_memory_store, grader=grader, generator=scripted("x"))
+    shown = plain(run_view(rag.run(query=QUESTION)["crag"]))
+    assert "the best document has 0.299999, below 0.30" in shown
+    (trace,) = sent.read(1)
+    assert crag("trace", trace["traceID"], "--jaeger", sent.url).stdout == shown
+
+
 def test_the_limit_of_a_calibration_is_read_back(
     sent: Sent, in_memory_store: Any, content: None, tmp_path: Path
 ) -> None:

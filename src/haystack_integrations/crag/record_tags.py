@@ -42,10 +42,11 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.documents.kept": len(kept),
         "crag.documents.discarded": len(discarded),
         "crag.document.ids": [traced_id(entry["id"]) for entry in scored],
-        "crag.scores": [round(entry["score"], 4) for entry in scored],
+        # Unrounded: rounded, a score just below the filter would be at it, and its document dropped for no reason.
+        "crag.scores": [entry["score"] for entry in scored],
         "crag.discarded.ids": [traced_id(entry["id"]) for entry in dropped],
         "crag.discarded.reasons": [entry["reason"] for entry in dropped],
-        "crag.discarded.scores": [entry["score"] and round(entry["score"], 4) for entry in dropped],
+        "crag.discarded.scores": [entry["score"] for entry in dropped],
         "crag.web.status": coverage["web"],
         "crag.llm_calls": coverage["llm_calls"],
         "crag.tokens": coverage["tokens"],

@@ -13,6 +13,15 @@ UNTRACED: Final = "(the query is content, not traced)"
 _RUN: Final = "haystack.pipeline.run"
 _ROUTE: Final = "crag.route"
 _RECORD: Final = "crag.record"
+_LISTS: Final = frozenset(
+    {
+        "crag.document.ids",
+        "crag.scores",
+        *(f"crag.discarded.{name}" for name in ("ids", "scores", "reasons")),
+        "crag.degraded.reasons",
+        *(f"crag.answer.{name}" for name in ("cited", "cited_unknown")),
+    }
+)
 _SECONDS: Final = 10.0
 _DIGITS: Final = (16, 32)
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
@@ -135,14 +144,13 @@ def _run_of(span: Span, by_id: Mapping[str, Span]) -> str:
 
 
 def _plain(span: Span) -> dict[str, Any]:
-    """Read the attributes that are lists, which Haystack writes as JSON."""
+    """Read the attributes that are lists, which Haystack writes as JSON; a query may begin with a bracket, too."""
     values = dict(span.tags)
-    for name, value in span.tags.items():
-        if name.startswith("crag.") and isinstance(value, str) and value.startswith("["):
-            try:
-                values[name] = json.loads(value)
-            except ValueError:  # cut on the way, by a limit of OpenTelemetry's or a collector's: as if it were missing
-                del values[name]
+    for name in _LISTS & values.keys():
+        try:
+            values[name] = json.loads(values[name])
+        except ValueError:  # cut on the way, by a limit of OpenTelemetry's or a collector's: as if it were missing
+            del values[name]
     return values
 
 
