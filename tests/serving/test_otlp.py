@@ -139,6 +139,23 @@ def test_each_signal_goes_by_its_own_protocol_or_not_at_all(
     assert "could not be sent" not in running.log
 
 
+@pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])
+def test_the_trace_of_a_caller_is_gone_on_with_or_left_alone(
+    settings: dict[str, str], heeds: bool, tmp_path: Path
+) -> None:
+    """By OpenTelemetry's own setting, for those who stand where anybody may send such headers; all are answered."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    trace, collector = "a" * 32, Collector()
+    with collector.by_http() as address:
+        with command(
+            tmp_path, *options, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=f"{address}/v1/traces", **settings
+        ) as running:
+            headers = {"traceparent": f"00-{trace}-{'b' * 16}-01"}
+            answer = httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}, headers=headers)
+    assert answer.status_code == 200
+    assert (answer.headers["X-Trace-Id"] == trace) is heeds
+
+
 def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
     """Else a trace that lacks its half looks like a run that did less; the SDK counts them, where it is asked to."""
     options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")

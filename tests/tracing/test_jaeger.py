@@ -222,6 +222,7 @@ def a_pass(**tags: Any) -> dict[str, Any]:
     """The span of one decision, with three documents dropped."""
     told = {
         **{"crag.iteration": 1, "crag.iteration.max": 3, "crag.decision": "incorrect", "crag.action": "abstain"},
+        **{"crag.mode": "enforce"},
         **{"crag.documents.kept": 1, "crag.documents.discarded": 3, "crag.retrieval.strategy": "hybrid"},
         **{"crag.discarded.ids": '["a", "b", "c"]', "crag.discarded.reasons": '["below_filter", "x", "x"]'},
         **{"crag.discarded.scores": "[0.1, 0.1, 0.1]", "crag.document.ids": '["a", "b", "c", "d"]'},
@@ -239,6 +240,16 @@ def test_attributes_that_were_cut_on_the_way_are_missing_and_counted(httpserver:
     result = crag("trace", "a" * 32, "--jaeger", httpserver.url_for(""))
     assert result.exit_code == 0, result.stderr
     assert "1 kept, 3 discarded (not_traced)" in result.stdout
+
+
+@pytest.mark.parametrize("lost", ["crag.iteration", "crag.decision", "crag.action"])
+def test_a_decision_that_lost_what_it_says_is_told_as_that(httpserver: HTTPServer, lost: str) -> None:
+    """OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT drops the first attributes of a span: the verdict among them."""
+    cut = a_pass()
+    cut["tags"] = [tag for tag in cut["tags"] if tag["key"] != lost]
+    httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_json(jaeger_s([cut]))
+    message = refused(crag("trace", "a" * 32, "--jaeger", httpserver.url_for("")), ExitCode.USAGE)
+    assert "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT" in message
 
 
 def test_a_span_that_arrived_twice_is_one(httpserver: HTTPServer) -> None:

@@ -100,6 +100,7 @@ def reply_tags(reply: ChatMessage) -> dict[str, Any]:
     return {
         "gen_ai.response.model": reply.meta.get("model"),
         "gen_ai.response.finish_reasons": why and [str(why)],
-        "gen_ai.usage.input_tokens": usage.tokens_in,
-        "gen_ai.usage.output_tokens": usage.tokens_out,
+        # Of a streamed answer most servers tell none: not known is not nothing.
+        "gen_ai.usage.input_tokens": usage.tokens_in or None,
+        "gen_ai.usage.output_tokens": usage.tokens_out or None,
     }

@@ -22,6 +22,7 @@ _LISTS: Final = frozenset(
         *(f"crag.answer.{name}" for name in ("cited", "cited_unknown")),
     }
 )
+_NEEDED: Final = frozenset({"crag.iteration", "crag.decision", "crag.action", "crag.mode"})
 _SECONDS: Final = 10.0
 _DIGITS: Final = (16, 32)
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
@@ -124,8 +125,15 @@ def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
 
     :param spans: The spans of one trace.
     :returns: One record for each run that decided something, in order; what is content is not in them.
+    :raises ConfigurationError: When a decision lost on the way what it cannot be told without.
     """
     listed = sorted(spans, key=lambda span: span.start)
+    if any(span.name == _ROUTE and "error.type" not in span.tags and _NEEDED - span.tags.keys() for span in listed):
+        msg = "the trace has decisions (`crag.route`) that lack attributes, wanted all of them; raise "
+        msg += (
+            "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT where the spans are made (by default 128), or the limit of the collector"
+        )
+        raise ConfigurationError(msg)
     by_id = {span.id: span for span in listed}
     runs: dict[str, list[Span]] = {}
     for span in listed:

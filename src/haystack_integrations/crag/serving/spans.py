@@ -12,10 +12,11 @@ from fastapi.routing import iter_route_contexts
 from hayhooks.server.tracing import configure_tracing
 from hayhooks.settings import settings as hayhooks_settings
 from haystack.tracing.tracer import is_tracing_enabled
-from opentelemetry import metrics, trace
-from opentelemetry.context import Context
+from opentelemetry import metrics, propagate, trace
+from opentelemetry.context import Context, get_current
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 from opentelemetry.metrics import NoOpMeterProvider
+from opentelemetry.propagators.textmap import TextMapPropagator
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector
 from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
@@ -59,6 +60,21 @@ class _Heeding(Sampler):
         return self._sampler.get_description()
 
 
+class _Deaf(TextMapPropagator):
+    """Takes nothing from a caller, and tells nobody anything."""
+
+    def extract(self, carrier: Any, context: Context | None = None, *_: Any, **__: Any) -> Context:
+        del carrier
+        return get_current() if context is None else context
+
+    def inject(self, *_: Any, **__: Any) -> None:
+        pass
+
+    @property
+    def fields(self) -> set[str]:
+        return set()
+
+
 def trace_runs() -> None:
     """
     Let Hayhooks set tracing up by the variables of OpenTelemetry, then keep content off the spans.
@@ -67,6 +83,10 @@ def trace_runs() -> None:
     """
     _check_sending()
     _name_service()
+    if (
+        propagate.extract({}) is None
+    ):  # OpenTelemetry's own where OTEL_PROPAGATORS is `none`: no request would be answered
+        propagate.set_global_textmap(_Deaf())
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
     # Hayhooks heeds no OTEL_TRACES_EXPORTER; what an app has set up before stays.
     if (is_tracing_enabled() or sends("traces")) and configure_tracing():
