@@ -13,9 +13,11 @@ from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGen
 from haystack.dataclasses import ChatMessage, StreamingChunk
 from haystack.utils import Secret
 from makers import graded, scripted
-from scripted_model import ScriptedModel
+from reading import named
+from scripted_model import NAME, ScriptedModel
 
 from haystack_integrations.crag.budget import Budget, Usage
+from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
@@ -292,3 +294,17 @@ def test_a_model_that_gives_no_reply_was_asked_and_failed(asynchronous: bool) ->
     crag = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
     assert (crag["answer"]["status"], crag["llm_calls"]) == ("failed", 1)
     assert crag["coverage"]["reasons"] == ["answer_failed:no_text"]
+
+
+def test_an_answer_whose_server_tells_no_tokens_has_none_on_its_span(
+    exporter: Any, scripted_model: ScriptedModel
+) -> None:
+    """As of most streamed ones: 0 would say that it cost nothing."""
+    scripted_model.reply = lambda _: ("In cages.", "stop")
+    generator = ChatModel(NAME, scripted_model.url).generator(10)
+    for callback in (None, lambda _: None):
+        AnswerGenerator(generator).run(messages=[ChatMessage.from_user("Where?")], streaming_callback=callback)
+    whole, streamed = named(exporter, "crag.answer")
+    assert whole["gen_ai.usage.input_tokens"] > 0
+    assert streamed["gen_ai.response.finish_reasons"] == ["stop"]
+    assert not {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} & set(streamed)

@@ -172,6 +172,11 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         ([], {"OTEL_EXPORTER_OTLP_ENDPOINT": "secret"}, "OTEL_EXPORTER_OTLP_ENDPOINT: got no address"),
         (
             [],
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "http/json"},
+            "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: got 'http/json', wanted grpc or http/protobuf",
+        ),
+        (
+            [],
             {"CRAG_SERVE_CORS_ORIGINS": "https://app.example/"},
             "CRAG_SERVE_CORS_ORIGINS: got 'https://app.example/'",
         ),

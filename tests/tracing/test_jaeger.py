@@ -118,6 +118,29 @@ def test_crag_trace_prints_the_trail_that_a_run_prints(
     assert result.stdout == plain(run_view(crag_record))
 
 
+@pytest.mark.parametrize("question", ["[1, 2]", "[draft] Where do canary birds sing?"])
+def test_a_question_that_begins_like_a_list_is_a_question(sent: Sent, rag: Any, content: None, question: str) -> None:
+    """Lists are known by their names; what a user wrote is no JSON, whatever it looks like."""
+    crag_record = rag.run(query=question)["crag"]
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == plain(run_view(crag_record))
+
+
+def test_a_score_just_below_the_filter_is_read_back_as_below_it(
+    sent: Sent, in_memory_store: Any, content: None
+) -> None:
+    """Rounded, the trail would say that 0.30 is below 0.30."""
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    grader = grading_by(lambda _: 0.299999)
+    rag = load("agent_rag", store=in_memory_store, grader=grader, generator=scripted("x"))
+    shown = plain(run_view(rag.run(query=QUESTION)["crag"]))
+    assert "the best document has 0.299999, below 0.30" in shown
+    (trace,) = sent.read(1)
+    assert crag("trace", trace["traceID"], "--jaeger", sent.url).stdout == shown
+
+
 def test_the_limit_of_a_calibration_is_read_back(
     sent: Sent, in_memory_store: Any, content: None, tmp_path: Path
 ) -> None:
@@ -199,6 +222,7 @@ def a_pass(**tags: Any) -> dict[str, Any]:
     """The span of one decision, with three documents dropped."""
     told = {
         **{"crag.iteration": 1, "crag.iteration.max": 3, "crag.decision": "incorrect", "crag.action": "abstain"},
+        **{"crag.mode": "enforce"},
         **{"crag.documents.kept": 1, "crag.documents.discarded": 3, "crag.retrieval.strategy": "hybrid"},
         **{"crag.discarded.ids": '["a", "b", "c"]', "crag.discarded.reasons": '["below_filter", "x", "x"]'},
         **{"crag.discarded.scores": "[0.1, 0.1, 0.1]", "crag.document.ids": '["a", "b", "c", "d"]'},
@@ -216,6 +240,16 @@ def test_attributes_that_were_cut_on_the_way_are_missing_and_counted(httpserver:
     result = crag("trace", "a" * 32, "--jaeger", httpserver.url_for(""))
     assert result.exit_code == 0, result.stderr
     assert "1 kept, 3 discarded (not_traced)" in result.stdout
+
+
+@pytest.mark.parametrize("lost", ["crag.iteration", "crag.decision", "crag.action"])
+def test_a_decision_that_lost_what_it_says_is_told_as_that(httpserver: HTTPServer, lost: str) -> None:
+    """OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT drops the first attributes of a span: the verdict among them."""
+    cut = a_pass()
+    cut["tags"] = [tag for tag in cut["tags"] if tag["key"] != lost]
+    httpserver.expect_request(re.compile("/api/traces/.*")).respond_with_json(jaeger_s([cut]))
+    message = refused(crag("trace", "a" * 32, "--jaeger", httpserver.url_for("")), ExitCode.USAGE)
+    assert "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT" in message
 
 
 def test_a_span_that_arrived_twice_is_one(httpserver: HTTPServer) -> None:

@@ -53,6 +53,38 @@ def ask(pipeline: Pipeline, query: str) -> None:
         raise
 
 
+async def test_a_run_whose_client_left_does_not_look_like_one_that_ended(spans: InMemorySpanExporter) -> None:
+    """Every span that was open says what ended it; those before it are as they are."""
+    begun = asyncio.Event()
+
+    @component
+    class Hanging:
+        """Never ends."""
+
+        @component.output_types(documents=list[Document])
+        def run(self, query: str) -> dict[str, Any]:
+            raise AssertionError
+
+        @component.output_types(documents=list[Document])
+        async def run_async(self, query: str) -> dict[str, Any]:
+            begun.set()
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    made = Pipeline()
+    made.add_component("first", AnyRetriever())
+    made.add_component("hanging", Hanging())
+    running = asyncio.create_task(made.run_async({"first": {"query": "x"}, "hanging": {"query": SECRET}}))
+    await asyncio.wait_for(begun.wait(), 10)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (run,) = named(spans, "haystack.pipeline.run")
+    ended = {part["haystack.component.name"]: part.get("error.type") for part in named(spans, "haystack.component.run")}
+    assert run["error.type"] == ended["hanging"] == "CancelledError"
+    assert ended.get("first") is None
+
+
 def test_a_question_is_no_attribute(spans: InMemorySpanExporter, pipeline: Pipeline) -> None:
     """Haystack sets `haystack.pipeline.input_data` whatever its content switch says; here it is gone."""
     ask(pipeline, SECRET)

@@ -1,12 +1,12 @@
 """Where the figures of `metrics` go: a page for Prometheus, and OTLP where an endpoint is set. Both are the SDK's."""
 
-import os
+from importlib import import_module
 from threading import Lock
 from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.otlp import endpoint, protocol, sends
 
-_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _INSTALL: Final = 'pip install "crag-haystack[serve]"'
 
 _lock = Lock()
@@ -47,11 +47,13 @@ def configure_metrics() -> MetricsExport:
     Begin to count, once for a process: a second call gives the same.
 
     The page is always there; OTLP besides where `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`
-    is set, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds. An app with a meter provider of its own needs none of
-    this: the meter `crag` reports to whatever is configured.
+    is set, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds, by the protocol that `OTEL_EXPORTER_OTLP_METRICS_PROTOCOL`
+    or `OTEL_EXPORTER_OTLP_PROTOCOL` names; `OTEL_METRICS_EXPORTER=none` sends nothing. An app with a meter provider of
+    its own needs none of this: the meter `crag` reports to whatever is configured.
 
     :returns: What gives the page.
-    :raises ConfigurationError: When a package is missing, or another meter provider is configured already.
+    :raises ConfigurationError: When a package is missing, the protocol is unknown, or another meter provider is set
+        already.
     """
     with _lock:
         if not _exports:
@@ -79,22 +81,15 @@ def _configured() -> MetricsExport:
     return MetricsExport(provider)
 
 
-def sends_by_otlp() -> bool:
-    """
-    Tell whether metrics are to be sent, by OpenTelemetry's own settings.
-
-    :returns: The answer.
-    """
-    return any(os.environ.get(name) for name in _ENDPOINTS)
-
-
 def _otlp() -> list[Any]:
-    if not sends_by_otlp():
+    if not sends("metrics"):
         return []
     try:
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+
+        way = "grpc" if protocol("metrics") == "grpc" else "http"
+        exporter: Any = import_module(f"opentelemetry.exporter.otlp.proto.{way}.metric_exporter")
     except ImportError as error:
-        msg = f"{_ENDPOINTS[1]} is set, but {error.name!r} is missing; run {_INSTALL}"
+        msg = f"{endpoint('metrics')[0]} is set, but {error.name!r} is missing; run {_INSTALL}"
         raise ConfigurationError(msg) from None
-    return [PeriodicExportingMetricReader(OTLPMetricExporter())]
+    return [PeriodicExportingMetricReader(exporter.OTLPMetricExporter())]

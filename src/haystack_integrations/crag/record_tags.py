@@ -42,10 +42,11 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.documents.kept": len(kept),
         "crag.documents.discarded": len(discarded),
         "crag.document.ids": [traced_id(entry["id"]) for entry in scored],
-        "crag.scores": [round(entry["score"], 4) for entry in scored],
+        # Unrounded: rounded, a score just below the filter would be at it, and its document dropped for no reason.
+        "crag.scores": [entry["score"] for entry in scored],
         "crag.discarded.ids": [traced_id(entry["id"]) for entry in dropped],
         "crag.discarded.reasons": [entry["reason"] for entry in dropped],
-        "crag.discarded.scores": [entry["score"] and round(entry["score"], 4) for entry in dropped],
+        "crag.discarded.scores": [entry["score"] for entry in dropped],
         "crag.web.status": coverage["web"],
         "crag.llm_calls": coverage["llm_calls"],
         "crag.tokens": coverage["tokens"],
@@ -99,6 +100,7 @@ def reply_tags(reply: ChatMessage) -> dict[str, Any]:
     return {
         "gen_ai.response.model": reply.meta.get("model"),
         "gen_ai.response.finish_reasons": why and [str(why)],
-        "gen_ai.usage.input_tokens": usage.tokens_in,
-        "gen_ai.usage.output_tokens": usage.tokens_out,
+        # Of a streamed answer most servers tell none: not known is not nothing.
+        "gen_ai.usage.input_tokens": usage.tokens_in or None,
+        "gen_ai.usage.output_tokens": usage.tokens_out or None,
     }

@@ -13,6 +13,16 @@ UNTRACED: Final = "(the query is content, not traced)"
 _RUN: Final = "haystack.pipeline.run"
 _ROUTE: Final = "crag.route"
 _RECORD: Final = "crag.record"
+_LISTS: Final = frozenset(
+    {
+        "crag.document.ids",
+        "crag.scores",
+        *(f"crag.discarded.{name}" for name in ("ids", "scores", "reasons")),
+        "crag.degraded.reasons",
+        *(f"crag.answer.{name}" for name in ("cited", "cited_unknown")),
+    }
+)
+_NEEDED: Final = frozenset({"crag.iteration", "crag.decision", "crag.action", "crag.mode"})
 _SECONDS: Final = 10.0
 _DIGITS: Final = (16, 32)
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
@@ -115,8 +125,15 @@ def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
 
     :param spans: The spans of one trace.
     :returns: One record for each run that decided something, in order; what is content is not in them.
+    :raises ConfigurationError: When a decision lost on the way what it cannot be told without.
     """
     listed = sorted(spans, key=lambda span: span.start)
+    if any(span.name == _ROUTE and "error.type" not in span.tags and _NEEDED - span.tags.keys() for span in listed):
+        msg = "the trace has decisions (`crag.route`) that lack attributes, wanted all of them; raise "
+        msg += (
+            "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT where the spans are made (by default 128), or the limit of the collector"
+        )
+        raise ConfigurationError(msg)
     by_id = {span.id: span for span in listed}
     runs: dict[str, list[Span]] = {}
     for span in listed:
@@ -135,14 +152,13 @@ def _run_of(span: Span, by_id: Mapping[str, Span]) -> str:
 
 
 def _plain(span: Span) -> dict[str, Any]:
-    """Read the attributes that are lists, which Haystack writes as JSON."""
+    """Read the attributes that are lists, which Haystack writes as JSON; a query may begin with a bracket, too."""
     values = dict(span.tags)
-    for name, value in span.tags.items():
-        if name.startswith("crag.") and isinstance(value, str) and value.startswith("["):
-            try:
-                values[name] = json.loads(value)
-            except ValueError:  # cut on the way, by a limit of OpenTelemetry's or a collector's: as if it were missing
-                del values[name]
+    for name in _LISTS & values.keys():
+        try:
+            values[name] = json.loads(values[name])
+        except ValueError:  # cut on the way, by a limit of OpenTelemetry's or a collector's: as if it were missing
+            del values[name]
     return values
 
 

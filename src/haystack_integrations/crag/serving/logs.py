@@ -25,18 +25,30 @@ logger = logging.getLogger(__name__)
 
 
 class Undelivered(logging.Handler):
-    """Says now and then that traces or metrics are not sent; not in OpenTelemetry's words: they hold an address."""
+    """Says now and then that traces or metrics are lost; not in OpenTelemetry's words: they hold an address."""
 
     def __init__(self) -> None:
         """Have said nothing yet."""
-        super().__init__(logging.ERROR)
-        self._next = float("-inf")
+        super().__init__(logging.WARNING)
+        self._next: dict[str, float] = {}
 
-    def emit(self, _: logging.LogRecord) -> None:
+    def emit(self, record: logging.LogRecord) -> None:
         """Say it, unless it was said a short while ago: a collector that is gone fails every few seconds."""
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _QUIET_SECONDS
-            logger.warning("Traces or metrics could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin.")
+        if record.levelno >= logging.ERROR:
+            said = f"{_lost(record)} could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin."
+        elif "drop" in str(record.msg).lower():  # other warnings are of what is tried again
+            said = f"{_lost(record)} are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE."
+        else:
+            return
+        if time.monotonic() >= self._next.get(said, 0.0):
+            self._next[said] = time.monotonic() + _QUIET_SECONDS
+            logger.warning("%s", said)
+
+
+def _lost(record: logging.LogRecord) -> str:
+    """Tell which of the two it is: where one of them is refused all the time, a loss of the other would not be seen."""
+    where = f"{record.name} {record.args}".lower()
+    return "Metrics" if "metric" in where else "Traces" if "trace" in where or "span" in where else "Traces or metrics"
 
 
 def configure_logs(sink: TextIO | None = None) -> None:
@@ -56,7 +68,7 @@ def configure_logs(sink: TextIO | None = None) -> None:
     for name in SENDERS:
         sender = logging.getLogger(name)
         sender.handlers, sender.propagate = [undelivered], False
-        sender.setLevel(logging.ERROR)
+        sender.setLevel(logging.WARNING)
 
 
 def _line(record: "Record") -> str:

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
-from haystack_integrations.crag.metrics_export import sends_by_otlp
+from haystack_integrations.crag.otlp import sends
 from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
 from haystack_integrations.crag.searxng import Server
 from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING, named
@@ -192,7 +192,7 @@ def doubts(settings: ServeSettings) -> list[str]:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             near = get_close_matches(name.upper(), sorted(known), 1)
             found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
-    if settings.workers > 1 and not sends_by_otlp():
+    if settings.workers > 1 and not sends("metrics"):
         found.append(
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
             f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"

@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from hayhooks.server.tracing import configure_tracing
 from hayhooks.settings import settings as hayhooks_settings
-from opentelemetry import metrics, trace
-from opentelemetry.context import Context
+from haystack.tracing.tracer import is_tracing_enabled
+from opentelemetry import metrics, propagate, trace
+from opentelemetry.context import Context, get_current
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 from opentelemetry.metrics import NoOpMeterProvider
+from opentelemetry.propagators.textmap import TextMapPropagator
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector
 from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
@@ -22,6 +24,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.deadlines import call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.otlp import Signal, endpoint, protocol, sends
 from haystack_integrations.crag.tracing import enable_tracing
 
 # By the older and the newer names: which ones are written is a setting of OpenTelemetry.
@@ -36,8 +39,7 @@ _EXCLUDED: Final = "OTEL_PYTHON_FASTAPI_EXCLUDED_URLS"
 _FLUSH_SECONDS: Final = 5.0
 _SERVICE: Final = "crag"
 
-_ENDPOINTS: Final = tuple(f"OTEL_EXPORTER_OTLP_{kind}ENDPOINT" for kind in ("", "TRACES_", "METRICS_"))
-_PROTOCOLS: Final = tuple(f"OTEL_EXPORTER_OTLP_{kind}PROTOCOL" for kind in ("", "TRACES_"))
+_SIGNALS: Final[tuple[Signal, ...]] = ("traces", "metrics")
 
 # A parent that nobody records. OpenTelemetry's own sampler heeds it; the others that a setting may name do not.
 _UNSEEN: Final = NonRecordingSpan(SpanContext(1, 1, is_remote=False, trace_flags=TraceFlags(TraceFlags.DEFAULT)))
@@ -58,16 +60,36 @@ class _Heeding(Sampler):
         return self._sampler.get_description()
 
 
+class _Deaf(TextMapPropagator):
+    """Takes nothing from a caller, and tells nobody anything."""
+
+    def extract(self, carrier: Any, context: Context | None = None, *_: Any, **__: Any) -> Context:
+        del carrier
+        return get_current() if context is None else context
+
+    def inject(self, *_: Any, **__: Any) -> None:
+        pass
+
+    @property
+    def fields(self) -> set[str]:
+        return set()
+
+
 def trace_runs() -> None:
     """
     Let Hayhooks set tracing up by the variables of OpenTelemetry, then keep content off the spans.
 
-    :raises ConfigurationError: For an address that is none: nothing would ever be sent to it.
+    :raises ConfigurationError: For an address or a protocol that is none: nothing would ever be sent.
     """
-    _check_endpoints()
+    _check_sending()
     _name_service()
+    if (
+        propagate.extract({}) is None
+    ):  # OpenTelemetry's own where OTEL_PROPAGATORS is `none`: no request would be answered
+        propagate.set_global_textmap(_Deaf())
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
-    if configure_tracing():
+    # Hayhooks heeds no OTEL_TRACES_EXPORTER; what an app has set up before stays.
+    if (is_tracing_enabled() or sends("traces")) and configure_tracing():
         enable_tracing()
         provider: Any = trace.get_tracer_provider()
         if hasattr(provider, "sampler") and not isinstance(provider.sampler, _Heeding):
@@ -108,11 +130,10 @@ async def _flush(provider: Any) -> None:
         await call_within_async(_FLUSH_SECONDS, partial(provider.force_flush, int(1000 * _FLUSH_SECONDS)))
 
 
-def _check_endpoints() -> None:
-    if any(os.environ.get(name, "").strip().lower() == "grpc" for name in _PROTOCOLS):
-        return  # there HOST:PORT is one as well
-    for name in _ENDPOINTS:
-        if (value := os.environ.get(name)) and not is_address(value):
+def _check_sending() -> None:
+    for signal in filter(sends, _SIGNALS):
+        name, value = endpoint(signal)
+        if protocol(signal) != "grpc" and not is_address(value):  # there HOST:PORT is one as well
             msg = (
                 f"{name}: got no address of a collector (it is not shown), wanted http://HOST:PORT; correct or unset it"
             )
@@ -121,7 +142,7 @@ def _check_endpoints() -> None:
 
 def _name_service() -> None:
     """Give traces and metrics one name where nobody did: Hayhooks calls them its own, and heeds only this variable."""
-    if any(os.environ.get(name) for name in _ENDPOINTS):
+    if any(map(sends, _SIGNALS)):
         named = OTELResourceDetector().detect().attributes.get(SERVICE_NAME) or _SERVICE
         os.environ["OTEL_SERVICE_NAME"] = str(named)
 

@@ -1,0 +1,53 @@
+"""Where traces and metrics go by OTLP, and how: OpenTelemetry's own variables, a signal's before those of all."""
+
+import os
+from typing import Final, Literal
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+Signal = Literal["traces", "metrics"]
+Protocol = Literal["grpc", "http/protobuf"]
+
+_PROTOCOLS: Final[dict[str, Protocol]] = {"grpc": "grpc", "http/protobuf": "http/protobuf", "http": "http/protobuf"}
+
+
+def sends(signal: Signal) -> bool:
+    """
+    Tell whether something is to be sent: an endpoint is set, and no `OTEL_..._EXPORTER` says otherwise, such as `none`.
+
+    :param signal: What is sent.
+    :returns: The answer.
+    """
+    exporters = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").lower()
+    return endpoint(signal)[1] != "" and (not exporters.strip() or "otlp" in map(str.strip, exporters.split(",")))
+
+
+def endpoint(signal: Signal) -> tuple[str, str]:
+    """
+    Find the address of the collector.
+
+    :param signal: What is sent to it.
+    :returns: The variable that names it, and the address; empty where none does.
+    """
+    return _found(signal, "ENDPOINT")
+
+
+def protocol(signal: Signal) -> Protocol:
+    """
+    Find the protocol to send by.
+
+    :param signal: What is sent.
+    :returns: The protocol; that over HTTP where no variable names one.
+    :raises ConfigurationError: For one that nothing here speaks: all that is sent would be lost.
+    """
+    name, value = _found(signal, "PROTOCOL")
+    known = _PROTOCOLS.get(value.strip().lower() or "http")
+    if known is None:
+        msg = f"{name}: got {value!r}, wanted grpc or http/protobuf; correct or unset it"
+        raise ConfigurationError(msg)
+    return known
+
+
+def _found(signal: Signal, what: str) -> tuple[str, str]:
+    names = [f"OTEL_EXPORTER_OTLP_{part}{what}" for part in (f"{signal.upper()}_", "")]
+    return next(((name, value) for name in names if (value := os.environ.get(name))), (names[-1], ""))

@@ -1,0 +1,191 @@
+"""Traces and metrics of a served app go where, and by what, OpenTelemetry's variables say; real receivers take them."""
+
+import gzip
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import grpc
+import httpx
+import pytest
+from cli_runner import QUESTION, two_documents
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics_messages
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as metrics_service
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as trace_messages
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as trace_service
+from serving.process import command
+
+from haystack_integrations.crag.serving.logs import Undelivered
+
+ROUTE = "/corrective_retrieval/run"
+
+
+class Collector:
+    """What came in, by signal and way."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[str, str], set[str]] = {}
+
+    def take(self, way: str, request: Any) -> None:
+        for resource in getattr(request, "resource_metrics", None) or getattr(request, "resource_spans", ()):
+            for scope in getattr(resource, "scope_metrics", None) or getattr(resource, "scope_spans", ()):
+                signal_, entries = ("metrics", scope.metrics) if hasattr(scope, "metrics") else ("traces", scope.spans)
+                self.names.setdefault((signal_, way), set()).update(entry.name for entry in entries)
+
+    @contextmanager
+    def by_grpc(self) -> Iterator[str]:
+        """Listen by gRPC; the address."""
+        server = grpc.server(ThreadPoolExecutor(2))
+
+        class Taking(metrics_service.MetricsServiceServicer, trace_service.TraceServiceServicer):
+            def Export(inner, request: Any, _: Any) -> Any:  # noqa: N802, N805 - gRPC's name
+                self.take("grpc", request)
+                of_metrics = isinstance(request, metrics_messages.ExportMetricsServiceRequest)
+                return (
+                    metrics_messages.ExportMetricsServiceResponse()
+                    if of_metrics
+                    else trace_messages.ExportTraceServiceResponse()
+                )
+
+        metrics_service.add_MetricsServiceServicer_to_server(Taking(), server)
+        trace_service.add_TraceServiceServicer_to_server(Taking(), server)
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.stop(None)
+
+    @contextmanager
+    def by_http(self) -> Iterator[str]:
+        """Listen by HTTP; the address."""
+        collector = self
+
+        class Taking(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+                kind = (
+                    metrics_messages.ExportMetricsServiceRequest
+                    if self.path == "/v1/metrics"
+                    else trace_messages.ExportTraceServiceRequest
+                )
+                collector.take("http", kind.FromString(body))
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Taking) as server:
+            threading.Thread(target=server.serve_forever).start()
+            try:
+                yield f"http://127.0.0.1:{server.server_address[1]}"
+            finally:
+                server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("settings", "ways"),
+    [
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "HTTP"}, {("traces", "http"), ("metrics", "http")}),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "GRPC", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+            {("traces", "grpc"), ("metrics", "grpc")},
+        ),
+        (
+            {
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "HTTP",
+                "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "GRPC",
+                "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "grpc",
+            },
+            {("traces", "http"), ("metrics", "grpc")},
+        ),
+        (
+            {
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "GRPC",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+                "OTEL_METRICS_EXPORTER": "none",
+            },
+            {("traces", "grpc")},
+        ),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "HTTP", "OTEL_TRACES_EXPORTER": "none"}, {("metrics", "http")}),
+    ],
+)
+def test_each_signal_goes_by_its_own_protocol_or_not_at_all(
+    settings: dict[str, str], ways: set[tuple[str, str]], tmp_path: Path
+) -> None:
+    """As the SDK's own start would read them: a collector may take one of the two only."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    collector = Collector()
+    with collector.by_grpc() as over_grpc, collector.by_http() as over_http:
+        addresses = {"GRPC": over_grpc, "HTTP": over_http}
+        given = {name: addresses.get(value, value) for name, value in settings.items()}
+        with command(tmp_path, *options, **given) as running:
+            assert httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}).is_success
+            running.process.send_signal(signal.SIGTERM)
+            assert running.process.wait(30) in (0, -signal.SIGTERM), running.log
+    assert set(collector.names) == ways
+    assert all("crag.route" in names for (kind, _), names in collector.names.items() if kind == "traces")
+    assert all("crag.decisions" in names for (kind, _), names in collector.names.items() if kind == "metrics")
+    assert "could not be sent" not in running.log
+
+
+@pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])
+def test_the_trace_of_a_caller_is_gone_on_with_or_left_alone(
+    settings: dict[str, str], heeds: bool, tmp_path: Path
+) -> None:
+    """By OpenTelemetry's own setting, for those who stand where anybody may send such headers; all are answered."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    trace, collector = "a" * 32, Collector()
+    with collector.by_http() as address:
+        with command(
+            tmp_path, *options, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=f"{address}/v1/traces", **settings
+        ) as running:
+            headers = {"traceparent": f"00-{trace}-{'b' * 16}-01"}
+            answer = httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}, headers=headers)
+    assert answer.status_code == 200
+    assert (answer.headers["X-Trace-Id"] == trace) is heeds
+
+
+def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
+    """Else a trace that lacks its half looks like a run that did less; the SDK counts them, where it is asked to."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    settings = {"OTEL_BSP_MAX_QUEUE_SIZE": "20", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "10"}
+    settings |= {"OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED": "true"}
+    with socket.create_server(("127.0.0.1", 0)) as hole:
+        address = f"http://CANARY:CANARY@127.0.0.1:{hole.getsockname()[1]}"
+        with command(tmp_path, *options, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=address, **settings) as running:
+            for _ in range(6):
+                assert httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}).is_success
+            page = httpx.get(f"{running.url()}/metrics").text
+    assert running.log.count("Traces are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE") == 1
+    assert "CANARY" not in running.log
+    assert 'otel_sdk_processor_span_processed_total{error_type="queue_full"' in page
+
+
+def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: pytest.LogCaptureFixture) -> None:
+    """Jaeger refuses metrics every minute: that must not be what keeps the other word from the log."""
+    handler = Undelivered()
+    for name, text, level in (
+        ("opentelemetry.exporter.otlp.proto.http.metric_exporter", "Failed to export %s batch", logging.ERROR),
+        ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "Failed to export %s batch", logging.ERROR),
+        ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "Transient error, retrying", logging.WARNING),
+        ("opentelemetry.sdk._shared_internal", "Queue full, dropping %s.", logging.WARNING),
+    ):
+        for _ in range(2):
+            handler.handle(logging.LogRecord(name, level, "", 0, text, ("Span",), None))
+    told = [record.getMessage().partition(":")[0] for record in caplog.records]
+    assert told == [
+        "Metrics could not be sent",
+        "Traces could not be sent",
+        "Traces are dropped, since a collector takes fewer",
+    ]
