@@ -105,7 +105,7 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
 
 def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
-    found = [
+    found: list[dict[str, Any]] = [
         {"id": document.id, "name": document.meta.get("title") or source_name(document), "score": grade.score}
         for document in documents
         if (grade := grade_of(document)) is not None and grade.status != "failed"

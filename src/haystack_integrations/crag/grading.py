@@ -54,8 +54,7 @@ class Grading:
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
         self.grades: dict[int, Grade] = {}  # by the document's place, since two documents may have the same id
-        self.clean: set[int] = set()
-        self._off_scale: set[str] = set()
+        self.clean, self._off_scale = set[int](), set[str]()
         self.tally, self._lock = Tally(), Lock()
         self._overhead = prompt.overhead + count_tokens(query)
         self._promised = 0
@@ -95,8 +94,7 @@ class Grading:
         elif cut:
             pool = ThreadPoolExecutor(max_workers=min(self.options.concurrency, len(cut)))
             try:
-                calls = [pool.submit(copy_context().run, self._ask_window, window) for window in cut]
-                for call in calls:
+                for call in [pool.submit(copy_context().run, self._ask_window, window) for window in cut]:
                     call.result()
             finally:  # interrupted: what was not begun would be paid for, and nobody would read it
                 pool.shutdown(wait=False, cancel_futures=True)

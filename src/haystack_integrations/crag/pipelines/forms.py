@@ -20,7 +20,7 @@ def checked(name: str, spec: Any) -> dict[str, Any]:
     :raises ConfigurationError: With the key, what it holds, and what is wanted.
     """
     missing = [key for key in _KEYS if not isinstance(spec, dict) or key not in spec]
-    if missing:
+    if not isinstance(spec, dict) or missing:
         # What Haystack writes of a pipeline names no sockets for the outside.
         way = "compare it with" if missing != ["inputs", "outputs"] else "name the sockets to ask and to read, as does"
         msg = (
