@@ -30,7 +30,7 @@ unit: $(VENV)/.dev ## the tests that need no service
 	$(BIN)/python -m pytest -m "not integration"
 
 promises: $(VENV)/.dev ## no shift, no invention: 10,000 generated examples of each promise about scores
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest tests/test_promises.py tests/test_grading_reply.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest tests/test_promises.py tests/grading/test_grading_reply.py
 
 fuzz: $(VENV)/.dev ## replies made up by a coverage-guided fuzzer, for FUZZ_SECONDS
 	$(BIN)/python -m pip install --quiet -e '.[fuzz]'

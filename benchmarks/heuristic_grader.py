@@ -25,7 +25,7 @@ from statistics import median, quantiles
 from haystack import Document
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.judging.reading import shared_reader
 
 QUESTION = "How does a context manager handle exceptions in the with statement?"

@@ -20,7 +20,7 @@ from haystack import Document
 
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
-from haystack_integrations.crag.grading_reply import read_reply
+from haystack_integrations.crag.grading.reply import read_reply
 
 
 def reply(rng: random.Random) -> tuple[list[str], dict[str, float], list[dict[str, object]]]:

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.optimize import minimize
 
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.evaluation.labelled import Prepared, prepare
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import corpus_statistics, labelled_lists

@@ -31,7 +31,7 @@ from judgement import Row, lines, overlap, spans, strips
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.groups import groups_of
 from haystack_integrations.crag.evaluation.reading import read_dataset
@@ -40,8 +40,8 @@ from haystack_integrations.crag.evaluation.strip_fitting import fit_measured, ke
 from haystack_integrations.crag.evaluation.strip_lists import Kept, Measured, StripList, measured, strip_lists
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
 from haystack_integrations.crag.judging.calibration import FORMAT, VERSION
-from haystack_integrations.crag.strip_model import PART, StripModel, enough, load_strip_model
-from haystack_integrations.crag.strips import KEEP_ABOVE, decompose, embedding_scores, lexical_scores
+from haystack_integrations.crag.refining.model import PART, StripModel, enough, load_strip_model
+from haystack_integrations.crag.refining.strips import KEEP_ABOVE, decompose, embedding_scores, lexical_scores
 
 SCORERS = ("lexical", "embedding", "mean")
 GRID = np.round(np.arange(0.0, 0.985, 0.02), 2)

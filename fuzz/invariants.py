@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from haystack_integrations.crag.grading_reply import Reply, read_reply
-from haystack_integrations.crag.model_reply import MAX_REPLY_BYTES
+from haystack_integrations.crag.grading.reply import Reply, read_reply
+from haystack_integrations.crag.replies.model_reply import MAX_REPLY_BYTES
 
 KEYS: Final = ("a1b2c3", "d4e5f6", "0a9b8c", "77e210", "00ff00", "c0ffee", "1e1000", "abcdef")
 """Known to the seeds and to the dictionary; `1e1000` looks like a number, as one key in some hundred does."""

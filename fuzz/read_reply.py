@@ -11,7 +11,7 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["haystack_integrations.crag.grading_reply", "json_repair", "json"]):
+with atheris.instrument_imports(include=["haystack_integrations.crag.grading.reply", "json_repair", "json"]):
     from invariants import SLOWEST_SECONDS, check
 
 _INSTRUMENTED = 8

@@ -3,9 +3,9 @@
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-from haystack_integrations.crag import metrics
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.metrics_export import configure_metrics
+from haystack_integrations.crag.observing import metrics
 
 
 class OpenBreaker:

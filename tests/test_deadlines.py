@@ -20,7 +20,7 @@ from haystack_integrations.crag.components import (
 )
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.telemetry import trace
+from haystack_integrations.crag.observing.telemetry import trace
 
 
 def test_a_result_and_an_error_come_back_as_they_are() -> None:

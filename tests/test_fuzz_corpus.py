@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from invariants import FINISHES, KEYS, case_of, check
 
-from haystack_integrations.crag.model_reply import MAX_REPLY_BYTES
+from haystack_integrations.crag.replies.model_reply import MAX_REPLY_BYTES
 
 CORPUS = sorted((Path(__file__).parents[1] / "fuzz" / "corpus" / "read_reply").iterdir())
 

@@ -22,7 +22,7 @@ from makers import scripted
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.grades import grade_of
-from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC
+from haystack_integrations.crag.grading.prompt import DEFAULT_RUBRIC
 
 INJECTIONS: list[dict[str, str]] = yaml.safe_load(
     (Path(__file__).parent / "data" / "injections.yml").read_text("utf-8")

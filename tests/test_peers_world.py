@@ -23,10 +23,10 @@ from haystack.utils import Secret
 
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
-from haystack_integrations.crag.expansion_prompt import ExpansionPrompt
-from haystack_integrations.crag.grading_canary import canary
-from haystack_integrations.crag.grading_plan import Item
-from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
+from haystack_integrations.crag.expansion.prompt import ExpansionPrompt
+from haystack_integrations.crag.grading.canary import canary
+from haystack_integrations.crag.grading.plan import Item
+from haystack_integrations.crag.grading.prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import ABSTENTION

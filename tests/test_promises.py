@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from makers import asked, scripted
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
-from haystack_integrations.crag.grading_reply import read_reply
+from haystack_integrations.crag.grading.reply import read_reply
 
 QUESTION = "Who wrote Emma?"
 FINISHES = ("stop", None, "length")

@@ -11,7 +11,7 @@ from haystack import Document
 from makers import fill
 
 import haystack_integrations.crag as package
-from haystack_integrations.crag import records
+from haystack_integrations.crag.deciding import records
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.vocabulary import AnswerStatus, GradeStatus, WebStatus
 

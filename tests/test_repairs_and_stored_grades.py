@@ -13,7 +13,7 @@ from haystack_integrations.crag.components import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, grade_of, question_id
-from haystack_integrations.crag.grading_reply import read_reply
+from haystack_integrations.crag.grading.reply import read_reply
 from haystack_integrations.crag.pipelines import load
 
 KEY, QUESTION = "a1b2c3", "When is a refund paid?"

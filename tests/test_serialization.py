@@ -13,7 +13,7 @@ from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
 from haystack_integrations.components.websearch.tavily import TavilyWebSearch
 from haystack_integrations.crag import components
 from haystack_integrations.crag.caching import MemoryGradeCache
-from haystack_integrations.crag.grading_prompt import DEFAULT_TEMPLATE
+from haystack_integrations.crag.grading.prompt import DEFAULT_TEMPLATE
 from haystack_integrations.crag.web.life_cycle import stored
 
 SETTINGS: dict[str, dict[str, Any]] = {

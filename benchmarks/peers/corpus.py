@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from haystack_integrations.crag.evaluation.cases import Passage
-from haystack_integrations.crag.text import terms
+from haystack_integrations.crag.texts.text import terms
 
 RANKED = 400
 """Documents of one search; what a gap removes is left out of them afterwards."""

@@ -13,7 +13,7 @@ from seen import Form, form_of, words
 from tasks import Task, missing
 
 from haystack_integrations.crag.evaluation.strips import normal
-from haystack_integrations.crag.text import sentences
+from haystack_integrations.crag.texts.text import sentences
 
 FAULTS = ("garbage", "hang", "cut", "web_down", "gap", "nothing", "nowhere", "injected")
 _KINDS = {"gap": "gap", "nothing": "nothing", "nowhere": "nothing"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from haystack_integrations.crag.evaluation.strips import normal
-from haystack_integrations.crag.text import sentences
+from haystack_integrations.crag.texts.text import sentences
 
 _HEAD = 60
 _FEWEST_WORDS = 5

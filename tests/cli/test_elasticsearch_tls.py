@@ -19,7 +19,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.elasticsearch_tls import CA_SETTING
+from haystack_integrations.crag.elasticsearch.tls import CA_SETTING
 from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.pipelines.opening import elasticsearch_store, find_place
 from haystack_integrations.crag.store_profiles import store_spec

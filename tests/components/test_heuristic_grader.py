@@ -19,8 +19,8 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, question_id
+from haystack_integrations.crag.observing.telemetry import traced_id
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import traced_id
 
 QUESTION = "When was the iron tower of Paris opened to the public?"
 ANSWER = Document(id="answer", content="The iron tower of Paris was opened to the public on 15 May 1889.", score=7.5)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.components import LongPassageSplitter
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.texts.text import count_tokens
 
 SENTENCE = "退款在十四天内支付。"  # 9 ideographs and a sign: 11 tokens, as they are estimated
 

@@ -22,7 +22,7 @@ from werkzeug import Request, Response
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError, WebSearchError
-from haystack_integrations.crag.searxng import MAX_BYTES
+from haystack_integrations.crag.web.searxng import MAX_BYTES
 
 QUESTION = "canaryquestion about Emma"
 Door = Callable[..., dict[str, Any]]

@@ -14,7 +14,7 @@ import pytest
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from makers import scripted
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from haystack_integrations.crag import strip_refinement
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.strip_model import load_strip_model
-from haystack_integrations.crag.strips import decompose, lexical_scores
-from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.refining import refinement as strip_refinement
+from haystack_integrations.crag.refining.model import load_strip_model
+from haystack_integrations.crag.refining.strips import decompose, lexical_scores
+from haystack_integrations.crag.texts.text import count_tokens
 
 QUESTION = "When did the iron tower open?"
 PAGE = "Paris has many sights. The iron tower did open in 1889.  It is high. Bread is baked daily. The tower is iron."

@@ -26,7 +26,7 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.text import words
+from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.web import life_cycle, pages
 from haystack_integrations.crag.web.life_cycle import stored
 

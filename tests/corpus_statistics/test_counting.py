@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermCounter, collect, counting
-from haystack_integrations.crag.text import terms
+from haystack_integrations.crag.texts.text import terms
 
 TEXTS = ["Emma is a novel. A novel!", "Novels by Austen", "The of and", ""]
 

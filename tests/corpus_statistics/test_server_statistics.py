@@ -16,7 +16,7 @@ from haystack_integrations.crag.corpus_statistics import count_store
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.store_profiles import open_store, prepare
-from haystack_integrations.crag.text import terms, words
+from haystack_integrations.crag.texts.text import terms, words
 
 TEXTS = ["Emma is a novel.", "Two novels by Austen.", "Cities of Europe.", "It costs 3.5 or 1,200."]
 DEAD = "http://127.0.0.1:9"

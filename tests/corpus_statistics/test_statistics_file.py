@@ -21,7 +21,7 @@ from haystack_integrations.crag.corpus_statistics import (
     write_statistics,
 )
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.text import terms
+from haystack_integrations.crag.texts.text import terms
 
 TEXTS = ["Emma is a novel.", "Persuasion is a novel.", "Persuasion is read by Emma.", "Rain."]
 GOOD = {"format": file.FORMAT, "version": 1, "documents": 3, "average_terms": 2.5, "terms": {"novel": 2}}

@@ -7,7 +7,7 @@ import pytest
 from deployment import DEPLOY, composed
 
 from haystack_integrations.crag import __version__
-from haystack_integrations.crag.searxng import URL_SETTING
+from haystack_integrations.crag.web.searxng import URL_SETTING
 
 
 def test_compose_reads_it_in_an_empty_environment() -> None:

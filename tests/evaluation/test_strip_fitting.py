@@ -15,8 +15,8 @@ from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, 
 from haystack_integrations.crag.evaluation.strip_fitting import best_threshold, fit_measured, fit_strips, kept_above
 from haystack_integrations.crag.evaluation.strip_lists import Kept, StripList, measured, strip_lists
 from haystack_integrations.crag.evaluation.strips import Sentences
-from haystack_integrations.crag.strip_model import StripModel
-from haystack_integrations.crag.strip_signals import SIGNALS
+from haystack_integrations.crag.refining.model import StripModel
+from haystack_integrations.crag.refining.signals import SIGNALS
 
 PLACES = "Arden Belmont Corvin Dunmore Elstow Farley Gorton Harwick Iverley Jarrow Kelso Lorton Marden Norwood".split()
 KINDS = ("tower", "bridge", "mill")

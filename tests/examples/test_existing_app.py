@@ -8,7 +8,7 @@ from scripted_model import documents_in
 
 ASK = """
 import json, sys, logging, app
-logging.getLogger("haystack_integrations.crag.routing").setLevel(logging.INFO)
+logging.getLogger("haystack_integrations.crag.deciding.routing").setLevel(logging.INFO)
 logging.basicConfig(format="%(message)s")
 pipeline = app.open_pipeline()
 answers = [app.ask(pipeline, question) for question in sys.argv[1:]]

@@ -6,11 +6,11 @@ import pytest
 from haystack import Document
 from makers import graded
 
-from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
-from haystack_integrations.crag.decisions import SET_VERDICT, judge
-from haystack_integrations.crag.thresholds import Thresholds
+from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.decisions import SET_VERDICT, judge
+from haystack_integrations.crag.deciding.thresholds import Thresholds
 
 QUESTION = "Which river flows through Vienna?"
 THRESHOLDS = Thresholds(0.7, 0.3, 0.3)

@@ -13,7 +13,7 @@ from haystack_integrations.crag.judging.grading import retrieved_frequencies
 from haystack_integrations.crag.judging.judge import judge
 from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.surface import _SURFACE, normalised, word_forms
-from haystack_integrations.crag.text import sentences
+from haystack_integrations.crag.texts.text import sentences
 
 PLAIN = (
     'Emma\'s brother didn\'t laugh. "It is a one-year plan (or so)," he said, "and we\'ve paid 5% of it." '
@@ -75,7 +75,7 @@ def test_a_pattern_that_is_passed_over_would_have_changed_nothing(text: str) -> 
 
 def test_the_words_of_a_thread_are_forgotten_before_they_fill_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts never end."""
-    monkeypatch.setattr("haystack_integrations.crag.remembering._MOST_WORDS", 3)
+    monkeypatch.setattr("haystack_integrations.crag.texts.remembering._MOST_WORDS", 3)
     forms = word_forms()
     for word in "zqka zqkb zqkc zqkd zqkf".split():
         assert forms[word].plain == word

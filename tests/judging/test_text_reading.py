@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from judging_texts import asking
 
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.judging.company import measure
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.reading import Reader, held_by, shared_reader

@@ -21,10 +21,10 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 )
 from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
+from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import CorrectiveRetriever
-from haystack_integrations.crag.records import best
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 PAGES = (

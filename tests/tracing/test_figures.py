@@ -248,7 +248,7 @@ INSTRUMENTS = {
 }
 
 RECORDING = """
-from haystack_integrations.crag import metrics
+from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.web.breaker import Breaker
 breaker = Breaker()

@@ -27,8 +27,8 @@ from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.components import HeuristicGrader
+from haystack_integrations.crag.observing.redaction import redacted
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.redaction import redacted
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 QUESTION = "Where do canary birds sing?"

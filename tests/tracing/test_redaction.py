@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from reading import everything, in_new_process, named
 
-from haystack_integrations.crag.redaction import RedactingTracer, redacted
+from haystack_integrations.crag.observing.redaction import RedactingTracer, redacted
 from haystack_integrations.crag.tracing import enable_tracing as enable_ours
 
 SECRET = "canary-7f3a"

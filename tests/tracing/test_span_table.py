@@ -14,8 +14,8 @@ from haystack_integrations.crag.components.batch_relevance_grader import BatchRe
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.observing.telemetry import traced_id
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.telemetry import traced_id
 
 QUESTION = "Where do canary birds sing?"
 

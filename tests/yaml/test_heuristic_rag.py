@@ -11,7 +11,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.texts.text import count_tokens
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 QUESTION = "How to optimize React rendering?"

@@ -11,7 +11,7 @@ from metasearch import Metasearch
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.texts.text import count_tokens
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 QUESTION = "When was the bridge over the river opened?"

@@ -8,7 +8,11 @@ vocabulary    the words: grade, verdict, action, mode
 grades        a document's grade, kept in `document.meta["crag"]`
 state         what one run knows; travels on sockets
 errors        the exception tree
+tracing       spans for an app of your own, in one line
 cli           the `crag` command
+
+Behind the components, each a folder: deciding (router), grading (by a model), judging (without one), expansion (of a
+question), refining (into strips), web, caching.
 """
 
 __version__ = "0.1.0"

@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_wait
-from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.texts.text import count_tokens
 
 
 @dataclass(frozen=True)

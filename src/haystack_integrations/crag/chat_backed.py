@@ -8,12 +8,12 @@ from typing import Any, Final
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag import metrics
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.reply_parts import as_text
+from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.replies.parts import as_text
 
 _OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0

@@ -11,7 +11,7 @@ from haystack import Document
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import is_refined
 from haystack_integrations.crag.inputs import is_number
-from haystack_integrations.crag.text import count_tokens
+from haystack_integrations.crag.texts.text import count_tokens
 
 
 @dataclass

@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.otlp import endpoint, protocol, sends
+from haystack_integrations.crag.observing.otlp import endpoint, protocol, sends
 
 _INSTALL: Final = 'pip install "crag-haystack[serve]"'
 

@@ -10,11 +10,11 @@ from typing import Any, Final, Literal
 from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag import metrics
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
+from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)

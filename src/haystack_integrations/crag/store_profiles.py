@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 
-from haystack_integrations.crag.elasticsearch_tls import no_answer, tls_options
+from haystack_integrations.crag.elasticsearch.tls import no_answer, tls_options
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 if TYPE_CHECKING:

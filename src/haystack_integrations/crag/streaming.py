@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.reply_parts import join_parts
-from haystack_integrations.crag.thoughts import Thoughts
+from haystack_integrations.crag.replies.parts import join_parts
+from haystack_integrations.crag.replies.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
 

@@ -16,7 +16,7 @@ from haystack.tracing.tracer import Tracer, is_tracing_enabled, tracer
 from haystack.tracing.tracer import enable_tracing as enable
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.redaction import RedactingTracer, redacted
+from haystack_integrations.crag.observing.redaction import RedactingTracer, redacted
 
 _INSTALL = 'pip install "crag-haystack[trace]"'
 
@@ -58,7 +58,7 @@ def _by_opentelemetry() -> Tracer:
 def _guard_other_spans() -> None:
     """Keep texts of exceptions off the spans that clients, such as Elasticsearch's, open by themselves below ours."""
     try:
-        from haystack_integrations.crag.other_spans import guard
+        from haystack_integrations.crag.observing.other_spans import guard
     except ImportError:  # spans go somewhere else than to OpenTelemetry's SDK
         return
     guard()

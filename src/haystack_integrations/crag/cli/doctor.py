@@ -65,8 +65,8 @@ def _packages() -> Check:
 
 
 def _static_model() -> Check:
-    from haystack_integrations.crag.encoders import load_encoder
-    from haystack_integrations.crag.static_model import SHIPPED_MODEL
+    from haystack_integrations.crag.encoding.encoders import load_encoder
+    from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 
     started = time.perf_counter()
     encoder = load_encoder()
@@ -100,7 +100,7 @@ def _settings() -> Check:
         VECTOR_SCORE_SETTING,
         RulePrefilter,
     )
-    from haystack_integrations.crag.policy import ITERATIONS_SETTING
+    from haystack_integrations.crag.deciding.policy import ITERATIONS_SETTING
 
     # Built for their checks: each reads its settings and raises on one that is unreadable.
     RulePrefilter()

@@ -4,7 +4,7 @@ from enum import IntEnum
 from typing import Final
 from urllib.parse import urlsplit
 
-from haystack_integrations.crag.elasticsearch_tls import no_answer
+from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError, causes
 
 

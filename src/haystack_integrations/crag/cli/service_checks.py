@@ -8,9 +8,9 @@ from typing import Any, Final
 from haystack_integrations.crag.cli.check import Check, failure, guarded
 from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.searxng import URL_SETTING
 from haystack_integrations.crag.settings import REDIS_SETTING, configured, named
 from haystack_integrations.crag.store_profiles import display_url
+from haystack_integrations.crag.web.searxng import URL_SETTING
 
 _SECONDS: Final = 5.0
 _QUESTION: Final = "weather"

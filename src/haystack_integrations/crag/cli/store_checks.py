@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, guarded
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import stored_size
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of

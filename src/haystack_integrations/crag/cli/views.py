@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from haystack_integrations.crag.abstention import in_words
-from haystack_integrations.crag.retrieval_report import RETRIEVAL_RULES
-from haystack_integrations.crag.thresholds import told
+from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
+from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from haystack_integrations.crag.answers import NoTextError, apology, mark_broken
 from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.record_tags import reply_tags
+from haystack_integrations.crag.observing.record_tags import reply_tags
+from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
+from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
-from haystack_integrations.crag.telemetry import LLM_CALL, set_tags, trace
-from haystack_integrations.crag.thoughts import without_thought
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""BatchRelevanceGrader: one call to a chat model grades a whole retrieval. Policy: `grading_plan`."""
+"""BatchRelevanceGrader: one call to a chat model grades a whole retrieval. Policy: `grading.plan`."""
 
 from typing import Any, Literal
 
@@ -8,16 +8,16 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack_integrations.crag.caching import GradeCache
 from haystack_integrations.crag.chat_backed import ChatBacked, check_generator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grading import Grading
-from haystack_integrations.crag.grading_cache import grade, grade_async
-from haystack_integrations.crag.grading_model import GradingModel
-from haystack_integrations.crag.grading_options import GradingOptions
-from haystack_integrations.crag.grading_prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
-from haystack_integrations.crag.grading_report import concluded
+from haystack_integrations.crag.grading.batch import Grading
+from haystack_integrations.crag.grading.cache import grade, grade_async
+from haystack_integrations.crag.grading.model import GradingModel
+from haystack_integrations.crag.grading.options import GradingOptions
+from haystack_integrations.crag.grading.prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
+from haystack_integrations.crag.grading.report import concluded
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.metrics import timed_grading
+from haystack_integrations.crag.observing.metrics import timed_grading
+from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import trace
 
 
 @component

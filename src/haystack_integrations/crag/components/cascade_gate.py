@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from haystack import Document, component
 
+from haystack_integrations.crag.deciding.reports import plain
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id, set_score_of
-from haystack_integrations.crag.grading import NAME as MODEL
+from haystack_integrations.crag.grading.batch import NAME as MODEL
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.reports import plain
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import META_KEY
 
 _OF_A_GRADE: Final = frozenset(field.name for field in fields(Grade))

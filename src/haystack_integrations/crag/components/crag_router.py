@@ -4,15 +4,15 @@ from typing import Any
 
 from haystack import Document, component
 
-from haystack_integrations.crag.abstention import in_words
-from haystack_integrations.crag.decisions import Aggregate, Over, check_aggregate
+from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.decisions import Aggregate, Over, check_aggregate
+from haystack_integrations.crag.deciding.policy import Policy, check_mode
+from haystack_integrations.crag.deciding.routing import Routing, tell_of_dead_end
+from haystack_integrations.crag.deciding.thresholds import Preset, Thresholds
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.policy import Policy, check_mode
-from haystack_integrations.crag.routing import Routing, tell_of_dead_end
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.thresholds import Preset, Thresholds
 from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS, Action, Mode, OnLimit
 
 

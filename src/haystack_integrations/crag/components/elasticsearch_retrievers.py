@@ -9,7 +9,7 @@ from haystack_integrations.components.retrievers.elasticsearch import (
     ElasticsearchBM25Retriever,
     ElasticsearchEmbeddingRetriever,
 )
-from haystack_integrations.crag import elasticsearch_search as searching
+from haystack_integrations.crag.elasticsearch import search as searching
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_positive, check_whole
 from haystack_integrations.crag.state import CragState

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from haystack import Document, component
 
+from haystack_integrations.crag.deciding.retrieval_report import together
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import (
     FUSIONS,
@@ -18,10 +19,9 @@ from haystack_integrations.crag.fusion import (
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
 from haystack_integrations.crag.inputs import check_input, checked
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.retrieval_report import together
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags, trace
 
 
 @component

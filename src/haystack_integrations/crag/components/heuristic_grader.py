@@ -7,15 +7,15 @@ from haystack import Document, component
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
-from haystack_integrations.crag.heuristics import Heuristics
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.metrics import timed_grading
+from haystack_integrations.crag.judging.heuristics import Heuristics
+from haystack_integrations.crag.judging.weighting import Weights, check_weights
+from haystack_integrations.crag.observing.metrics import timed_grading
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import META_KEY
-from haystack_integrations.crag.weighting import Weights, check_weights
 
 
 @component

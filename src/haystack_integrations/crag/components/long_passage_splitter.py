@@ -11,7 +11,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_whole
-from haystack_integrations.crag.text import count_tokens, sentences
+from haystack_integrations.crag.texts.text import count_tokens, sentences
 
 _WORDS: Final = re.compile(r"\S+\s*|\s+")
 

@@ -8,11 +8,11 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, kind_of
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.expansion_options import ExpansionMode, ExpansionOptions
+from haystack_integrations.crag.expansion.expanding import Expansion
+from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.query_expansion import Expansion
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags, trace
 
 
 @component

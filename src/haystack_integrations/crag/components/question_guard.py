@@ -5,11 +5,11 @@ from typing import Any
 from haystack import component
 
 from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.errors import QuestionError
+from haystack_integrations.crag.expansion.query_text import one_line
 from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.policy import check_mode
-from haystack_integrations.crag.query_text import one_line
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import WebStatus

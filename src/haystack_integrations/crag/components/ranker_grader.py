@@ -10,11 +10,11 @@ from haystack_integrations.crag.chat_backed import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked, is_number
-from haystack_integrations.crag.metrics import timed_grading
+from haystack_integrations.crag.observing.metrics import timed_grading
+from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.ranker_scores import Ranking, Scale
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.telemetry import trace
 
 
 @component

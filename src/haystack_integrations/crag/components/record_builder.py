@@ -7,14 +7,14 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account, shortcomings
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.deciding.records import run_record
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.metrics import answered
-from haystack_integrations.crag.record_tags import record_tags
-from haystack_integrations.crag.records import run_record
+from haystack_integrations.crag.observing.metrics import answered
+from haystack_integrations.crag.observing.record_tags import record_tags
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags, trace
 from haystack_integrations.crag.vocabulary import ABSTENTION, NOT_ASKED
 
 

@@ -9,10 +9,10 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import number
 from haystack_integrations.crag.similarities import read_history, similarity_in
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.telemetry import set_tags, trace
 
 logger = logging.getLogger(__name__)
 

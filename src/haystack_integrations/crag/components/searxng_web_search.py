@@ -10,8 +10,8 @@ from haystack import Document, component
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.searxng import Reply, Server
 from haystack_integrations.crag.settings import number
+from haystack_integrations.crag.web.searxng import Reply, Server
 
 TimeRange = Literal["day", "week", "month", "year"]
 

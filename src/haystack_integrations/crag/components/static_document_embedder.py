@@ -5,7 +5,7 @@ from typing import Any
 
 from haystack import Document, component
 
-from haystack_integrations.crag.encoders import load_static_encoder
+from haystack_integrations.crag.encoding.encoders import load_static_encoder
 
 
 @component

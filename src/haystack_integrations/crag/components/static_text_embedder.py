@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from haystack import component
 
-from haystack_integrations.crag.encoders import load_static_encoder
+from haystack_integrations.crag.encoding.encoders import load_static_encoder
 from haystack_integrations.crag.light import light
 
 

@@ -8,12 +8,12 @@ from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.observing.telemetry import trace
+from haystack_integrations.crag.refining.options import OnEmpty, RefinerOptions, Scorer, Threshold
+from haystack_integrations.crag.refining.parts import PartBacked
+from haystack_integrations.crag.refining.refinement import Refinement
+from haystack_integrations.crag.refining.strips import Granularity
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.strip_options import OnEmpty, RefinerOptions, Scorer, Threshold
-from haystack_integrations.crag.strip_parts import PartBacked
-from haystack_integrations.crag.strip_refinement import Refinement
-from haystack_integrations.crag.strips import Granularity
-from haystack_integrations.crag.telemetry import trace
 
 
 @component

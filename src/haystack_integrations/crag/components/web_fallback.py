@@ -5,9 +5,9 @@ from typing import Any
 from haystack import Document, component
 
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import trace
 from haystack_integrations.crag.web.asking import Asking
 from haystack_integrations.crag.web.domains import checked_lists
 from haystack_integrations.crag.web.life_cycle import WebBacked, check_not_negative, listed

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from haystack_integrations.crag.text import terms
+from haystack_integrations.crag.texts.text import terms
 
 Origin = Literal["store", "file", "retrieved"]
 """Where statistics come from: asked of the store, read from a file, or counted over what was retrieved."""

@@ -8,8 +8,8 @@ from haystack_integrations.crag.corpus_statistics.file import read_statistics
 from haystack_integrations.crag.corpus_statistics.memory import MemoryStatistics
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
 from haystack_integrations.crag.store_profiles import profile_of
-from haystack_integrations.crag.text import words
-from haystack_integrations.crag.wording import ask
+from haystack_integrations.crag.texts.text import words
+from haystack_integrations.crag.texts.wording import ask
 
 
 class StatisticsSource:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from haystack_integrations.crag.encoders import load_encoder, model_name
+from haystack_integrations.crag.encoding.encoders import load_encoder, model_name
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.fitting import fit

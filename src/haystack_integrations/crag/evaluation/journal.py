@@ -9,13 +9,13 @@ import orjson
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.components.rule_prefilter import MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING
+from haystack_integrations.crag.deciding.policy import ITERATIONS_SETTING
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset
 from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
-from haystack_integrations.crag.policy import ITERATIONS_SETTING
 from haystack_integrations.crag.settings import configured
 
 FORMAT: Final = "crag-eval-records"

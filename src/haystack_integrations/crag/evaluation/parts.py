@@ -15,7 +15,7 @@ from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.pipelines.unloadable import said_of
-from haystack_integrations.crag.strip_model import has_strip_model
+from haystack_integrations.crag.refining.model import has_strip_model
 
 _MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
 _ROLES: Final = ("prefilter", "scorer", "gate", "grader", "router")

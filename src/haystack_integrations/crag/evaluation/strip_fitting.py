@@ -16,9 +16,9 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.regressions import fit_head, one_thread, splits
 from haystack_integrations.crag.evaluation.strip_lists import Kept, Measured, StripList, count_kept, measured
 from haystack_integrations.crag.judging.heads import Head, Values
-from haystack_integrations.crag.strip_company import COMPANY, company
-from haystack_integrations.crag.strip_model import StripModel, enough
-from haystack_integrations.crag.strip_signals import SIGNALS
+from haystack_integrations.crag.refining.company import COMPANY, company
+from haystack_integrations.crag.refining.model import StripModel, enough
+from haystack_integrations.crag.refining.signals import SIGNALS
 
 LEAST_QUESTIONS: Final = 20
 """With fewer questions that have labelled sentences nothing is fitted."""

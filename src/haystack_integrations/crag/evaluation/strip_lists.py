@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.encoders import load_encoder
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.evaluation.cases import TOP_K, Dataset
 from haystack_integrations.crag.evaluation.strips import Sentences, Span
 from haystack_integrations.crag.judging.heads import Values
-from haystack_integrations.crag.strip_signals import SIGNALS, measure
-from haystack_integrations.crag.strips import Strip, decompose
+from haystack_integrations.crag.refining.signals import SIGNALS, measure
+from haystack_integrations.crag.refining.strips import Strip, decompose
 
 
 @dataclass(frozen=True)

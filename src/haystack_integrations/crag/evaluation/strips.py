@@ -9,7 +9,7 @@ from haystack import Document
 
 from haystack_integrations.crag.evaluation.cases import Case, Passage
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.text import sentences
+from haystack_integrations.crag.texts.text import sentences
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NOT_SOUGHT: Final = ("", "yes", "no")

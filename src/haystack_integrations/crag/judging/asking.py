@@ -8,10 +8,10 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
-from haystack_integrations.crag.encoders import Encoder
+from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.judging.reading import Reading, Vectors
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.text import stems, surface_words, terms, words
+from haystack_integrations.crag.texts.text import stems, surface_words, terms, words
 
 KINDS: Final = ("who", "when", "where", "how_many", "how", "what", "which", "why", "yes_no", "statement")
 """Kinds of question, by what the answer must be; a claim is a `statement`."""

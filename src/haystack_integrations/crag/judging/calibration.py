@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from haystack_integrations.crag.calibration_file import FORMAT, VERSION, finite, load
+from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head
-from haystack_integrations.crag.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.vocabulary import JUDGED
 
 _SHIPPED: Final = "default.json"

@@ -13,10 +13,10 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.encoders import Encoder, load_encoder
+from haystack_integrations.crag.encoding.encoders import Encoder, load_encoder
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
-from haystack_integrations.crag.text import sentences, surface_words, terms
+from haystack_integrations.crag.texts.text import sentences, surface_words, terms
 
 Vectors = NDArray[np.float32]
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from haystack_integrations.crag.remembering import PerThread
-from haystack_integrations.crag.text import stems
+from haystack_integrations.crag.texts.remembering import PerThread
+from haystack_integrations.crag.texts.text import stems
 
 TITLE: Final = "TITLE"
 NAME: Final = "NAME"

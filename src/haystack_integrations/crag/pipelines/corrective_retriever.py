@@ -12,10 +12,10 @@ from haystack.document_stores.types.filter_policy import apply_filter_policy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.deciding.policy import check_mode
+from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import load, names, read
-from haystack_integrations.crag.policy import check_mode
-from haystack_integrations.crag.records import best
 from haystack_integrations.crag.settings import check_whole
 
 Filters = dict[str, Any]

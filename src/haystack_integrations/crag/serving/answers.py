@@ -7,9 +7,9 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage
 from pydantic import BaseModel, Field
 
-from haystack_integrations.crag.abstention import in_words
 from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
+from haystack_integrations.crag.deciding.abstention import in_words
 from haystack_integrations.crag.grades import crag_meta, grade_of
 from haystack_integrations.crag.serving.problems import trace_id
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED

@@ -10,7 +10,7 @@ from haystack import logging
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haystack_integrations.crag import metrics
+from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.serving.gate import HEALTH, METRICS
 from haystack_integrations.crag.serving.logs import REQUEST
 from haystack_integrations.crag.serving.problems import problem, told_at, trace_id

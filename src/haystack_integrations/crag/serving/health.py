@@ -7,7 +7,7 @@ from typing import Any, Final
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
-from haystack_integrations.crag import metrics
+from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.serving.deployment import reachable
 from haystack_integrations.crag.serving.gate import HEALTH
 from haystack_integrations.crag.serving.problems import problem

@@ -12,10 +12,10 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
-from haystack_integrations.crag.otlp import sends
+from haystack_integrations.crag.observing.otlp import sends
 from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
-from haystack_integrations.crag.searxng import Server
 from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING, named
+from haystack_integrations.crag.web.searxng import Server
 
 PREFIX: Final = "CRAG_SERVE_"
 _SHARED: Final = {

@@ -24,7 +24,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.deadlines import call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.otlp import Signal, endpoint, protocol, sends
+from haystack_integrations.crag.observing.otlp import Signal, endpoint, protocol, sends
 from haystack_integrations.crag.tracing import enable_tracing
 
 # By the older and the newer names: which ones are written is a setting of OpenTelemetry.

@@ -12,7 +12,7 @@ from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.grades import annotate, crag_meta
-from haystack_integrations.crag.telemetry import set_tags, trace
+from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.web.charsets import decoded
 from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
 from haystack_integrations.crag.web.domains import canonical_url, checked_rules, parse_url

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from re import Pattern
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.query_text import bounded, one_line
-from haystack_integrations.crag.text import words
+from haystack_integrations.crag.expansion.query_text import bounded, one_line
+from haystack_integrations.crag.texts.text import words
 
 
 def patterns(expressions: Sequence[str] | None) -> list[Pattern[str]]:

@@ -7,10 +7,10 @@ from typing import Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag import metrics
 from haystack_integrations.crag.grades import question_id
+from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.observing.telemetry import set_tags, shown
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.telemetry import set_tags, shown
 from haystack_integrations.crag.web.outcome import NOT_CONFIGURED, Outcome, status_of
 from haystack_integrations.crag.web.providers import Provider
 

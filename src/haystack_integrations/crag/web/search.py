@@ -15,8 +15,8 @@ from typing import Any, Final
 from cachetools import TTLCache
 from haystack import Document
 
-from haystack_integrations.crag import metrics
 from haystack_integrations.crag.deadlines import begun
+from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.vocabulary import WebStatus
 from haystack_integrations.crag.web.breaker import Breaker, Ticket
 from haystack_integrations.crag.web.outcome import Answer, Outcome, Prepare, Search, normalised, status_of

@@ -1,0 +1,199 @@
+"""
+An abstention in words: what was looked for, what was found, what is missing.
+
+`account` gathers it as plain JSON for the decision record, `in_words` says it: every number and name in the text is one
+of the record's. Documents are named by title or source, never quoted.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from haystack import Document
+
+from haystack_integrations.crag.deciding.thresholds import told
+from haystack_integrations.crag.grades import grade_of, source_name, unite
+from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.text import PHRASES, words
+from haystack_integrations.crag.texts.wording import ask
+from haystack_integrations.crag.vocabulary import WEB
+from haystack_integrations.crag.web.sanitise import sanitize_text
+
+_MOST_QUERIES: Final = 4
+_MOST_WORDS: Final = 5
+_LONGEST_QUERY: Final = 120
+_LONGEST_NAME: Final = 80
+_LONGEST_WORD: Final = 40
+
+# Said first where the documents may well answer.
+_UNSEARCHED: Final = {
+    "incomplete": "Only a part of the documents could be searched, and that part does not answer this question.",
+    "failed": "The documents could not be searched, so nothing is known about an answer. Ask again later.",
+}
+_UNJUDGED: Final = "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
+_LIMITS: Final = {
+    "max_iterations": "No further search was allowed.",
+    "nothing_new": "The last search brought nothing new.",
+    "deadline": "The time was up.",
+    "llm_calls": "No further call to a model was allowed.",
+    "tokens": "No further tokens were allowed.",
+}
+_UNASKED: Final = ("skipped", "cooldown")
+_WEB: Final = {
+    "skipped": "The web was not searched.",
+    "ok": "The web was searched, too.",
+    "empty": "A web search found nothing.",
+    "failed": "The web search failed.",
+    "cooldown": "The web was not searched, since the search had failed shortly before.",
+    "denied": "What a web search found is on sites that are not allowed.",
+}
+
+
+def account(known: CragState, documents: Sequence[Document], pool: Sequence[Document]) -> dict[str, Any]:
+    """
+    Gather what an abstention has to say, as plain JSON.
+
+    :param known: What the run knew before this pass: the question, the queries tried, what was seen.
+    :param documents: The graded documents of this pass.
+    :param pool: The best documents of all passes.
+    :returns: `looked_for`: each query with the `strategies` it went to. `found`: how many `documents` were seen in all
+        passes, and the `best` judged one (`id`, `name`, `score`), or None. `missing`: the question's `words` that
+        stand in none of the documents `searched` for them, which are all that were seen where `complete` is true.
+        `web`: the best that became of it.
+    """
+    strategies: dict[str, list[str]] = {}
+    web = known.web_at_best()
+    for tried in known.queries:
+        if tried["strategy"] == WEB and web in _UNASKED:
+            continue  # written for a web that then was not searched
+        strategies.setdefault(tried["query"], []).append(tried["strategy"])
+    seen = {*known.seen, *(document.id for document in documents)}
+    at_hand = unite(documents, pool)
+    return {
+        "looked_for": [{"query": query, "strategies": names} for query, names in strategies.items()],
+        "found": {"documents": len(seen), "best": _best(at_hand, known.trail)},
+        "missing": {
+            "words": _missing(known.query, at_hand),
+            "searched": len(at_hand),
+            "complete": seen <= {document.id for document in at_hand},
+        },
+        "web": web,
+    }
+
+
+def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -> str:
+    """
+    Say why the documents do not answer.
+
+    :param first: The sentence that stands first, where all documents were searched and enough of them judged.
+    :param decision: A decision record with an `abstention`, as `account` gave it, and how much was `searched`.
+    :param explain: Say more than the first sentence.
+    :returns: The sentence, and a line each for what was looked for, found and missing: in English, and whatever the
+        questions and titles are, in at most 1,500 characters.
+    """
+    abstention = decision["abstention"]
+    first = _UNJUDGED if decision["verdict"] == "ungraded" else first
+    first = _UNSEARCHED.get(abstention["searched"], first)
+    if not explain:
+        return first
+    found = " ".join(_found(decision, **abstention["found"]))
+    looked_for = _queries(abstention["looked_for"])
+    has_words = any(_wanted(one["query"]) for one in abstention["looked_for"][:1])
+    gap = _gap(**abstention["missing"], has_words=has_words)
+    return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {gap}"
+
+
+def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
+    found: list[dict[str, Any]] = [
+        {"id": document.id, "name": document.meta.get("title") or source_name(document), "score": grade.score}
+        for document in documents
+        if (grade := grade_of(document)) is not None and grade.status != "failed"
+    ]
+    # What the web replaced is not at hand any more. It was found all the same, and may have been better.
+    earlier = {one["id"]: one for decision in trail for one in (*decision["kept"], *decision["discarded"])}
+    at_hand = {document.id for document in documents}
+    gone = [earlier[id_] for id_ in earlier if id_ not in at_hand]
+    judged = [one for one in gone if one["score"] is not None and one.get("status") != "failed"]
+    found += [{"id": one["id"], "name": one.get("source"), "score": one["score"]} for one in judged]
+    best = max(found, key=lambda one: one["score"], default=None)
+    return best and {**best, "name": best["name"] and _clean(str(best["name"]), _LONGEST_NAME)}
+
+
+def _missing(query: str, documents: Sequence[Document]) -> list[str]:
+    """List the question's content words that no document has."""
+    question = ask(query)
+    texts = (f"{document.meta.get('title') or ''}\n{document.content or ''}" for document in documents)
+    there = {term for text in texts for term in question.read(text)}
+    return [_as_written(word, query) for word, terms in _wanted(query).items() if there.isdisjoint(terms)]
+
+
+def _wanted(query: str) -> dict[str, frozenset[str]]:
+    """List a question's content words with their terms; a single letter, ideograph or phrase says too little."""
+    question = ask(query)
+    told = [word for word in dict.fromkeys(words(query)) if len(word) > 1 and not PHRASES.search(word)]
+    read = {word: frozenset(question.read(word)) for word in told}
+    return {word: terms for word, terms in read.items() if terms}
+
+
+def _as_written(word: str, query: str) -> str:
+    found = re.search(re.escape(word), query, re.IGNORECASE)
+    return (found[0] if found else word)[:_LONGEST_WORD]
+
+
+def _queries(looked_for: Sequence[Mapping[str, Any]]) -> str:
+    said = []
+    for one in looked_for[:_MOST_QUERIES]:
+        names = _clean(", ".join(name for name in dict.fromkeys(one["strategies"]) if name), _LONGEST_NAME)
+        said.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
+    return _listed(said, len(looked_for), "; ") + "."
+
+
+def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] | None) -> Iterable[str]:
+    """Say what there is and why it does not suffice, a sentence each."""
+    verdict, score, thresholds = decision["verdict"], decision["score"], decision["thresholds"]
+    yield f"{documents or 'no'} {'document' if documents == 1 else 'documents'}."
+    if best is not None:
+        named = f" is {_quoted(best['name'])} with" if best["name"] else " has"
+        is_below = best["score"] < thresholds["filter"]
+        why = f"; evidence begins at {thresholds['filter']:.2f}" if is_below else ""
+        yield f"The best{named} a relevance of {told(best['score'], [thresholds['filter']])}{why}."
+        if verdict in ("ambiguous", "incorrect") and not is_below:
+            is_told = score is not None and score < thresholds["upper"]
+            upper = thresholds["upper"]
+            numbers = f" ({told(score, [upper])}, where {upper:.2f} is enough)" if is_told else ""
+            yield f"Taken together, what was found is judged {verdict}{numbers}."
+            if (least := thresholds.get("correct_from")) is not None:
+                yield f"Only what is correct with a probability of {least:.2f} is answered from, to be seldom wrong."
+    for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
+        if said["status"] != "ok":
+            how = "failed" if said["status"] == "failed" else "reached only a part"
+            why = f" ({said['kind']})" if said.get("kind") else ""
+            yield f"The search by {name} {how}{why}."
+    if failed := decision["coverage"]["failed"]:
+        yield f"{failed} could not be judged and may answer after all."
+    yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["abstention"]["web"])) if text)
+
+
+def _gap(words: Sequence[str], searched: int, *, complete: bool, has_words: bool) -> str:
+    if not searched:
+        return "a document to answer from."
+    if not words:  # of a question without spaces, or of single letters, no word was looked for
+        return "an answer; the words of the question do occur." if has_words else "an answer."
+    which = ("the document" if searched == 1 else f"any of the {searched} documents") + ("" if complete else " at hand")
+    named = _listed([_quoted(word) for word in words[:_MOST_WORDS]], len(words), ", ")
+    return f"{named}, not to be found in {which}."
+
+
+def _listed(shown: Sequence[str], of: int, mark: str) -> str:
+    return mark.join(shown) + (f" and {of - len(shown)} more" if of > len(shown) else "")
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _clean(text: str, most: int) -> str:
+    """Put a text on one line, without what a reader's client would act on: a title is its author's, not ours."""
+    line = " ".join(sanitize_text(text[: 4 * most])[0].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

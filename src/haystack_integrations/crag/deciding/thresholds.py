@@ -1,0 +1,119 @@
+"""Where a score turns into a verdict, and the three published settings of it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import is_number
+
+Preset = Literal["balanced", "conservative", "aggressive"]
+
+PRESETS: Final[dict[str, tuple[float, float]]] = {
+    "balanced": (0.7, 0.3),
+    "conservative": (0.8, 0.4),
+    "aggressive": (0.6, 0.2),
+}
+"""Upper and lower threshold by name (designs 000 and 004): how sure one must be before answering as is."""
+
+_MOST_DIGITS: Final = 9
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """
+    Where a score turns into a verdict; all in [0, 1].
+
+    :param upper: The aggregate from which a retrieval is correct.
+    :param lower: The aggregate from which it is ambiguous; below it is incorrect.
+    :param filter: A document below this score is dropped.
+    :param strict: `upper` or `lower`, or both: an aggregate of exactly that belongs to the verdict below.
+    """
+
+    upper: float
+    lower: float
+    filter: float
+    strict: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse thresholds outside [0, 1] or in the wrong order."""
+        for name in ("upper", "lower", "filter"):
+            value = getattr(self, name)
+            if not is_number(value) or not 0.0 <= value <= 1.0:
+                msg = f"threshold {name!r} must be a number between 0 and 1, but got {value!r}"
+                raise ConfigurationError(msg)
+        if self.lower > self.upper:
+            msg = f"lower must not be above upper, but got lower={self.lower} and upper={self.upper}"
+            raise ConfigurationError(msg)
+
+    def is_correct(self, score: float) -> bool:
+        """
+        Compare with the upper threshold.
+
+        :param score: An aggregate.
+        :returns: Whether it makes a retrieval correct.
+        """
+        return score > self.upper if "upper" in self.strict else score >= self.upper
+
+    def is_incorrect(self, score: float) -> bool:
+        """
+        Compare with the lower threshold.
+
+        :param score: An aggregate.
+        :returns: Whether it makes a retrieval incorrect.
+        """
+        return score <= self.lower if "lower" in self.strict else score < self.lower
+
+    @classmethod
+    def of(
+        cls,
+        preset: str,
+        upper: float | None,
+        lower: float | None,
+        filter_threshold: float,
+        strict: Sequence[str] | None = None,
+    ) -> "Thresholds":
+        """
+        Take a preset's thresholds, except where another number is given.
+
+        :param preset: A name of `PRESETS`.
+        :param upper: Another upper threshold, or None.
+        :param lower: Another lower threshold, or None.
+        :param filter_threshold: The filter.
+        :param strict: Thresholds that must be exceeded, `upper` or `lower`.
+        :returns: The thresholds.
+        :raises ConfigurationError: For an unknown preset or an unusable number.
+        """
+        if preset not in PRESETS:
+            msg = f"preset must be one of {list(PRESETS)}, but got {preset!r}"
+            raise ConfigurationError(msg)
+        if not set(strict or ()) <= {"upper", "lower"}:
+            msg = f"strict must name 'upper' or 'lower', but got {strict!r}"
+            raise ConfigurationError(msg)
+        high, low = PRESETS[preset]
+        chosen = (high if upper is None else upper, low if lower is None else lower)
+        return cls(*chosen, filter_threshold, tuple(strict or ()))
+
+
+def told(score: float, limits: Collection[float], digits: int = 2) -> str:
+    """
+    Write a score so that it reads on the side of a limit that it is on: 0.696 does not reach 0.7, 0.70 would.
+
+    ```python
+    from haystack_integrations.crag.deciding.thresholds import told
+
+    assert told(0.694, [0.7]) == "0.69"
+    assert told(0.696, [0.7]) == "0.696"
+    ```
+
+    :param score: A score.
+    :param limits: What it was compared with.
+    :param digits: Decimals, where so many will do.
+    :returns: The score, rounded.
+    """
+    sides = [(score < limit, score > limit) for limit in limits]
+    for count in range(digits, _MOST_DIGITS):
+        near = round(score, count)
+        if [(near < limit, near > limit) for limit in limits] == sides:
+            return f"{near:.{count}f}"
+    return f"{score:.{_MOST_DIGITS}f}"

@@ -1,0 +1,242 @@
+"""One search on Elasticsearch that says how much of the index it reached: all of it, a part, or none."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from haystack import Document, logging
+from haystack.tracing.tracer import tracer
+
+from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.elasticsearch.filters import filter_of
+from haystack_integrations.crag.observing.metrics import index_searched
+from haystack_integrations.crag.observing.telemetry import set_tags
+from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.state import CragState
+
+if TYPE_CHECKING:
+    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
+logger = logging.getLogger(__name__)
+
+# The server's own troubles, which pass; any other status is a mistake in the request, the index or the rights.
+_TROUBLES: Final = frozenset({429, 500, 502, 503, 504})
+# The server gives what it has found by then, so that a slow shard costs a part of the answer and not all of it.
+_SERVER_SHARE: Final = 0.8
+# No server has a copy of this shard: to ask again brings the same. Any other failure of a shard is of one server, such
+# as one that went away between finding the documents and fetching them, and the next search asks another copy.
+_NO_COPY: Final = "no_shard_available_action_exception"
+
+# The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
+_MOST_CANDIDATES: Final = 10_000
+
+
+@dataclass(frozen=True)
+class Limit:
+    """
+    How long a search may take.
+
+    :param seconds: The longest wait.
+    :param name: What sets it: `timeout`, the retriever's own, or `deadline`, what the run has left.
+    """
+
+    seconds: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """
+    What a search brought.
+
+    :param documents: In rank order.
+    :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why; and
+        `shards`, `{"total", "failed"}`, when the server answered.
+    :param passing: Whether a copy of what is missing may answer the next search.
+    """
+
+    documents: list[Document]
+    report: dict[str, Any]
+    passing: bool = False
+
+    def result(self) -> dict[str, Any]:
+        """Give it as a retriever's outputs."""
+        return {"documents": self.documents, "report": self.report}
+
+
+def limit_of(state: CragState | None, timeout_s: float) -> Limit:
+    """
+    Tell how long a search may take.
+
+    :param state: What the run knows, if there is a run.
+    :param timeout_s: The retriever's own limit, in seconds.
+    :returns: The nearer of both ends.
+    """
+    left = None if state is None else state.seconds_left()
+    return Limit(timeout_s, "timeout") if left is None or left > timeout_s else Limit(left, "deadline")
+
+
+def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, top_k: int) -> dict[str, Any]:
+    """
+    Ask by words, as ElasticsearchBM25Retriever does.
+
+    :param query: The question.
+    :param fuzziness: How far a word may differ.
+    :param filters: Haystack filters, or None.
+    :param top_k: Most documents.
+    :returns: The request's body.
+    :raises ConfigurationError: For a `top_k` that is no whole number above 0.
+    :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
+    """
+    check_whole("top_k", top_k)
+    words = {"query": query, "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
+    asked: dict[str, Any] = {"must": [{"multi_match": words}], **filter_of(filters)}
+    return {"size": top_k, "query": {"bool": asked}}
+
+
+def vector_request(
+    vector: list[float], candidates: int | None, filters: dict[str, Any] | None, top_k: int
+) -> dict[str, Any]:
+    """
+    Ask by a vector, as ElasticsearchEmbeddingRetriever does, in one request for any `top_k`.
+
+    :param vector: The question's embedding.
+    :param candidates: Neighbours to look at on each shard, at least `top_k`; None takes ten times that, at most 10,000.
+    :param filters: Haystack filters, or None.
+    :param top_k: Most documents.
+    :returns: The request's body.
+    :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number from 1 to 10,000.
+    """
+    check_whole("top_k", top_k, _MOST_CANDIDATES)
+    wide = min(10 * top_k, _MOST_CANDIDATES) if candidates is None else candidates
+    check_whole("num_candidates", wide, _MOST_CANDIDATES)
+    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": max(top_k, wide)}
+    return {"size": top_k, "knn": {**nearest, **filter_of(filters)}}
+
+
+def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
+    """
+    Search, and once more when a server went away meanwhile: the copies of its shards answer then.
+
+    :param store: The store whose index is searched, through its own client.
+    :param body: The request.
+    :param limit: How long it may take.
+    :returns: What was found; trouble on the way is in the report, not raised.
+    :raises elasticsearch.ApiError: For a request that the server refuses, such as one to an index that is not there.
+    """
+
+    def once(limit: Limit) -> Found:
+        try:
+            request = _request(store, body, limit)
+            return _read(store, call_within(limit.seconds, lambda: store.client.search(**request)))
+        except Exception as error:
+            return _failed(error, limit)
+
+    began = time.monotonic()
+    found = once(limit)
+    if found.passing:
+        found = _whole(found, once(_rest(limit, began)))
+    return told(found)
+
+
+async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
+    """
+    Search on the event loop; see `search`.
+
+    :param store: The store whose index is searched, through its own client.
+    :param body: The request.
+    :param limit: How long it may take.
+    :returns: As `search`.
+    :raises elasticsearch.ApiError: As `search`.
+    """
+
+    async def ask(limit: Limit) -> Any:
+        await store._ensure_initialized_async()
+        return await store.async_client.search(**_request(store, body, limit))
+
+    async def once(limit: Limit) -> Found:
+        try:
+            return _read(store, await asyncio.wait_for(ask(limit), limit.seconds))
+        except Exception as error:
+            return _failed(error, limit)
+
+    began = time.monotonic()
+    found = await once(limit)
+    if found.passing:
+        found = _whole(found, await once(_rest(limit, began)))
+    return told(found)
+
+
+def _rest(limit: Limit, began: float) -> Limit:
+    return Limit(limit.seconds - (time.monotonic() - began), limit.name)
+
+
+def _whole(first: Found, second: Found) -> Found:
+    """Take the second search when it reached everything; a part of an index that was found is not given up for less."""
+    return second if second.report["status"] == "ok" else first
+
+
+def _request(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> dict[str, Any]:
+    if limit.seconds <= 0:
+        raise TimeoutError
+    # Said with each request, since a cluster's own default may be an error instead of what is left.
+    least = max(1, int(1000 * _SERVER_SHARE * limit.seconds))
+    return {"index": store._index, "allow_partial_search_results": True, "timeout": f"{least}ms", **body}
+
+
+def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
+    documents = [store._deserialize_document(hit) for hit in answer["hits"]["hits"]]
+    shards = {name: int(answer["_shards"][name]) for name in ("total", "failed")}
+    kind = "shards" if shards["failed"] else "timed_out" if answer["timed_out"] else None
+    if kind is None:
+        return Found(documents, {"status": "ok", "shards": shards})
+    logger.warning("search reached a part of the index: {kind}, {failed} of {total} shards failed", kind=kind, **shards)
+    passing = any(failure["reason"]["type"] != _NO_COPY for failure in answer["_shards"].get("failures", ()))
+    return Found(documents, {"status": "incomplete", "kind": kind, "shards": shards}, passing)
+
+
+def _failed(error: Exception, limit: Limit) -> Found:
+    kind = _kind(error, limit)
+    if kind is None:
+        raise error
+    logger.warning("search failed: {kind}", kind=kind)
+    return Found([], {"status": "failed", "kind": kind})
+
+
+def _kind(error: Exception, limit: Limit) -> str | None:
+    """Name the trouble in one word; None for a mistake that a caller has to put right."""
+    import elasticsearch
+
+    if isinstance(error, TimeoutError):
+        return limit.name
+    if isinstance(error, elasticsearch.ConnectionTimeout):
+        return "timeout"
+    if isinstance(error, elasticsearch.TransportError):
+        return "connection"
+    if isinstance(error, elasticsearch.ApiError) and error.status_code in _TROUBLES:
+        return f"http_{error.status_code}"
+    return None
+
+
+def told(found: Found) -> Found:
+    """
+    Say on the retriever's own span, and in the figures, how much was searched.
+
+    :param found: What was found.
+    :returns: The same.
+    """
+    index_searched(found.report["status"])
+    shards = found.report.get("shards", {})
+    if (span := tracer.current_span()) is not None:
+        set_tags(
+            span,
+            {
+                "crag.retrieval.status": found.report["status"],
+                "crag.retrieval.failure": found.report.get("kind"),
+                "crag.retrieval.shards": shards.get("total"),
+                "crag.retrieval.shards.failed": shards.get("failed"),
+            },
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Embedding models by their folder: the shipped static one, and sentence transformers."""

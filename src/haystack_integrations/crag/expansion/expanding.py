@@ -1,0 +1,212 @@
+"""One expansion: what may be asked, what came back, which queries are sent. Lives as long as the component's run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from haystack import logging
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.expansion.options import ExpansionOptions
+from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key
+from haystack_integrations.crag.expansion.reply import read_queries
+from haystack_integrations.crag.expansion.rules import keywords, web_form, wordings
+from haystack_integrations.crag.expansion.split import split
+from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.vocabulary import WEB
+
+logger = logging.getLogger(__name__)
+
+ONE_HOP: Final = "one_hop"
+"""In place of a kind of failure: the model says that the question has one part. That is an answer."""
+
+
+class Expansion:
+    """Finds the next queries of a run: asks for a model's where there is one, and falls back to rules, visibly."""
+
+    def __init__(self, options: ExpansionOptions, state: CragState, *, first: bool) -> None:
+        """
+        Look at what the run knows.
+
+        :param options: The expander's settings.
+        :param state: What the run knows.
+        :param first: Whether nothing was retrieved yet, so that the question itself is no repetition.
+        """
+        self.options, self.state, self._first = options, state, first
+        self.strategy = self._next_strategy()
+        # The web is a place of its own: what the index was asked in the same words, no search engine has seen.
+        self.name: str = WEB if options.mode == WEB else self.strategy["name"]
+        self.usage = Usage()
+        self.failure: str | None = None
+        self.refused = 0
+        self._written: list[str] = []
+        self._estimate = 0
+        self._tried = {query_key(e["query"]) for e in state.queries if e["strategy"] == self.name}
+        self._tried_anywhere = self._tried if self.name == WEB else {query_key(e["query"]) for e in state.queries}
+        self.messages = self._messages()
+
+    @property
+    def seconds(self) -> float:
+        """How long a model may take."""
+        return seconds_for(self.state, self.options.timeout_s)
+
+    def _next_strategy(self) -> Mapping[str, Any]:
+        """Stay with the strategy for a refinement; take the next one after `re_retrieve`."""
+        state, ladder = self.state, self.options.strategies
+        if state.action != "re_retrieve" or not ladder:
+            return {"name": state.strategy, "weights": state.weights, "expand": True}
+        turn = sum(decision["action"] == "re_retrieve" for decision in state.trail)
+        return {"expand": turn > len(ladder), **ladder[min(max(turn, 1), len(ladder)) - 1]}
+
+    def _messages(self) -> list[ChatMessage] | None:
+        """Write what a model is to be asked; None when there is none, no need or no budget for it."""
+        never_sent = self.name == WEB and self.state.web == "skipped"
+        if self.options.prompt is None or self._same_words() or never_sent:
+            return None
+        messages = self.options.prompt.messages(self.state)
+        self._estimate = sum(count_tokens(message.text or "") for message in messages)
+        self.failure = self.state.forbids(self._estimate)
+        return None if self.failure else messages
+
+    def _same_words(self) -> bool:
+        """Tell whether the question itself is sent, by a strategy that has not seen it yet."""
+        return self.name != WEB and not self.strategy["expand"] and query_key(self.state.query) not in self._tried
+
+    def read(self, sent: Mapping[str, Any]) -> None:
+        """
+        Take over what a model wrote, and count what it cost.
+
+        :param sent: What the chat generator returned.
+        """
+        self.usage = Usage(llm_calls=1)
+        replies: list[ChatMessage] = sent.get("replies") or []
+        if not replies:
+            self.failed("empty")
+            return
+        reply = replies[0]
+        self.usage += Usage.of(reply, self._estimate)
+        queries, problem = read_queries(reply.text, reply.meta.get("finish_reason"))
+        if problem is not None:
+            self.failed(problem)
+            return
+        if self.name == WEB:
+            queries = [form for query in queries if (form := web_form(query.replace(",", " ").strip()))]
+        self._written = [query for query in queries if query_key(query) not in self._tried_anywhere]
+        self.refused = len(queries) - len(self._written)
+        if self._written:
+            return
+        if self.options.mode == "decompose" and all(query_key(q) == query_key(self.state.query) for q in queries):
+            self.failure = ONE_HOP
+        else:
+            self.failed("repeated")
+
+    def failed(self, kind: str) -> None:
+        """
+        Write down that a model gave no query; the rules do.
+
+        :param kind: The kind of failure, never its text.
+        """
+        self.usage = replace(self.usage, llm_calls=1)
+        self.failure = kind
+        logger.warning("No query from the model ({kind}); the rules write one", kind=kind)
+
+    def result(self) -> dict[str, Any]:
+        """
+        Choose the queries.
+
+        :returns: The outputs of the component.
+        """
+        question, options = self.state.query, self.options
+        new = self._new(self._written) or self._new(self._by_rule())
+        # Only what was spent is an entry of the ledger: without a model the state stays the same by value.
+        state = self.state.spend(self.usage) if self.usage.llm_calls else self.state
+        report = self._report(len(new))
+        if not new and not (self._first and options.keep_original):
+            # The coming pass will have searched nothing, and no correction led to it; the web is asked all the same.
+            action = state.action if self.name == WEB else ""
+            return {"exhausted": [], "state": replace(state, action=action), "report": report}
+        queries = list(new)
+        if options.keep_original:
+            queries = [question, *(query for query in new if query_key(query) != query_key(question))]
+        # What differs from the question in case only is the question.
+        chosen = new[0] if new and new[0] in queries else question
+        # The last entry names the pass in the decision record, so the query that goes alone comes last.
+        ordered = [*(query for query in queries if query != chosen), chosen]
+        entries = [query for query in ordered if query_key(query) not in self._tried]
+        after = replace(
+            state,
+            strategy=self.strategy["name"],
+            weights=dict(self.strategy["weights"]),
+            queries=(*state.queries, *({"query": query, "strategy": self.name} for query in entries)),
+        )
+        return {"query": chosen, "queries": queries, "state": after, "report": report}
+
+    def _new(self, candidates: Iterable[str]) -> list[str]:
+        """Take the first candidates that this strategy was not asked; as many as one pass has."""
+        found: dict[str, str] = {}
+        most = 1 if self._same_words() else self.options.n
+        for text in candidates:
+            if (key := query_key(text)) and key not in self._tried:
+                found.setdefault(key, text)
+            if len(found) == most:
+                break
+        return list(found.values())
+
+    def _by_rule(self) -> Iterator[str]:
+        """Give queries without a model, best first."""
+        state, options = self.state, self.options
+        if self.name == WEB:
+            # The taint rule: no word of a document reaches a search engine, nor of a query that learned from one.
+            yield web_form(keywords(state.query, MAX_WEB_WORDS) or state.query)
+            for text in wordings(state.query, options.synonyms, options.max_synonyms_per_term, (), ()):
+                yield web_form(keywords(text, MAX_WEB_WORDS) or text)
+            return
+        if self._same_words():
+            yield state.query
+        parts = split(state.query, options.n) if options.mode == "decompose" else []
+        untried = [part for part in parts if query_key(part) not in self._tried]
+        yield from untried
+        if not untried:
+            yield from self._other_words()
+
+    def _other_words(self) -> Iterator[str]:
+        """Give other wordings; of a question that cannot be split one at a time, since they are no parts of it."""
+        state, options = self.state, self.options
+        tried = [entry["query"] for entry in state.queries]
+        found = wordings(state.query, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
+        if options.mode != "decompose":
+            yield from found
+        elif not self._first:
+            yield from [text for text in found if query_key(text) not in self._tried][:1]
+        # Where there are none, a strategy that has not seen the question is asked in its own words.
+        yield state.query
+
+    def _report(self, found: int) -> dict[str, Any]:
+        """Say where the queries come from; what it cost is counted in the state already."""
+        source = None if not found else "model" if self._written else "rules"
+        asked = self.options.prompt is not None
+        counts = {"queries": found, "refused": self.refused, **asdict(self.usage)}
+        return {"mode": self.options.mode, "source": source, "fallback": self.failure if asked else None, **counts}
+
+    def tags(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """
+        Give the span attributes: numbers and names, no text.
+
+        :param result: What `result` gave.
+        :returns: Attributes by name.
+        """
+        report = result["report"]
+        return {
+            "openinference.span.kind": "CHAIN",
+            "crag.queries.count": len(result["state"].queries),
+            "crag.retrieval.strategy": self.strategy["name"],
+            "crag.expand.mode": report["mode"],
+            "crag.expand.source": report["source"],
+            "crag.expand.fallback": report["fallback"],
+            "crag.expand.refused": report["refused"],
+            "crag.expand.calls": report["llm_calls"],
+            "gen_ai.usage.input_tokens": report["tokens_in"] or None,
+            "gen_ai.usage.output_tokens": report["tokens_out"] or None,
+        }

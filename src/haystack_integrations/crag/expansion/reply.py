@@ -1,0 +1,73 @@
+"""Reading the queries that a model wrote: lines or JSON, cleaned; of a cut reply nothing."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from haystack_integrations.crag.expansion.query_text import cleaned, query_key, usable
+from haystack_integrations.crag.replies.json_scan import json_values, without_thoughts
+from haystack_integrations.crag.replies.model_reply import problem_of
+from haystack_integrations.crag.replies.thoughts import parted
+
+_LONGEST_REPLY: Final = 16_384
+_MOST_VALUES: Final = 32
+_MOST_LINES: Final = 64
+_NAMES: Final = ("queries", "query", "questions", "question", "sub_questions", "subquestions", "keywords", "text", "q")
+_SORRY: Final = re.compile(
+    r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|i (?:can['\u2019]?t|cannot)\b|as an ai\b", re.IGNORECASE
+)
+_HEADING: Final = re.compile(r"```|#{1,6}\s")
+_BOUNDARY: Final = re.compile(r"</?found-[0-9a-f]{8}")
+
+
+def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str], str | None]:
+    """
+    Read a reply.
+
+    :param text: What the model wrote.
+    :param finish_reason: Its own word on why it stopped.
+    :returns: The usable queries in order, each once, and what is wrong with the reply when there is none:
+        `content_filter`, `length` (it was cut: the end of a query may be missing), `empty`, `too_long`, `not_json` or
+        `unusable`.
+    """
+    problem = problem_of(text, finish_reason)
+    if problem is not None:
+        return [], problem
+    if len(text or "") > _LONGEST_REPLY:
+        return [], "too_long"
+    said = without_thoughts(parted(text or "")[1]).strip()
+    if not said:
+        return [], "empty"
+    values = [value for value, _, _ in json_values(said, _MOST_VALUES)]
+    # Square brackets in a query are JSON too (`[1]`): only texts in it count, and with none the lines do.
+    written = [query for value in values for query in _texts(value, 0)]
+    if not written and said.lstrip("`json \n")[:1] in ("{", "["):
+        return [], "not_json"
+    lines = written or list(_lines(said))
+    found: dict[str, str] = {}
+    for line in lines[:_MOST_LINES]:
+        query = cleaned(line)
+        if usable(query) and not _SORRY.match(query) and not _BOUNDARY.search(query):
+            found.setdefault(query_key(query), query)
+    return list(found.values()), None if found else "unusable"
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    """Give the queries of a JSON value: a text, a list of them, or an object that names them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth <= len(_NAMES):
+        for entry in value:
+            yield from _texts(entry, depth + 1)
+    elif isinstance(value, dict):
+        name = next((name for name in _NAMES if isinstance(value.get(name), str | list)), None)
+        if name is not None:
+            yield from _texts(value[name], depth + 1)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Give the lines that can be queries: no fences, no headings, no "Here are three queries:"."""
+    for line in text.splitlines():
+        bare = line.strip()
+        if bare and not _HEADING.match(bare) and not bare.rstrip("*_ ").endswith(":"):
+            yield bare

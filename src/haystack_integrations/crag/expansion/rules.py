@@ -1,0 +1,206 @@
+"""Another wording of a question, by rule: synonyms, words from kept evidence, keywords. Pure functions, no model."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from math import log
+from pathlib import Path
+from typing import Any, Final
+from unicodedata import normalize
+
+import yaml
+from haystack import Document
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, bounded, one_line
+from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, terms, words
+
+_FEEDBACK_WORDS: Final = 3
+_SHORTEST_FEEDBACK: Final = 4
+_FORM: Final = "{term: [synonym, ...]}"
+
+
+def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
+    """
+    Read a synonym mapping.
+
+    :param path: A YAML or JSON file, `{term: [synonym, ...]}`; None for the built-in one.
+    :returns: Synonyms by lower-cased term or phrase, best first.
+    :raises ConfigurationError: When the file is missing or has another form.
+    """
+    if path is None:
+        return _built_in()
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"the synonym file {path!r} cannot be read ({type(error).__name__}); pass a YAML or JSON file in UTF-8"
+        raise ConfigurationError(msg) from None
+    kind = "JSON" if path.lower().endswith(".json") else "YAML"
+    try:
+        # YAML would read most JSON, but not that with tabs.
+        mapping = json.loads(text) if kind == "JSON" else yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = getattr(error, "lineno", None) or (mark.line + 1 if mark is not None else 1)
+        msg = f"the synonym file {path!r} is no {kind} (line {line}); wanted {_FORM} in a .yml or .json file"
+        raise ConfigurationError(msg) from None
+    return check_synonyms(mapping, f"the synonym file {path!r}")
+
+
+@cache
+def _built_in() -> dict[str, tuple[str, ...]]:
+    text = (files("haystack_integrations.crag") / "data" / "synonyms.yml").read_text("utf-8")
+    return check_synonyms(yaml.safe_load(text), "the built-in mapping")
+
+
+def check_synonyms(mapping: Any, name: str) -> dict[str, tuple[str, ...]]:
+    """
+    Check the form of a synonym mapping.
+
+    :param mapping: What was given.
+    :param name: What to call it in an error.
+    :returns: Synonyms by lower-cased term; a term that stands there twice in another case has the synonyms of both.
+    :raises ConfigurationError: When it is no mapping of terms to lists of terms.
+    """
+    if not isinstance(mapping, Mapping):
+        msg = f"{name} must be a mapping {_FORM}, but got {type(mapping).__name__}"
+        raise ConfigurationError(msg)
+    checked: dict[str, tuple[str, ...]] = {}
+    for term, synonyms in mapping.items():
+        if not isinstance(term, str) or not term.strip():
+            msg = f"{name} must be a mapping {_FORM}, but got the term {term!r} ({type(term).__name__}); "
+            msg += "YAML reads no, on and numbers as other things than words unless they stand in quotes"
+            raise ConfigurationError(msg)
+        if not isinstance(synonyms, list | tuple) or not all(isinstance(s, str) and s.strip() for s in synonyms):
+            msg = f"{name} must be a mapping {_FORM}, but got {synonyms!r} for the term {term!r}; "
+            msg += "write a list of words or phrases, numbers in quotes"
+            raise ConfigurationError(msg)
+        key = _folded(term)
+        checked[key] = tuple(dict.fromkeys((*checked.get(key, ()), *(" ".join(s.split()) for s in synonyms))))
+    return checked
+
+
+def _folded(text: str) -> str:
+    return " ".join(normalize("NFC", text).casefold().split())
+
+
+def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: int, skip: int = 0) -> list[str]:
+    """
+    Find synonyms of a question's words and phrases.
+
+    :param question: The question.
+    :param mapping: Synonyms by term.
+    :param per_term: Most synonyms of one term.
+    :param skip: How many of each term's synonyms an earlier try has used.
+    :returns: In the order of the terms in the question, longest phrase first; none that the question holds already.
+    """
+    text = _folded(question)
+    found: dict[str, str] = {}
+    taken: list[tuple[int, int]] = []
+    matches = []
+    # Looked for as plain text first: a pattern for each term of a large mapping would take seconds.
+    for term in sorted((term for term in mapping if term in text), key=lambda term: (-len(term), term)):
+        for match in re.finditer(rf"(?<!\w){re.escape(term)}(?:e?s)?(?!\w)", text):
+            if all(match.end() <= start or match.start() >= end for start, end in taken):
+                taken.append(match.span())
+                matches.append((match.start(), term))
+    for _, term in sorted(matches):
+        for word in mapping[term][skip : skip + per_term]:
+            if not re.search(rf"(?<!\w){re.escape(_folded(word))}(?!\w)", text):
+                found.setdefault(_folded(word), word)
+    return list(found.values())
+
+
+def content_words(text: str) -> list[str]:
+    """
+    Give the words of a text that say something about its topic.
+
+    :param text: Any text.
+    :returns: Lower-case words in order, stop words left out.
+    """
+    return [word for word in words(text) if word not in STOP_WORDS]
+
+
+def keywords(question: str, most: int | None = None) -> str:
+    """
+    Reduce a question to its content words, in order, each once.
+
+    :param question: The question.
+    :param most: Most words; None for all.
+    :returns: The words in lower case, separated by spaces.
+    """
+    found = content_words(question)
+    if UNSPACED.search(question):
+        # There a word is a run of characters between marks; single characters would be no words to search for.
+        found = [part for part in re.findall(r"\w+", question.casefold()) if part not in STOP_WORDS]
+    return " ".join(list(dict.fromkeys(found))[:most])
+
+
+def web_form(text: str) -> str:
+    """
+    Write a query for a search engine: keywords where it has more words than such a query may have.
+
+    :param text: A question or a query; what a model wrote in keywords already stays as it is.
+    :returns: Under ten words and at most 300 characters; the text itself where it has no keywords.
+    """
+    text = one_line(text)
+    few = len(text.split()) <= MAX_WEB_WORDS and len(text) <= MAX_QUERY_CHARACTERS
+    return bounded(text if few else keywords(text, MAX_WEB_WORDS) or " ".join(text.split()[:MAX_WEB_WORDS]))
+
+
+def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:
+    """
+    Find words that the kept evidence shares and the question lacks (pseudo relevance feedback, Lavrenko 2001).
+
+    :param question: The question.
+    :param kept: Documents that passed the filter.
+    :param others: Words already used by earlier tries.
+    :returns: Up to three words, the most telling first.
+    """
+    used = set(terms(question)) | {stem for word in others for stem in terms(word)}
+    counts: Counter[str] = Counter()
+    spread: Counter[str] = Counter()
+    written: dict[str, str] = {}
+    for document in kept:
+        long_words = [
+            word for word in content_words(document.content or "") if len(word) >= _SHORTEST_FEEDBACK and word.isalpha()
+        ]
+        stems = [(stem, word) for word in long_words for stem in terms(word)[:1]]
+        counts.update(stem for stem, _ in stems)
+        spread.update({stem for stem, _ in stems})
+        for stem, word in stems:
+            written.setdefault(stem, word.lower())
+    scores = {stem: log(1 + count) * spread[stem] for stem, count in counts.items() if stem not in used}
+    best = sorted(scores, key=lambda stem: (-scores[stem], stem))[:_FEEDBACK_WORDS]
+    return [written[stem] for stem in best]
+
+
+def wordings(
+    question: str, mapping: Mapping[str, Sequence[str]], per_term: int, kept: Sequence[Document], tried: Sequence[str]
+) -> Iterator[str]:
+    """
+    Give other wordings of a question, the most promising first.
+
+    :param question: The user's question; it is never replaced, only searched for in other words.
+    :param mapping: Synonyms by term.
+    :param per_term: Most synonyms of one term in one wording.
+    :param kept: Evidence to learn words from.
+    :param tried: Wordings of earlier passes.
+    :returns: Wordings; the caller drops those already tried.
+    """
+    most = max((len(words) for words in mapping.values()), default=0)
+    for skip in range(0, max(most, 1), per_term):
+        synonyms = synonyms_for(question, mapping, per_term, skip)
+        added = [*synonyms, *feedback_words(question, kept, [*tried, *synonyms])]
+        if added:
+            yield f"{question} {' '.join(added)}"
+    reduced = keywords(question)
+    if reduced:
+        yield reduced
+    parts = reduced.split()
+    for position in range(len(parts) - 1, -1, -1):
+        if len(parts) > 1:
+            yield " ".join(parts[:position] + parts[position + 1 :])

@@ -1,0 +1,151 @@
+"""The chat model as the grader asks it: in time, and with a JSON schema where the endpoint understands one."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from haystack import logging
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.caching.naming import own_name, stable
+from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, kind_of, model_of, speaks_openai
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
+
+logger = logging.getLogger(__name__)
+
+_REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
+
+
+def reply_schema(*, reasons: bool) -> dict[str, Any]:
+    """
+    Write the JSON schema of a reply, as OpenAI's `response_format` takes it.
+
+    It is the same for every call, and names no ids: providers compile a schema when they first see it, which takes
+    seconds, and keep it. Ids and ranges are checked when the reply is read.
+
+    :param reasons: Whether the reply lists objects with reasons, or is one line `KEY SCORE KEY SCORE ...`.
+    :returns: The value of `response_format`.
+    """
+    schema = _object({"grades": {"type": "string"}})
+    if reasons:
+        entry = {"id": {"type": "string"}, "score": {"type": "number"}, "reason": {"type": "string"}}
+        schema = _object({"evaluations": {"type": "array", "items": _object(entry)}})
+    return {"type": "json_schema", "json_schema": {"name": "grades", "strict": True, "schema": schema}}
+
+
+class GradingModel:
+    """
+    One chat generator and what was learned about its endpoint.
+
+    :ivar schema_refused: Whether the endpoint refused the schema; from then on it is asked in words only. Where it
+        then refuses words as well, something else was wrong, and the schema is tried again.
+    """
+
+    def __init__(self, generator: ChatGenerator, structured_output: bool | None, *, reasons: bool) -> None:
+        """
+        Find out how to ask for structured output.
+
+        :param generator: The chat generator.
+        :param structured_output: True asks any generator for it, False none, None those that speak OpenAI's API.
+        :param reasons: Whether entries have reasons.
+        :raises ConfigurationError: For True with a generator whose `run` takes no `generation_kwargs`.
+        """
+        self.generator = generator
+        self.schema_refused = False
+        self._words_taken = self._told = False
+        takes = "generation_kwargs" in inspect.signature(generator.run).parameters
+        if structured_output and not takes:
+            msg = (
+                f"structured_output=True needs a chat generator whose run takes generation_kwargs, but "
+                f"{type(generator).__name__} has none; set its own JSON mode and structured_output=False"
+            )
+            raise ConfigurationError(msg)
+        own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
+        wanted = speaks_openai(generator) if structured_output is None else structured_output
+        self._schema: dict[str, Any] | None = None
+        if wanted and "response_format" not in own:
+            form = reply_schema(reasons=reasons)
+            # Through extra_body: `response_format` itself makes Haystack call OpenAI's `parse`, which raises on a cut
+            # reply and takes the entries with it that were complete.
+            body = {"extra_body": {**own.get("extra_body", {}), "response_format": form}}
+            self._schema = body if speaks_openai(generator) else {"response_format": form}
+
+    @property
+    def name(self) -> str:
+        """The kind of generator and its model, as far as it tells one."""
+        return f"{type(self.generator).__name__}:{getattr(self.generator, 'model', '')}"
+
+    @property
+    def model(self) -> str | None:
+        """The model's own name, as far as the generator tells one."""
+        return model_of(self.generator)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Every setting of the generator that may change what it says, as it is now, for keys of caches."""
+        try:
+            return {"generator": stable(self.generator)}
+        except ConfigurationError as error:
+            if not self._told:
+                logger.warning("Cached grades are of use to this process only: {why}", why=str(error))
+            self._told = True
+            return {"own": own_name(self.generator)}
+
+    @property
+    def structured(self) -> bool:
+        """Whether the next call asks for structured output."""
+        return self._schema is not None and not self.schema_refused
+
+    def ask(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
+        """
+        Ask once.
+
+        :param messages: What to send.
+        :param seconds: The longest wait.
+        :returns: What the generator returns.
+        :raises CallError: When the endpoint refuses the form of the request; the next one goes without the schema.
+        :raises Exception: Whatever else the generator raises; TimeoutError when it does not answer in time.
+        """
+        with self._learning() as schema:
+            return ask(self.generator, messages, seconds, generation_kwargs=schema)
+
+    async def ask_async(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
+        """
+        Ask once without blocking the event loop; see `ask`.
+
+        :param messages: What to send.
+        :param seconds: The longest wait.
+        :returns: As `ask`.
+        :raises CallError: As `ask`.
+        :raises Exception: As `ask`.
+        """
+        with self._learning() as schema:
+            return await ask_async(self.generator, messages, seconds, generation_kwargs=schema)
+
+    @contextmanager
+    def _learning(self) -> Iterator[dict[str, Any] | None]:
+        """Give the schema to ask with, if any, and learn from what becomes of the request."""
+        schema = self._schema if self.structured else None
+        try:
+            yield schema
+        except Exception as error:
+            if not _may_be_the_form(error):
+                raise
+            # Refused in words as well: then the schema was not the reason, unless words have been taken before.
+            self.schema_refused = schema is not None or self._words_taken
+            if schema is None:
+                raise
+            raise CallError(SCHEMA_REFUSED) from error
+        self._words_taken |= schema is None
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _may_be_the_form(error: Exception) -> bool:
+    """Tell whether the form of the request may be why it was refused."""
+    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) != "context_length"

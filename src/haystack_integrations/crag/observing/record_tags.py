@@ -1,0 +1,106 @@
+"""What is written down, as attributes of spans: numbers and names, never a text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.deciding.corrections import strategy_of
+from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
+
+_CITATIONS: Final = ("cited", "cited_unknown")
+_COUNTED: Final = ("documents_in", "graded", "cached", "approved", "failed")
+
+
+def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give a decision as span attributes: numbers and names, no text of question or documents.
+
+    :param decision: What `decision_record` gave.
+    :returns: Attributes by name; see docs/observability.md.
+    """
+    kept, discarded = decision["kept"], decision["discarded"]
+    scored = [entry for entry in (*kept, *discarded) if entry["score"] is not None][:MOST_ON_A_SPAN]
+    dropped = discarded[:MOST_ON_A_SPAN]
+    coverage, cascade, abstention = decision["coverage"], decision["cascade"] or {}, decision.get("abstention")
+    return {
+        "openinference.span.kind": "CHAIN",
+        "crag.decision": decision["verdict"],
+        "crag.decision.rule": decision["rule"],
+        "crag.decision.judged_by": decision["judged_by"],
+        "crag.decision.limit": decision["limit"],
+        "crag.action": decision["action"],
+        "crag.mode": decision["mode"],
+        "crag.score": decision["score"],
+        **{f"crag.threshold.{name}": value for name, value in decision["thresholds"].items()},
+        "crag.iteration": decision["iteration"],
+        "crag.iteration.max": decision["max_iterations"],
+        "crag.retrieval.strategy": decision["strategy"],
+        "crag.correction.strategy": strategy_of([decision["action"]]),
+        **{f"crag.documents.{name.removeprefix('documents_')}": coverage[name] for name in _COUNTED},
+        "crag.documents.kept": len(kept),
+        "crag.documents.discarded": len(discarded),
+        "crag.document.ids": [traced_id(entry["id"]) for entry in scored],
+        # Unrounded: rounded, a score just below the filter would be at it, and its document dropped for no reason.
+        "crag.scores": [entry["score"] for entry in scored],
+        "crag.discarded.ids": [traced_id(entry["id"]) for entry in dropped],
+        "crag.discarded.reasons": [entry["reason"] for entry in dropped],
+        "crag.discarded.scores": [entry["score"] for entry in dropped],
+        "crag.web.status": coverage["web"],
+        "crag.llm_calls": coverage["llm_calls"],
+        "crag.tokens": coverage["tokens"],
+        **_degraded(coverage["reasons"]),
+        "crag.cascade.asked": cascade.get("asked"),
+        "crag.cascade.certainty": cascade.get("certainty"),
+        # How many, never which: queries, titles and the question's words are content.
+        "crag.abstention.queries": abstention and len(abstention["looked_for"]),
+        "crag.abstention.documents": abstention and abstention["found"]["documents"],
+        "crag.abstention.missing": abstention and len(abstention["missing"]["words"]),
+    }
+
+
+def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give the record of a run as span attributes: what came out, and what all of it cost.
+
+    :param record: What `run_record` gave.
+    :returns: Attributes by name; no text.
+    """
+    names = ("action", "mode", "score", "iterations", "corrected", "llm_calls", "milliseconds", "web_used")
+    return {
+        "openinference.span.kind": "CHAIN",
+        "crag.decision": record["verdict"],
+        "crag.decision.rule": record["rule"],
+        "crag.correction.strategy": record["strategy"],
+        **{f"crag.{name}": record[name] for name in names},
+        "crag.documents.before": record["documents_before"],
+        "crag.documents.after": record["documents_after"],
+        "crag.tokens.in": record["tokens"]["in"],
+        "crag.tokens.out": record["tokens"]["out"],
+        "crag.cache_hits": record["cache_hits"],
+        "crag.answer.status": record["answer"]["status"],
+        **{f"crag.answer.{name}": record["answer"][name][:MOST_ON_A_SPAN] or None for name in _CITATIONS},
+        **_degraded(record["coverage"]["reasons"]),
+    }
+
+
+def _degraded(reasons: Sequence[str]) -> dict[str, Any]:
+    return {"crag.degraded": bool(reasons), "crag.degraded.reasons": list(reasons) or None}
+
+
+def reply_tags(reply: ChatMessage) -> dict[str, Any]:
+    """
+    Describe a model's answer for its span, without its text.
+
+    :param reply: The answer.
+    :returns: Model, finish reason and tokens, in the words of the conventions.
+    """
+    usage, why = Usage.of(reply), reply.meta.get("finish_reason")
+    return {
+        "gen_ai.response.model": reply.meta.get("model"),
+        "gen_ai.response.finish_reasons": why and [str(why)],
+        # Of a streamed answer most servers tell none: not known is not nothing.
+        "gen_ai.usage.input_tokens": usage.tokens_in or None,
+        "gen_ai.usage.output_tokens": usage.tokens_out or None,
+    }

@@ -1,0 +1,51 @@
+"""The life cycle of what a refiner judges strips with: a chat model, a ranker or an embedding model, or none."""
+
+import inspect
+from typing import Any
+
+from haystack import default_to_dict
+from haystack.core.serialization import component_to_dict
+
+from haystack_integrations.crag.chat_backed import ChatBacked
+from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.refining.model import load_strip_model
+from haystack_integrations.crag.refining.options import Scorer
+
+
+class PartBacked(ChatBacked):
+    """
+    Forwards the life cycle to the part that `self.scorer` needs.
+
+    Keys are resolved at warm-up, not in constructors.
+    """
+
+    scorer: Scorer
+    model: str | None
+    calibration: str | None
+    ranker: Any
+    chat_generator: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Write the component down.
+
+        :returns: Its settings; a ranker without a `to_dict` of its own, as some of Haystack's are, by its attributes.
+        """
+        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
+        values = {name: getattr(self, name) for name in names}
+        if self.ranker is not None:
+            values["ranker"] = component_to_dict(self.ranker, "ranker")
+        data: dict[str, Any] = default_to_dict(self, **values)
+        return data
+
+    def warm_up(self) -> None:
+        """Make the scorer ready."""
+        if self.scorer == "embedding":
+            load_encoder(self.model)
+        if self.scorer == "calibrated":
+            load_encoder()
+            load_strip_model(self.calibration)
+        super().warm_up()
+
+    def _asked(self) -> Any:
+        return {"llm": self.chat_generator, "ranker": self.ranker}.get(self.scorer)

@@ -1,0 +1,48 @@
+"""What was worked out of a word before: texts come anew, most of their words do not."""
+
+from collections.abc import Callable
+from threading import local
+from typing import Final, Generic, TypeVar
+
+_MOST_WORDS: Final = 50_000
+_LONGEST_WORD: Final = 40  # beyond it is no word, but an address, or a paragraph in a script without spaces
+
+V = TypeVar("V")
+
+
+class Remembered(dict[str, V]):
+    """
+    Work something out once for each word of ordinary length.
+
+    ```python
+    from haystack_integrations.crag.texts.remembering import Remembered
+
+    assert Remembered(str.upper)["emma"] == "EMMA"
+    ```
+
+    :param work_out: What works it out.
+    :param most: Words to remember; None for 50,000.
+    """
+
+    def __init__(self, work_out: Callable[[str], V], most: int | None = None) -> None:
+        self._work_out, self._most = work_out, most
+
+    def __missing__(self, word: str) -> V:
+        value = self._work_out(word)
+        if len(word) <= _LONGEST_WORD:
+            # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
+            if len(self) >= (self._most or _MOST_WORDS):
+                self.clear()
+            self[word] = value
+        return value
+
+
+class PerThread(local, Generic[V]):
+    """
+    Remember thread by thread, as neither a stemmer nor a forgetful dictionary can be shared without a lock.
+
+    :param begin: Makes what works things out, for each thread its own.
+    """
+
+    def __init__(self, begin: Callable[[], Callable[[str], V]]) -> None:
+        self.known = Remembered(begin())

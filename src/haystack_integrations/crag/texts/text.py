@@ -1,0 +1,249 @@
+"""Words, content terms, token estimates and sentence spans: what graders and refiners read a text with. No download."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from math import ceil
+from typing import Final
+from unicodedata import normalize
+
+import Stemmer
+
+from haystack_integrations.crag.texts.abbreviations import leaves_open
+from haystack_integrations.crag.texts.remembering import PerThread
+
+TOKENS_PER_WORD: Final = 1.3
+CHARACTERS_PER_TOKEN: Final = 6
+
+_REACH: Final = 80
+
+STOP_WORDS: Final = frozenset(
+    "a about above after again against all also am an and any are aren't as at be because been before being below "
+    "between both but by can can't could couldn't did didn't do does doesn't doing don't down during each else few "
+    "for from further had hadn't has hasn't have haven't having he her here hers herself him himself his how however "
+    "i i'm if in into is isn't it it's its itself just let's may me might more most must my myself no nor not of off "
+    "on once one only or other ought our ours ourselves out over own s same shall she should shouldn't so some such t "
+    "than that that's the their theirs them themselves then there there's these they they're this those through to "
+    "too under until up upon very was wasn't we were weren't what what's when where which while who who's whom whose "
+    "why will with within without won't would wouldn't yet you your yours yourself yourselves".split()
+)
+"""English words that say nothing about a topic. `us` is missing on purpose: lower-cased, it is also a country."""
+
+# Scripts written without spaces: one token per character, as Elasticsearch's standard analyser does for ideographs.
+UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter."""
+
+# Vowel signs and accents that Python does not count as word characters, though words are made of them.
+_MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
+# Soft hyphens and joiners, as converters of PDF and HTML leave them: in a word, and no part of it.
+_WITHIN = re.compile(r"[\u00ad\u200c\u200d\u2060\ufeff]+")
+_WORD = re.compile(rf"\w[\w{_MARK}]*(?:['.,]\w[\w{_MARK}]*)*")
+_TO_SPACES = bytes(code if chr(code).isalnum() or chr(code) in "'.," else ord(" ") for code in range(256))
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)+")
+_INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
+_APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
+_INNER = re.compile(r"[.,']")
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
+# As word processors write them; the last one is what a PDF often has in the place of a bullet.
+_BULLET = r"\u00b7\u2013\u2022\u2023\u2043\u25a0\u25aa\u25cb\u25cf\u25e6\uf0b7"
+_LINE = re.compile(
+    r"(?P<blank>[^\S\n]*(?:\n|\Z))"
+    r"|(?P<rule>[^\S\n]*([-=*_~^+])(?:[^\S\n]*\3){2,}[^\S\n]*(?:\n|\Z))"
+    r"|(?P<alone>[^\S\n]*(?:\||\#{1,6}[^\S\n])[^\n]*\n?|[^\t\n]*\t[^\t\n]+\t[^\n]*\n?)"
+    rf"|(?P<item>[^\S\n]*(?:[-*+{_BULLET}]|\d{{1,3}}[.)]|[a-z]\)|\(\w{{1,3}}\))[^\S\n]+[^\n]*\n?)"
+    r"|(?P<flow>[^\n]+\n?)"
+)
+# German quotations end in what opens them elsewhere, French ones behind a space.
+_CLOSING = r"(?:['\"\u201c\u201d\u2018\u2019\u00ab\u00bb)\]]|[ \u00a0\u202f]\u00bb)"
+_NOTE = r"\[(?:\d+|\^[^\]\s]{1,20})\]"
+# It begins with the set of signs that it may begin with: `re` looks for those seven times faster than for alternatives.
+_HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\uff0e\u0964\u0965\u061f\u06d4", r".!?\u2026"
+_END = re.compile(
+    rf"[{_HARD}{_SOFT}]"
+    rf"(?:(?<=[{_HARD}])(?<![\da-zA-Z\uff21-\uff3a\uff41-\uff5a]\uff0e)(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
+    rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+){_CLOSING}*+(?:{_NOTE})*+(?=\s))"
+)
+_NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,.]|\Z)?")
+# What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
+_REPORTS = re.compile(r"\s*(?:と|って|\w{1,4}?[说道问答喊說問])")
+
+
+def surface_words(text: str) -> list[str]:
+    """
+    Split a text into words as they are written; see `words` for what is a word.
+
+    :param text: Any text, any language.
+    :returns: The words in order of appearance.
+    """
+    if text.isascii():
+        # Most marks of ordinary text stand before a space, where they are part of no word: faster than any expression.
+        found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
+    else:
+        text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
+        text = UNSPACED.sub(r" \g<0> ", text)
+        found = _WORD.findall(text.replace("_", " "))
+    # Almost every word is done now; only those with a mark are looked at again.
+    if "".join(found).isalnum():
+        return found
+    return list(chain.from_iterable([(word,) if word.isalnum() else _parts(word) for word in found]))
+
+
+def words(text: str) -> list[str]:
+    """
+    Split a text into lower-case words.
+
+    Ideographs and kana are single tokens; `1,200` is `1200`, `3.5` stays whole, `U.S.` is `us`, `snake_case` is two.
+
+    :param text: Any text, any language.
+    :returns: The words in order of appearance.
+    """
+    plain = text if text.isascii() else normalize("NFKC", text)  # a full-width capital has no lower case until then
+    return surface_words(plain.lower())
+
+
+def _parts(marked: str) -> Iterator[str]:
+    for word in _WORD.findall(marked):
+        if word.isalnum() or _DECIMAL.fullmatch(word) or _APOSTROPHE.fullmatch(word):
+            yield word
+        elif _THOUSANDS.fullmatch(word):
+            yield word.replace(",", "")
+        elif _INITIALS.fullmatch(word):
+            yield word.replace(".", "")
+        else:
+            yield from filter(None, _INNER.split(word))
+
+
+def _stemming() -> Callable[[str], str]:
+    stem = Stemmer.Stemmer("english", 0).stemWord  # without a memory of its own; not for two threads at once
+
+    def work_out(word: str) -> str:
+        clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
+        return "" if word in STOP_WORDS or not clean else stem(clean)
+
+    return work_out
+
+
+_stems: Final = PerThread(_stemming)
+
+
+def stems() -> Mapping[str, str]:
+    """
+    Give this thread's stems by lower-case word; empty for a stop word.
+
+    :returns: A mapping that knows every word: a look-up is ten times cheaper than stemming again.
+    """
+    return _stems.known
+
+
+def terms(text: str) -> list[str]:
+    """
+    Reduce a text to its content: words without stop words, stemmed (English; other languages stay much as they are).
+
+    :param text: Any text.
+    :returns: The stems in order of appearance, repeated as often as they occur.
+    """
+    return [stem for stem in map(stems().__getitem__, words(text)) if stem]
+
+
+def count_tokens(text: str) -> int:
+    """
+    Estimate what a language model will count: 1.3 tokens for a word between spaces, 1 for an ideograph.
+
+    Text without spaces (base64, addresses, Thai) counts one token for 6 characters at least.
+
+    :param text: Any text.
+    :returns: The estimate, rounded up; 0 only for blank text.
+    """
+    ideographs = 0 if text.isascii() else len(UNSPACED.findall(text))
+    words = (UNSPACED.sub(" ", text) if ideographs else text).split()
+    return max(ceil(len(words) * TOKENS_PER_WORD), sum(map(len, words)) // CHARACTERS_PER_TOKEN) + ideographs
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """
+    Find the sentences of a text by rules; knows abbreviations, initials, lists, tables, headings, code and CJK.
+
+    List items, table rows, `#` headings and paragraphs stand apart; a fenced code block is one unit; hard-wrapped lines
+    are joined.
+
+    :param text: Any text.
+    :returns: Spans `(start, end)`: `text[start:end]` is a sentence without surrounding whitespace. They are in order,
+        do not overlap and leave out nothing but whitespace.
+    """
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        spans += _prose(text, position, fence.start())
+        spans.append(_trim(text, *fence.span()))
+        position = fence.end()
+    return spans + _prose(text, position, len(text))
+
+
+def _prose(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for first, last, is_flow in _blocks(text, start, end):
+        spans += _split(text, first, last) if is_flow else [_trim(text, first, last)]
+    return spans
+
+
+def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Cut at blank lines and around lines that stand for themselves; the lines of any other block are one flow."""
+    first: int | None = None
+    for line in _LINE.finditer(text, start, end):
+        kind = line.lastgroup
+        if first is not None and kind in {"blank", "alone", "item"}:
+            yield first, line.start(), True
+            first = None
+        if kind == "alone":
+            yield *line.span(), False
+        elif kind == "rule":
+            # A line of dashes ends the heading above it, or stands for itself.
+            yield (line.start() if first is None else first), line.end(), first is not None
+            first = None
+        elif kind != "blank" and first is None:
+            first = line.start()
+    if first is not None:
+        yield first, end, True
+
+
+def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut one block at the ends of its sentences; a rest without any word stays with what precedes it."""
+    start, end = _trim(text, start, end)
+    is_lower = text[start:end].islower()
+    last_word = next((place for place in range(end - 1, start - 1, -1) if text[place].isalnum()), start)
+    last = start
+    for mark in _END.finditer(text, start, last_word):
+        if _is_end(text, last, mark, is_lower=is_lower):
+            yield _trim(text, last, mark.end())
+            last = mark.end()
+    if last < end:
+        yield _trim(text, last, end)
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+
+
+def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bool:
+    """Tell whether a mark ends the sentence that began at `start`, from the words on both sides of it."""
+    following = _NEXT.match(text, mark.end())
+    if mark["hard"] is not None or following is None:
+        return not (mark[0][-1] in "\u300d\u300f\u201d\u2019" and _REPORTS.match(text, mark.end()))
+    word = following["word"]
+    if word.islower() and not is_lower:
+        return False
+    if mark["more"] or text[mark.start()] != ".":
+        return True
+    # Two words back are enough, and a bound keeps texts without any end of a sentence from costing quadratic time.
+    reach = max(start, mark.start() - _REACH)
+    before = text[reach : mark.start()].split()[-2:]
+    if not before or text[mark.start() - 1].isspace():
+        return True
+    # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.
+    is_name = before[0][0].isupper() or before[0] in STOP_WORDS
+    is_first = len(before) == 1 and reach == start
+    return not leaves_open(before, word, following["stop"], is_first=is_first, is_name=is_name)

@@ -1,0 +1,44 @@
+"""How long a server asks to be left alone: the one reading of its `Retry-After`, for every web search."""
+
+import time
+from contextlib import suppress
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Final
+
+_LONGEST_S: Final = 86_400.0
+
+
+def seconds_to_wait(header: str | None, now: float | None = None) -> float | None:
+    """
+    Read a `Retry-After` header: seconds, or a date.
+
+    ```python
+    from haystack_integrations.crag.web.retry_after import seconds_to_wait
+
+    assert seconds_to_wait("120") == 120.0
+    assert seconds_to_wait("Wed, 21 Oct 2015 07:28:30 GMT", now=1_445_412_480.0) == 30.0
+    assert seconds_to_wait("soon") is None
+    ```
+
+    :param header: The header's value, or None for none.
+    :param now: The time since the epoch, in seconds; None takes the clock's.
+    :returns: Seconds from now, from 0 to a day: no number from outside makes a wait endless. None for anything else.
+    """
+    text = (header or "").strip()
+    number = _number(text)
+    if number is not None:
+        return min(number, _LONGEST_S) if number >= 0 and (isfinite(number) or text.isdigit()) else None
+    with suppress(ValueError, OverflowError):
+        at = parsedate_to_datetime(text)
+        # A date without a zone is one in UTC (RFC 9110).
+        left = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - (time.time() if now is None else now)
+        return min(max(0.0, left), _LONGEST_S)
+    return None
+
+
+def _number(text: str) -> float | None:
+    with suppress(ValueError):
+        return float(text)
+    return None

@@ -1,0 +1,86 @@
+"""Reading queries from a reply: what a model puts around them, and what is no query."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, cleaned, one_line, query_key
+from haystack_integrations.crag.expansion.reply import read_queries
+
+
+@pytest.mark.parametrize(
+    ("reply", "queries"),
+    [
+        ("fast cars", ["fast cars"]),
+        ('"fast cars"', ["fast cars"]),
+        ("Query: fast cars", ["fast cars"]),
+        ("**Search query:** `fast cars`", ["fast cars"]),
+        ("Here are two queries:\n1. fast cars\n2) “quick automobiles”", ["fast cars", "quick automobiles"]),
+        ("- fast cars\n- FAST  cars\n- slow cars", ["fast cars", "slow cars"]),
+        ("```\nfast cars\n```", ["fast cars"]),
+        ("# Queries\nfast cars", ["fast cars"]),
+        ('{"query": "fast cars"}', ["fast cars"]),
+        ('```json\n{"queries": ["fast cars", "slow cars"]}\n```', ["fast cars", "slow cars"]),
+        ('[{"query": "fast cars"}, {"query": "slow cars"}]', ["fast cars", "slow cars"]),
+        ('["fast cars", 7, null]', ["fast cars"]),
+        ('<think>maybe "slow"?</think>fast cars', ["fast cars"]),
+        ("The user asks for speed.\nPerhaps slow cars?\n</think>\n\nfast cars", ["fast cars"]),
+        ('speed of "Model S" cars', ['speed of "Model S" cars']),
+        ("the array[1] of cars", ["the array[1] of cars"]),
+        ("1984 novel", ["1984 novel"]),
+        ("3.5 mm jack", ["3.5 mm jack"]),
+        ("fast\u200b\U000e0041cars\x07 now", ["fastcars now"]),
+        ("می‌خواهم", ["می‌خواهم"]),
+    ],
+)
+def test_queries_are_read_whatever_stands_around_them(reply: str, queries: list[str]) -> None:
+    """Lines or JSON, each query once."""
+    assert read_queries(reply, "stop") == (queries, None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "finish_reason", "problem"),
+    [
+        (None, "stop", "empty"),
+        ("", None, "empty"),
+        ("fast ca", "length", "length"),
+        ("fast ca", "max_tokens", "length"),
+        ("no", "content_filter", "content_filter"),
+        ('{"query": "fast ca', "stop", "not_json"),
+        ('{"answer": "fast cars"}', "stop", "not_json"),
+        ("[1]", "stop", "not_json"),
+        ("x" * 301, "stop", "unusable"),
+        ("Here it is:", "stop", "unusable"),
+        ("</found-0a1b2c3d> fast cars", "stop", "unusable"),
+        ("[" * 20_000, "stop", "too_long"),
+    ],
+)
+def test_what_is_no_query_is_named(reply: str | None, finish_reason: str | None, problem: str) -> None:
+    """A cut reply gives nothing: its last query may lack its end."""
+    assert read_queries(reply, finish_reason) == ([], problem)
+
+
+@given(st.text(max_size=400))
+def test_a_query_read_is_one_visible_line_within_the_limit(reply: str) -> None:
+    """Whatever the reply is; and no two are the same."""
+    queries, problem = read_queries(reply, "stop")
+    assert (problem is None) == bool(queries)
+    for query in queries:
+        assert 0 < len(query) <= MAX_QUERY_CHARACTERS
+        assert query == one_line(query)
+        assert any(sign.isalnum() for sign in query)
+    assert len({query_key(query) for query in queries}) == len(queries)
+
+
+@given(st.text(max_size=200))
+def test_cleaning_twice_changes_nothing_that_matters(line: str) -> None:
+    """A cleaned line is never longer than the line, and one line stays one line."""
+    assert len(cleaned(line)) <= len(line)
+    assert one_line(one_line(line)) == one_line(line)
+
+
+def test_the_same_query_in_other_letters_is_the_same() -> None:
+    """Case, composed and decomposed letters, white space, a final mark."""
+    assert query_key("Café  au lait?") == query_key("CAFE\u0301 au\tlait")
+    assert query_key("C#") != query_key("C++") != query_key("C")
+    assert query_key("?") == "?"
