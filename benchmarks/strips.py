@@ -172,7 +172,7 @@ def balanced(sets: Sequence[Sequence[Measured]]) -> list[Measured]:
 def judge(part: dict[str, Any], lists: Sequence[Measured]) -> Kept:
     """Keep what a fitted model says, at its own threshold."""
     model = StripModel.from_dict(part)
-    return kept_above(lists, [model.of_rows(each.table, each.strips) for each in lists], model.threshold)
+    return kept_above(lists, [model.head.of_rows(each.table) for each in lists], model.threshold)
 
 
 def calibrated(found: dict[str, list[StripList]], file: Path | None) -> None:
@@ -247,7 +247,8 @@ def _supported(dataset: Dataset, case: Case, model: StripModel) -> Scores:
     answers, rows = sought(case), []
     if not holds([normal(passage.text) for passage in passages], answers):
         return np.zeros((len(SHARES), 4))
-    scores = dict(enumerate(model.probabilities(case.question, strips, [passage.title for passage in passages])))
+    titles = [passage.title for passage in passages]
+    scores = dict(enumerate(model.probabilities(case.question, strips, titles, alone=False)))
     for share in SHARES:
         kept = sorted(enough(scores, strips, share))
         texts = [

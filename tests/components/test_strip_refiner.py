@@ -219,6 +219,15 @@ def test_a_share_of_the_evidence_is_kept_in_place_of_a_threshold() -> None:
     assert sizes[0] < sizes[-1] == 7
 
 
+def test_a_share_of_the_evidence_is_judged_in_company_and_a_threshold_strip_by_strip() -> None:
+    """Each was best so on questions held out."""
+    strips, model = decompose([PAGE, OTHER], "sentence", 3), load_strip_model()
+    for settings, alone in (({"evidence_share": 1.0}, False), ({"threshold": None}, True)):
+        documents = refine(PAGE, OTHER, scorer="calibrated", **settings)["documents"]
+        found = [strip["score"] for document in documents for strip in document.meta["crag"]["strips"]]
+        assert found == pytest.approx(model.probabilities(QUESTION, strips, ["", ""], alone=alone), abs=1e-3)
+
+
 def test_a_calibration_that_is_not_there_is_refused_at_warm_up() -> None:
     """And not before: a pipeline can be drawn and checked without it."""
     refiner = StripRefiner(scorer="calibrated", calibration="nowhere.json")

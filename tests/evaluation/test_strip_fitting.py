@@ -102,7 +102,7 @@ def test_the_component_keeps_what_the_fit_counted(tmp_path: Path, part: dict[str
         told = places.count(case, names, refiner.run(query=case.question, documents=documents)["documents"])
         by_component += [told["hits"], told["kept"], told["words_kept"]]
         row = measured(each)
-        by_fit += kept_above([row], [model.of_rows(row.table, row.strips)], model.threshold)
+        by_fit += kept_above([row], [model.head.of_rows(row.table)], model.threshold)
     assert by_component.tolist() == [by_fit.hits, by_fit.kept, by_fit.words_kept]
 
 

@@ -59,6 +59,20 @@ def test_the_sentence_that_answers_is_the_most_probable() -> None:
     assert all(0 <= probability <= 1 for probability in probabilities)
 
 
+def test_in_company_a_weak_strip_counts_for_less_beside_a_strong_one() -> None:
+    """By the second stage, which reads what the first says of the others; a threshold goes by the first."""
+    model = load_strip_model()
+    strips = decompose(PAGES, "sentence", 3)
+    alone, among = (np.array(model.probabilities(QUESTION, strips, TITLES, alone=alone)) for alone in (True, False))
+    assert alone.tolist() == model.probabilities(QUESTION, strips, TITLES)
+    best = int(alone.argmax())
+    assert int(among.argmax()) == best
+    assert among[best] / among.sum() != pytest.approx(alone[best] / alone.sum(), rel=0.01)
+    rest = [place for place in range(len(strips)) if place != best]
+    without = model.probabilities(QUESTION, [strips[k] for k in rest], TITLES, alone=False)
+    assert sum(without) > among[rest].sum()
+
+
 @pytest.mark.parametrize(
     ("tokenised", "plain"),
     [

@@ -71,11 +71,11 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
             f"{_LEAST_SOURCES} are needed to hold some out; label sentences of others, too"
         )
         raise ConfigurationError(msg)
-    said = _held_out(lists, c)
-    threshold = best_threshold(lists, said)
-    kept, shares = _at_unseen_thresholds(lists, said), []
+    alone, among = _held_out(lists, c)
+    threshold = best_threshold(lists, alone)
+    kept, shares = _at_unseen_thresholds(lists, alone), []
     for share in _SHARES:
-        chosen = sum((count_kept(each, _chosen(each, p, share)) for each, p in zip(lists, said, strict=True)), Kept())
+        chosen = sum((count_kept(each, _chosen(each, p, share)) for each, p in zip(lists, among, strict=True)), Kept())
         shares.append({"share": share, **{n: chosen.measures()[n] for n in ("recall_of_found", "words_kept")}})
     held = {"questions": len(lists), **kept.measures()}
     return StripModel(*_fit(lists, c), threshold, {**(notes or {}), "held_out": held, "shares": shares}).to_dict()
@@ -114,11 +114,9 @@ def best_threshold(lists: Sequence[Measured], said: Sequence[Values]) -> float:
 
 def _fit(lists: Sequence[Measured], c: float) -> tuple[Head, Head]:
     """Fit both stages."""
-    alone: dict[int, Values] = {}
-    for train, test in splits(np.array([each.group for each in lists])):
-        head = _first([lists[k] for k in train], c)
-        alone.update({int(k): head.of_rows(lists[k].table) for k in test})
-    among = np.concatenate([_among(each, alone[k]) for k, each in enumerate(lists)])
+    among = np.concatenate(
+        [company(p, each.documents) for each, p in zip(lists, _held_out_alone(lists, c), strict=True)]
+    )
     return _first(lists, c), fit_head(COMPANY, among, np.concatenate([each.evidence for each in lists]), c)
 
 
@@ -127,17 +125,25 @@ def _first(lists: Sequence[Measured], c: float) -> Head:
     return fit_head(SIGNALS, table, labels, c)
 
 
-def _among(each: Measured, alone: Values) -> Values:
-    return company(alone, [strip.document for strip in each.strips])
-
-
-def _held_out(lists: Sequence[Measured], c: float) -> list[Values]:
-    """Let models that have not seen a list's group judge it."""
+def _held_out_alone(lists: Sequence[Measured], c: float) -> list[Values]:
+    """Let first stages that have not seen a list's group judge it."""
     said: dict[int, Values] = {}
     for train, test in splits(np.array([each.group for each in lists])):
-        head, among = _fit([lists[k] for k in train], c)
-        said.update({int(k): among.of_rows(_among(lists[k], head.of_rows(lists[k].table))) for k in test})
+        head = _first([lists[k] for k in train], c)
+        said.update({int(k): head.of_rows(lists[k].table) for k in test})
     return [said[k] for k in range(len(lists))]
+
+
+def _held_out(lists: Sequence[Measured], c: float) -> tuple[list[Values], list[Values]]:
+    """Let models that have not seen a list's group judge it: each strip alone, and in its company."""
+    alone: dict[int, Values] = {}
+    among: dict[int, Values] = {}
+    for train, test in splits(np.array([each.group for each in lists])):
+        head, second = _fit([lists[k] for k in train], c)
+        for k in map(int, test):
+            alone[k] = head.of_rows(lists[k].table)
+            among[k] = second.of_rows(company(alone[k], lists[k].documents))
+    return [alone[k] for k in range(len(lists))], [among[k] for k in range(len(lists))]
 
 
 def _at_unseen_thresholds(lists: Sequence[Measured], said: Sequence[Values]) -> Kept:

@@ -59,6 +59,11 @@ class Measured:
     labelled: int
     strips: tuple[Strip, ...]
 
+    @property
+    def documents(self) -> list[int]:
+        """Give the number of the document of each strip."""
+        return [strip.document for strip in self.strips]
+
 
 @dataclass(frozen=True)
 class Kept:

@@ -9,7 +9,7 @@ import numpy as np
 from haystack_integrations.crag.calibration_file import load
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.judging.heads import Head, Values
+from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.refining.company import COMPANY, company
 from haystack_integrations.crag.refining.signals import SIGNALS, measure
 from haystack_integrations.crag.refining.strips import Strip
@@ -29,7 +29,8 @@ class StripModel:
 
     :param head: Judges each strip by its signals.
     :param company: Judges it again, by what the first says of the strips round about and of all others.
-    :param threshold: Keep what is more probable: where F1 of the kept sentences was best on questions held out.
+    :param threshold: Keep what is more probable by the first: where F1 of the kept sentences was best on questions held
+        out.
     :param notes: What else the file tells: data, figures on held-out questions.
     """
 
@@ -38,32 +39,27 @@ class StripModel:
     threshold: float
     notes: Mapping[str, Any] = field(default_factory=dict)
 
-    def probabilities(self, query: str, strips: Sequence[Strip], titles: Sequence[str]) -> list[float]:
+    def probabilities(
+        self, query: str, strips: Sequence[Strip], titles: Sequence[str], *, alone: bool = True
+    ) -> list[float]:
         """
         Judge the strips of one run.
 
         :param query: The question.
         :param strips: Its strips, in reading order.
         :param titles: One title per document, empty for none.
+        :param alone: By the first stage only, as `threshold` was found; else in company, for `enough`.
         :returns: For each strip the probability that it belongs to the evidence. A question without any word speaks
             against no strip: all are sure.
         """
         if not strips or not words(query):
             return [1.0] * len(strips)
         signals = measure(query, strips, titles, load_encoder())
-        table = np.column_stack([signals[name] for name in self.head.names])
-        probabilities: list[float] = self.of_rows(table, strips).tolist()
+        said = self.head.of_rows(np.column_stack([signals[name] for name in self.head.names]))
+        if not alone:
+            said = self.company.of_rows(company(said, [strip.document for strip in strips]))
+        probabilities: list[float] = said.tolist()
         return probabilities
-
-    def of_rows(self, table: Values, strips: Sequence[Strip]) -> Values:
-        """
-        Judge strips that are measured already.
-
-        :param table: Signals in the order of `head`, shape (strips, signals).
-        :param strips: The strips, in reading order.
-        :returns: As `probabilities`.
-        """
-        return self.company.of_rows(company(self.head.of_rows(table), [strip.document for strip in strips]))
 
     def to_dict(self) -> dict[str, Any]:
         """

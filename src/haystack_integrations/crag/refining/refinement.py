@@ -140,7 +140,7 @@ class Refinement:
     def _own_scores(self) -> list[float]:
         if self.options.scorer == "calibrated":
             model = load_strip_model(self.options.calibration)
-            return model.probabilities(self.query, self.strips, self.titles)
+            return model.probabilities(self.query, self.strips, self.titles, alone=self.options.evidence_share is None)
         if self.options.scorer == "embedding":
             return embedding_scores(self.query, self.strips, self.titles, load_encoder(self.options.model))
         return self._lexical()
