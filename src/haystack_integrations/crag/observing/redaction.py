@@ -112,9 +112,8 @@ class RedactingTracer(Tracer):
                     raise
                 failure = error
                 raise stand_in(error) from None
-            except (
-                BaseException
-            ) as end:  # a run whose client left; tracers do not see it, and the span would look whole
+            except BaseException as end:
+                # A run whose client left: tracers do not see it, and the span would look whole.
                 set_tags(span, {"error.type": error_type(end)})
                 raise
         if failure is not None:

@@ -83,9 +83,8 @@ def trace_runs() -> None:
     """
     _check_sending()
     _name_service()
-    if (
-        propagate.extract({}) is None
-    ):  # OpenTelemetry's own where OTEL_PROPAGATORS is `none`: no request would be answered
+    if propagate.extract({}) is None:
+        # OpenTelemetry's own where OTEL_PROPAGATORS is `none`: no request would be answered.
         propagate.set_global_textmap(_Deaf())
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
     # Hayhooks heeds no OTEL_TRACES_EXPORTER; what an app has set up before stays.
