@@ -66,5 +66,5 @@ def test_the_page_names_each_state(words: Any) -> None:
 def test_a_reason_of_the_coverage_is_one_of_the_page(record: dict[str, Any]) -> None:
     known = {name.split(":")[0] for name in named("Coverage", 1)}
     assert {reason.split(":")[0] for reason in record["coverage"]["reasons"]} <= known
-    code = "".join(file.read_text("utf-8") for file in SOURCE.glob("*.py"))
+    code = "".join(file.read_text("utf-8") for file in SOURCE.rglob("*.py"))
     assert [name for name in known if name.rpartition("_")[0] not in code] == []

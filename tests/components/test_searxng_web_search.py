@@ -502,7 +502,7 @@ class TestFailures:
             assert len(ask(search)["documents"]) == 10
         else:
             assert failure(ask, search).kind == "engines_failed"
-        assert time.process_time() - started < 1.0
+        assert time.process_time() - started < 2.0  # the server's share is in it
 
     def test_a_compressed_body_is_not_inflated(self, searxng: HTTPServer, ask: Door) -> None:
         """None was asked for, and a small one may be huge inside."""

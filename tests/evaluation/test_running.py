@@ -253,7 +253,7 @@ def test_records_made_with_other_code_are_refused(
     copytree(PACKAGE, updated, ignore=ignore_patterns("*.pyc", "*.safetensors"))
     monkeypatch.setattr("haystack_integrations.crag.evaluation.journal.PACKAGE", updated)
     assert evaluate(dataset, EVIDENCE, journal=journal)
-    (updated / "thresholds.py").write_text((updated / "thresholds.py").read_text("utf-8") + "\n", "utf-8")
+    (updated / "state.py").write_text((updated / "state.py").read_text("utf-8") + "\n", "utf-8")
     with pytest.raises(ConfigurationError, match=r"made with other code of crag-haystack; add --fresh"):
         evaluate(dataset, EVIDENCE, journal=journal)
 
