@@ -129,8 +129,8 @@ def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
     """
     listed = sorted(spans, key=lambda span: span.start)
     if any(span.name == _ROUTE and "error.type" not in span.tags and _NEEDED - span.tags.keys() for span in listed):
-        msg = "the trace has decisions (`crag.route`) that lack attributes, wanted all of them; raise "
-        msg += (
+        msg = (
+            "the trace has decisions (`crag.route`) that lack attributes, wanted all of them; raise "
             "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT where the spans are made (by default 128), or the limit of the collector"
         )
         raise ConfigurationError(msg)

@@ -78,7 +78,8 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
         chosen = sum((count_kept(each, _chosen(each, p, share)) for each, p in zip(lists, among, strict=True)), Kept())
         shares.append({"share": share, **{n: chosen.measures()[n] for n in ("recall_of_found", "words_kept")}})
     held = {"questions": len(lists), **kept.measures()}
-    return StripModel(*_fit(lists, c), threshold, {**(notes or {}), "held_out": held, "shares": shares}).to_dict()
+    told = {**(notes or {}), "held_out": held, "shares": shares}
+    return StripModel(_first(lists, c), _second(lists, alone, c), threshold, told).to_dict()
 
 
 def kept_above(lists: Sequence[Measured], said: Sequence[Values], threshold: float) -> Kept:
@@ -112,17 +113,16 @@ def best_threshold(lists: Sequence[Measured], said: Sequence[Values]) -> float:
     return float(_LINES[int(np.convolve(padded, np.ones(_SMOOTHED) / _SMOOTHED, "valid").argmax())])
 
 
-def _fit(lists: Sequence[Measured], c: float) -> tuple[Head, Head]:
-    """Fit both stages."""
-    among = np.concatenate(
-        [company(p, each.documents) for each, p in zip(lists, _held_out_alone(lists, c), strict=True)]
-    )
-    return _first(lists, c), fit_head(COMPANY, among, np.concatenate([each.evidence for each in lists]), c)
-
-
 def _first(lists: Sequence[Measured], c: float) -> Head:
+    """Fit the stage that judges each strip alone."""
     table, labels = np.concatenate([each.table for each in lists]), np.concatenate([each.evidence for each in lists])
     return fit_head(SIGNALS, table, labels, c)
+
+
+def _second(lists: Sequence[Measured], alone: Sequence[Values], c: float) -> Head:
+    """Fit the stage that judges strips in company, on what first stages say that have not seen a list's group."""
+    table = np.concatenate([company(said, each.documents) for each, said in zip(lists, alone, strict=True)])
+    return fit_head(COMPANY, table, np.concatenate([each.evidence for each in lists]), c)
 
 
 def _held_out_alone(lists: Sequence[Measured], c: float) -> list[Values]:
@@ -139,7 +139,8 @@ def _held_out(lists: Sequence[Measured], c: float) -> tuple[list[Values], list[V
     alone: dict[int, Values] = {}
     among: dict[int, Values] = {}
     for train, test in splits(np.array([each.group for each in lists])):
-        head, second = _fit([lists[k] for k in train], c)
+        own = [lists[k] for k in train]
+        head, second = _first(own, c), _second(own, _held_out_alone(own, c), c)
         for k in map(int, test):
             alone[k] = head.of_rows(lists[k].table)
             among[k] = second.of_rows(company(alone[k], lists[k].documents))
