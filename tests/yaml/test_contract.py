@@ -175,3 +175,36 @@ def test_a_rewriter_without_another_query_starts_no_second_run_beside_the_first(
     assert crag["trail"][-1]["judged_by"] == "nothing_new"
     assert crag["llm_calls"] == len(calls)
     assert metasearch.queries == ["emma"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("name", [name for name in QUERY_PIPELINES if "web" in read(name)["components"]])
+def test_a_pass_that_the_web_led_to_is_on_record_as_a_search_of_the_web(
+    name: str, asynchronous: bool, in_memory_store: Any, metasearch: Metasearch
+) -> None:
+    """With the words that were sent: where no rewriter notes them, as much as where one does."""
+    fill(in_memory_store, [Document(content=f"Dogs bark {n} times a day.") for n in range(3)])
+    metasearch.finds(["A refund of type 3 is paid within three days."])
+    parts = {} if name == "heuristic_rag" else {"generator": scripted("Within three days [1].")}
+    if asks_a_model(read(name)["components"]["grader"]):
+        scale = 10 if name == "ranked_rag" else 1
+        parts["grader"] = grading_by(lambda text: scale * (0.9 if "refund" in text else 0.0))
+    rag = load(name, store=in_memory_store, **parts)
+    crag = run_by_door(rag, asynchronous=asynchronous, query="When is a refund of type 3 paid?")["crag"]
+    assert [decision["coverage"]["web"] for decision in crag["trail"]] == ["off", "ok"]
+    assert crag["retrieval"] == ["first", "web"]
+    assert crag["queries"][1:] == metasearch.queries
+
+
+@pytest.mark.parametrize("name", ["ranked_rag", "signals_rag"])
+def test_a_web_that_was_not_searched_is_not_said_to_have_been_looked_in(
+    name: str, in_memory_store: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The abstention names the search of the index alone."""
+    monkeypatch.delenv("CRAG_SEARXNG_URL", raising=False)
+    fill(in_memory_store, [Document(content="Dogs bark.")])
+    parts: dict[str, Any] = {"generator": scripted("An answer.")}
+    parts |= {"grader": grading_by(lambda _: 0.0)} if name == "ranked_rag" else {}
+    crag = load(name, store=in_memory_store, **parts).run(query="When is a refund paid?")["crag"]
+    assert crag["coverage"]["web"] == "skipped"
+    assert crag["abstention"] is None or [one["strategies"] for one in crag["abstention"]["looked_for"]] == [[""]]
