@@ -208,3 +208,17 @@ def test_a_web_that_was_not_searched_is_not_said_to_have_been_looked_in(
     crag = load(name, store=in_memory_store, **parts).run(query="When is a refund paid?")["crag"]
     assert crag["coverage"]["web"] == "skipped"
     assert crag["abstention"] is None or [one["strategies"] for one in crag["abstention"]["looked_for"]] == [[""]]
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_where_nothing_is_judged_no_document_has_a_score(name: str, in_memory_store: Any) -> None:
+    """Neither 0.5 nor `failed`: nobody was asked, and nothing failed."""
+    fill(in_memory_store, [Document(content=f"Refund {n} is paid within {n} days.") for n in range(3)])
+    parts = {} if name == "corrective_retrieval" else {"generator": scripted("An answer [1].")}
+    off = {} if name == "baseline_rag" else {"mode": "off"}
+    crag = load(name, store=in_memory_store, **parts).run(query="When is refund 2 paid?", **off)["crag"]
+    decision = crag["trail"][0]
+    for entry in (*crag["kept"], *decision["kept"]):
+        assert (entry["score"], entry["status"], entry["grader"], entry["reason"]) == (None, None, None, "mode_off")
+    assert {entry["reason"] for entry in crag["corrections"]} == {"mode_off"}
+    assert (decision["coverage"]["failed"], crag["coverage"]["degraded"]) == (0, False)
