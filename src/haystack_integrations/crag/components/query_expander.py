@@ -28,7 +28,7 @@ class QueryExpander(ChatBacked):
     reply) the rules do, and `report` says so; a web that is not set up, or left alone, gets one by the rules at once.
     In mode `web` nothing that documents had a part in reaches the model or the query.
 
-    Haystack's own (`haystack.components.query`) knows of no earlier tries; its `MultiQuery...Retriever`s take `queries`.
+    Haystack's own (`haystack.components.query`) knows no earlier tries; its `MultiQuery...Retriever`s take `queries`.
 
     ```python
     from haystack_integrations.crag.components.query_expander import QueryExpander

@@ -136,7 +136,9 @@ class WebFallback(WebBacked):
         with trace("crag.web") as span:
             asking = self._asking(query, state, enabled)
             search = self._chain.search_async
-            outcome = await search(asking.query, asking.prepare, asking.seconds) if asking.allowed else Outcome("skipped")
+            outcome = (
+                await search(asking.query, asking.prepare, asking.seconds) if asking.allowed else Outcome("skipped")
+            )
             documents = asking.found(outcome)
             if documents and self.read_pages:
                 documents = await asking.read_async(documents)

@@ -9,7 +9,7 @@ from haystack.core.serialization import component_from_dict, import_class_by_nam
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
-from haystack_integrations.crag.pipelines.index_fields import fit
+from haystack_integrations.crag.pipelines.index_fields import check_index
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -58,7 +58,7 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
         is_new = prepare(store)
         spec = on_store(spec, profile, {}, given)
         if profile.index and not is_new:
-            fit(store, spec["components"], given)
+            check_index(store, spec["components"], given)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:
