@@ -7,6 +7,7 @@ from typing import Any, Final
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
+from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
 from haystack_integrations.crag.pipelines.index_fields import check_index
@@ -28,7 +29,7 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     :param given: Components that the caller passes himself; they are connected as the pipeline says, no further.
     :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
     """
-    changed = deepcopy(dict(spec))
+    changed: Spec = plain_copy(dict(spec))
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
         changed["components"][name] = _with_store(_laid_over(part, profile.components.get(name, {})), document_store)

@@ -8,6 +8,7 @@ from haystack import default_from_dict, default_to_dict, logging
 from haystack.core.serialization import component_from_dict, component_to_dict, import_class_by_name
 
 from haystack_integrations.crag.closing import close_all, close_all_async
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.web.providers import failure_of
@@ -16,7 +17,7 @@ from haystack_integrations.crag.web.search import WebSearchChain
 logger = logging.getLogger(__name__)
 
 
-class WebBacked:
+class WebBacked(Copied):
     """
     Forwards the life cycle to the web search, or the list of them, in `self.websearch`.
 
