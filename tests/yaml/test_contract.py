@@ -196,6 +196,20 @@ def test_a_pass_that_the_web_led_to_is_on_record_as_a_search_of_the_web(
     assert crag["queries"][1:] == metasearch.queries
 
 
+def test_an_abstention_names_both_places_that_one_query_was_looked_for_in(
+    in_memory_store: Any, metasearch: Metasearch
+) -> None:
+    """The question goes to the web in the words that the documents were searched for."""
+    fill(in_memory_store, [Document(content="Dogs bark.")])
+    metasearch.finds(["Cats sleep."])
+    rag = load("ranked_rag", store=in_memory_store, grader=grading_by(lambda _: 0.0), generator=scripted("No."))
+    result = rag.run(query="When is a refund paid?")
+    assert result["crag"]["abstention"]["looked_for"] == [
+        {"query": "When is a refund paid?", "strategies": ["", "web"]}
+    ]
+    assert 'Looked for: "When is a refund paid?" (documents, web).' in result["answers"][0].data
+
+
 @pytest.mark.parametrize("name", ["ranked_rag", "signals_rag"])
 def test_a_web_that_was_not_searched_is_not_said_to_have_been_looked_in(
     name: str, in_memory_store: Any, monkeypatch: pytest.MonkeyPatch
