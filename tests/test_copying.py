@@ -4,11 +4,11 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline, component
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
-from makers import cacheable, fill, graded
+from makers import cacheable, fill, graded, scripted
 
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components import (
@@ -114,6 +114,29 @@ def test_copies_of_what_computes_compute_the_same(in_memory_store: Any) -> None:
     prompt = EvidencePromptBuilder()
     first, second = (one.run(question=QUESTION, documents=documents) for one in (prompt, deepcopy(prompt)))
     assert first.keys() == second.keys()
+
+
+@component
+class Found:
+    """A retriever that holds nothing open."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None) -> dict[str, Any]:
+        return {"documents": [PAGE]}
+
+
+def test_a_pipeline_that_holds_nothing_open_is_copied_with_its_connections() -> None:
+    """And both run; a component by itself is copied without them."""
+    parts = {"bm25": Found(), "dense": Found(), "grader": HeuristicGrader()}
+    rag = load("corrective_rag", **parts, generator=scripted("Within 30 days [1]."))
+    copied = deepcopy(rag)
+    first, second = (one.run(query=QUESTION) for one in (rag, copied))
+    assert first["answers"][0].data == second["answers"][0].data == "Within 30 days [1]."
+    assert first["crag"]["kept"] == second["crag"]["kept"]
+    assert copied.pipeline.get_component("prompt") is not rag.pipeline.get_component("prompt")
+    alone: Any = deepcopy(parts["grader"])
+    assert alone.__haystack_added_to_pipeline__ is None
+    Pipeline().add_component("grader", alone)
 
 
 def test_a_loaded_pipeline_that_cannot_be_copied_says_what_to_do() -> None:

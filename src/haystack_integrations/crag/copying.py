@@ -1,7 +1,12 @@
 """Copies: settings are copied, whatever holds connections, locks or memories is shared."""
 
+from copy import deepcopy
 from inspect import signature
-from typing import Any, Self
+from typing import Any, Final, Self
+
+# Where Haystack notes on a component which pipeline it is in, and what its sockets are connected to.
+_PIPELINE: Final = "__haystack_added_to_pipeline__"
+_SOCKETS: Final = ("__haystack_input__", "__haystack_output__")
 
 
 def plain_copy(value: Any) -> Any:
@@ -20,12 +25,18 @@ def plain_copy(value: Any) -> Any:
 
 class Copied:
     """
-    A component whose deep copy is made anew, in no pipeline, with the same store, model and cache.
+    A component whose deep copy is made anew, with the same store, model and cache.
 
-    Haystack copies no component. Who does it himself cannot copy a lock, a client or a template.
+    Haystack copies no component. Who does it himself cannot copy a lock, a client or a template. The copy is in no
+    pipeline, unless it is that which is copied.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Make another one with the same settings."""
         names = [name for name in signature(type(self).__init__).parameters if name != "self"]
-        return type(self)(**{name: plain_copy(getattr(self, name)) for name in names})
+        made = type(self)(**{name: plain_copy(getattr(self, name)) for name in names})
+        memo[id(self)] = made
+        if id(getattr(self, _PIPELINE)) in memo:
+            for name in (_PIPELINE, *_SOCKETS):
+                setattr(made, name, deepcopy(getattr(self, name), memo))
+        return made
