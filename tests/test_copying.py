@@ -76,7 +76,7 @@ def test_what_holds_a_lock_or_a_client_may_stand_among_settings(given: bool, in_
     cache, embedder, search = MemoryGradeCache(), StaticTextEmbedder(), SearXNGWebSearch(url="http://127.0.0.1:9")
     own = {"grader": {"cache": cache}, "dense": {"text_embedder": embedder}, "web": {"websearch": search}}
     rag = load("strict_rag", **store, **own, rewriter={"chat_generator": chat})
-    parts = {name: rag.pipeline.get_component(name) for name in ("grader", "dense", "web", "rewriter")}
+    parts: dict[str, Any] = {name: rag.pipeline.get_component(name) for name in ("grader", "dense", "web", "rewriter")}
     assert parts["grader"].cache is cache
     assert parts["dense"].text_embedder is embedder
     assert parts["web"].websearch is search

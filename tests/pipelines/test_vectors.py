@@ -159,7 +159,8 @@ def test_where_the_server_of_a_yaml_does_not_answer_it_loads_with_a_warning(
     """It may be up by the first question; that its scores are taken for cosines is no secret."""
     mine = tmp_path / "mine.yml"
     mine.write_text(export("corrective_retrieval", "elasticsearch", "http://127.0.0.1:9", "manuals"))
-    assert load(mine).pipeline.get_component("fuse").similarity == {"dense": "half_cosine"}
+    fuse: Any = load(mine).pipeline.get_component("fuse")
+    assert fuse.similarity == {"dense": "half_cosine"}
     assert "could not be asked how it compares vectors" in caplog.text
 
 
