@@ -236,3 +236,11 @@ def test_where_nothing_is_judged_no_document_has_a_score(name: str, in_memory_st
         assert (entry["score"], entry["status"], entry["grader"], entry["reason"]) == (None, None, None, "mode_off")
     assert {entry["reason"] for entry in crag["corrections"]} == {"mode_off"}
     assert (decision["coverage"]["failed"], crag["coverage"]["degraded"]) == (0, False)
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_what_asks_a_model_before_the_answer_is_bounded(name: str) -> None:
+    """A model that writes useless replies ends up at the budget, not at the sum of all limits."""
+    parts = read(name)["components"]
+    asking = [part for part in parts if asks_a_model(parts[part]) and part != "generator"]
+    assert not asking or parts["guard"]["init_parameters"]["budget"]["llm_calls"] <= 6
