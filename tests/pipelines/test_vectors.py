@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 from haystack import Document, component
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchEmbeddingRetriever
 from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.components import StaticDocumentEmbedder, StaticTextEmbedder
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
+from haystack_integrations.crag.pipelines import CorrectiveRetriever, export, load
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.vectors import stored_size
 from haystack_integrations.crag.store_profiles import elasticsearch_client
@@ -124,6 +126,61 @@ def test_a_score_is_read_as_a_cosine_only_where_the_index_compares_by_it(
     said = [document.meta["crag"]["retrievers"]["dense"].get("similarity") for document in found]
     assert [one is not None for one in said] == [is_cosine] * 2
     store.close()
+
+
+@pytest.mark.parametrize(("compared", "is_cosine"), [("cosine", True), ("l2_norm", False)])
+@pytest.mark.parametrize("way", ["a YAML with its own store", "retrievers of one's own"])
+def test_a_store_that_load_is_not_given_is_asked_how_it_compares_vectors(
+    elasticsearch_url: str, elasticsearch_index: str, tmp_path: Path, compared: Any, is_cosine: bool, way: str
+) -> None:
+    """What stands in the YAML was written for another index: by a distance, a rule would read a high cosine."""
+    store = ElasticsearchDocumentStore(
+        hosts=elasticsearch_url, index=elasticsearch_index, embedding_similarity_function=compared
+    )
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=TEXT)])["documents"], refresh=True)
+    if way == "a YAML with its own store":
+        mine = tmp_path / "mine.yml"
+        mine.write_text(export("corrective_retrieval", "elasticsearch", elasticsearch_url, elasticsearch_index))
+        rag = load(mine)
+    else:
+        by_vector = ElasticsearchEmbeddingRetriever(document_store=store)
+        rag = load("corrective_retrieval", bm25=ReportingBM25Retriever(document_store=store), dense=by_vector)
+    said = rag.run(query=QUESTION)["documents"][0].meta["crag"]["retrievers"]["dense"]
+    assert ("similarity" in said) == is_cosine
+    if is_cosine:
+        assert said["similarity"] == pytest.approx(2 * said["score"] - 1, abs=1e-5)
+    rag.close()
+    store.close()
+
+
+def test_where_the_server_of_a_yaml_does_not_answer_it_loads_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It may be up by the first question; that its scores are taken for cosines is no secret."""
+    mine = tmp_path / "mine.yml"
+    mine.write_text(export("corrective_retrieval", "elasticsearch", "http://127.0.0.1:9", "manuals"))
+    fuse: Any = load(mine).pipeline.get_component("fuse")
+    assert fuse.similarity == {"dense": "half_cosine"}
+    assert "could not be asked how it compares vectors" in caplog.text
+
+
+@pytest.mark.parametrize(("length", "is_cosine"), [(1.0, True), (0.5, False)])
+def test_a_dot_product_in_memory_is_a_cosine_of_vectors_of_length_1_only(length: float, is_cosine: bool) -> None:
+    """Haystack's store compares by it unless told otherwise; what other vectors give may look like a cosine."""
+    store = InMemoryDocumentStore()
+    (page,) = StaticDocumentEmbedder().run([Document(content=TEXT)])["documents"]
+    store.write_documents([replace(page, embedding=[length * value for value in page.embedding or ()])])
+    said = load("corrective_retrieval", store=store).run(query=QUESTION)["documents"][0].meta["crag"]["retrievers"]
+    assert ("similarity" in said["dense"]) == is_cosine
+
+
+def test_a_scaled_score_in_memory_is_read_as_half_a_cosine() -> None:
+    """As the retriever gives it."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=TEXT)])["documents"])
+    rag = load("corrective_retrieval", store=store, dense={"scale_score": True})
+    said = rag.run(query=QUESTION)["documents"][0].meta["crag"]["retrievers"]["dense"]
+    assert said["similarity"] == pytest.approx(2 * said["score"] - 1, abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", [{"type": "dense_vector", "dims": 256, "index": False}, {"type": "float"}])

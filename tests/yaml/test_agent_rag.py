@@ -211,3 +211,30 @@ def test_an_empty_store_ends_with_a_reason_and_without_an_invented_answer(in_mem
     assert result["crag"]["action"] == "abstain"
     assert result["crag"]["llm_calls"] == 0
     assert result["documents"] == []
+
+
+@BOTH_DOORS
+def test_a_model_that_never_grades_is_asked_six_times_and_the_run_still_ends_in_an_answer(
+    store: Any, asynchronous: bool
+) -> None:
+    """Three gradings, each asked for once more; that this ended the run is on record."""
+    calls: list[str] = []
+
+    def reply(messages: Any) -> str:
+        calls.append(messages[-1].text)
+        return "All of them look quite good to me."
+
+    rag = load("agent_rag", store=store, grader=scripted(reply), generator=scripted("About an hour [1]."))
+    arguments = {"query": QUESTION}
+    result = asyncio.run(rag.run_async(**arguments)) if asynchronous else rag.run(**arguments)
+    crag = result["crag"]
+    assert (len(calls), crag["llm_calls"]) == (6, 7)
+    assert (crag["verdict"], crag["limit"], crag["action"]) == ("ungraded", "llm_calls", "generate")
+    assert "limit:llm_calls" in crag["coverage"]["reasons"]
+    assert (result["answers"][0].data, crag["answer"]["status"]) == ("About an hour [1].", "written")
+
+
+def test_a_caller_may_allow_more_gradings(store: Any) -> None:
+    """The budget of a run takes the place of the file's."""
+    rag = load("agent_rag", store=store, grader=scripted("No idea."), generator=scripted("About an hour [1]."))
+    assert rag.run(query=QUESTION, budget={"llm_calls": 20})["crag"]["llm_calls"] > 7

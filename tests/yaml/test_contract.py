@@ -175,3 +175,72 @@ def test_a_rewriter_without_another_query_starts_no_second_run_beside_the_first(
     assert crag["trail"][-1]["judged_by"] == "nothing_new"
     assert crag["llm_calls"] == len(calls)
     assert metasearch.queries == ["emma"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("name", [name for name in QUERY_PIPELINES if "web" in read(name)["components"]])
+def test_a_pass_that_the_web_led_to_is_on_record_as_a_search_of_the_web(
+    name: str, asynchronous: bool, in_memory_store: Any, metasearch: Metasearch
+) -> None:
+    """With the words that were sent: where no rewriter notes them, as much as where one does."""
+    fill(in_memory_store, [Document(content=f"Dogs bark {n} times a day.") for n in range(3)])
+    metasearch.finds(["A refund of type 3 is paid within three days."])
+    parts = {} if name == "heuristic_rag" else {"generator": scripted("Within three days [1].")}
+    if asks_a_model(read(name)["components"]["grader"]):
+        scale = 10 if name == "ranked_rag" else 1
+        parts["grader"] = grading_by(lambda text: scale * (0.9 if "refund" in text else 0.0))
+    rag = load(name, store=in_memory_store, **parts)
+    crag = run_by_door(rag, asynchronous=asynchronous, query="When is a refund of type 3 paid?")["crag"]
+    assert [decision["coverage"]["web"] for decision in crag["trail"]] == ["off", "ok"]
+    assert crag["retrieval"] == ["first", "web"]
+    assert crag["queries"][1:] == metasearch.queries
+
+
+def test_an_abstention_names_both_places_that_one_query_was_looked_for_in(
+    in_memory_store: Any, metasearch: Metasearch
+) -> None:
+    """The question goes to the web in the words that the documents were searched for."""
+    fill(in_memory_store, [Document(content="Dogs bark.")])
+    metasearch.finds(["Cats sleep."])
+    rag = load("ranked_rag", store=in_memory_store, grader=grading_by(lambda _: 0.0), generator=scripted("No."))
+    result = rag.run(query="When is a refund paid?")
+    assert result["crag"]["abstention"]["looked_for"] == [
+        {"query": "When is a refund paid?", "strategies": ["", "web"]}
+    ]
+    assert 'Looked for: "When is a refund paid?" (documents, web).' in result["answers"][0].data
+
+
+@pytest.mark.parametrize("name", ["ranked_rag", "signals_rag"])
+def test_a_web_that_was_not_searched_is_not_said_to_have_been_looked_in(
+    name: str, in_memory_store: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The abstention names the search of the index alone."""
+    monkeypatch.delenv("CRAG_SEARXNG_URL", raising=False)
+    fill(in_memory_store, [Document(content="Dogs bark.")])
+    parts: dict[str, Any] = {"generator": scripted("An answer.")}
+    parts |= {"grader": grading_by(lambda _: 0.0)} if name == "ranked_rag" else {}
+    crag = load(name, store=in_memory_store, **parts).run(query="When is a refund paid?")["crag"]
+    assert crag["coverage"]["web"] == "skipped"
+    assert crag["abstention"] is None or [one["strategies"] for one in crag["abstention"]["looked_for"]] == [[""]]
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_where_nothing_is_judged_no_document_has_a_score(name: str, in_memory_store: Any) -> None:
+    """Neither 0.5 nor `failed`: nobody was asked, and nothing failed."""
+    fill(in_memory_store, [Document(content=f"Refund {n} is paid within {n} days.") for n in range(3)])
+    parts = {} if name == "corrective_retrieval" else {"generator": scripted("An answer [1].")}
+    off = {} if name == "baseline_rag" else {"mode": "off"}
+    crag = load(name, store=in_memory_store, **parts).run(query="When is refund 2 paid?", **off)["crag"]
+    decision = crag["trail"][0]
+    for entry in (*crag["kept"], *decision["kept"]):
+        assert (entry["score"], entry["status"], entry["grader"], entry["reason"]) == (None, None, None, "mode_off")
+    assert {entry["reason"] for entry in crag["corrections"]} == {"mode_off"}
+    assert (decision["coverage"]["failed"], crag["coverage"]["degraded"]) == (0, False)
+
+
+@pytest.mark.parametrize("name", QUERY_PIPELINES)
+def test_what_asks_a_model_before_the_answer_is_bounded(name: str) -> None:
+    """A model that writes useless replies ends up at the budget, not at the sum of all limits."""
+    parts = read(name)["components"]
+    asking = [part for part in parts if asks_a_model(parts[part]) and part != "generator"]
+    assert not asking or parts["guard"]["init_parameters"]["budget"]["llm_calls"] <= 6

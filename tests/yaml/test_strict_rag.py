@@ -281,3 +281,36 @@ def test_two_branches_together_keep_to_the_budget(
     crag = run_by_door(rag, asynchronous=asynchronous, query=QUESTION, budget={"llm_calls": 2})["crag"]
     # A grading, the rewritten query; the answer is not counted against the budget.
     assert scripted_model.calls == crag["llm_calls"] == 3
+
+
+@BOTH
+def test_without_a_web_server_no_model_is_asked_for_a_query_that_nobody_could_search_for(
+    in_memory_store: Any, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, asynchronous: bool
+) -> None:
+    """A grading, the sentences, a second grading, the answer: the rewriter's call would be paid for nothing."""
+    monkeypatch.delenv("CRAG_SEARXNG_URL", raising=False)
+    fill(in_memory_store, [Document(content=text) for text in (GDP, CULTURE)])
+    scripted_model.reply = model({"The GDP": 0.6, "France has": 0.5})
+    crag = run(in_memory_store, scripted_model, asynchronous=asynchronous)["crag"]
+    assert crag["coverage"]["web"] == "skipped"
+    assert "France GDP trillion euros" not in crag["queries"]
+    # What is refined is known by its document, so it is not graded again.
+    assert scripted_model.calls == crag["llm_calls"] == 3
+
+
+@BOTH
+def test_a_web_that_is_left_alone_after_a_failure_gets_no_query_by_a_model_either(
+    in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
+) -> None:
+    """The second question finds the provider in its cool-down."""
+    fill(in_memory_store, [Document(content=CULTURE)])
+    scripted_model.reply = model({"France has": 0.1})
+    metasearch.status = 500
+    chat = OpenAIChatGenerator(
+        api_key=Secret.from_token("k"), model=NAME, api_base_url=scripted_model.url, max_retries=0
+    )
+    rag = load("strict_rag", store=in_memory_store, generator=chat)
+    first = run_by_door(rag, asynchronous=asynchronous, query=QUESTION)["crag"]
+    second = run_by_door(rag, asynchronous=asynchronous, query=QUESTION)["crag"]
+    assert (first["coverage"]["web"], first["llm_calls"]) == ("failed", 2)
+    assert (second["coverage"]["web"], second["llm_calls"]) == ("cooldown", 1)

@@ -10,6 +10,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.closing import close_all, close_all_async
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing import metrics
@@ -31,7 +32,7 @@ class CallError(Exception):
         self.kind = kind
 
 
-class ChatBacked:
+class ChatBacked(Copied):
     """
     Forwards the life cycle to `self.chat_generator`, and the end of it to `self.cache` where there is one.
 

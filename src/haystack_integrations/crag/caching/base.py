@@ -68,6 +68,10 @@ class GradeCache(ABC):
         self.ttl_s, self.jitter, self.tenant, self.web = ttl_s, jitter, tenant, web
         self.flights = Flights()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return itself: what is asked by several is one cache, and Haystack copies settings when it loads a YAML."""
+        return self
+
     @abstractmethod
     def read(self, keys: Sequence[str], *, seconds: float) -> Found:
         """

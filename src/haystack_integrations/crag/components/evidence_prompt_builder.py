@@ -6,6 +6,7 @@ from typing import Any, Final
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.grades import crag_meta, source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -31,7 +32,7 @@ Question: {{ question }}"""
 @component
 @light
 @checked
-class EvidencePromptBuilder:
+class EvidencePromptBuilder(Copied):
     """
     Writes the prompt of the answer: one default for all shipped pipelines, compiled once.
 

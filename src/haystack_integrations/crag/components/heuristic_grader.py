@@ -4,6 +4,7 @@ from typing import Any
 
 from haystack import Document, component
 
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
@@ -20,7 +21,7 @@ from haystack_integrations.crag.vocabulary import META_KEY
 
 @component
 @checked
-class HeuristicGrader:
+class HeuristicGrader(Copied):
     """
     Grades documents in milliseconds, without a language model; takes the place of `BatchRelevanceGrader` in any YAML.
 
@@ -56,8 +57,7 @@ class HeuristicGrader:
         """
         Choose how to judge.
 
-        :param weights: A preset, or a weight for each signal that counts (`signals.DOCUMENT_SIGNALS`); the score is
-            then their weighted mean. None judges by a calibration.
+        :param weights: A preset, or weights for a mean of signals (`signals.DOCUMENT_SIGNALS`). None: by a calibration.
         :param calibration: A file that `crag calibrate` wrote. None takes the model in this package.
         :param statistics: Document frequencies that `crag index --statistics FILE` wrote, for the calibrated model.
         :param document_store: The store that is searched: it is asked for document frequencies, before the file.

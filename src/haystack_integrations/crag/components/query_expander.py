@@ -10,6 +10,7 @@ from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, k
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.expanding import Expansion
 from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions
+from haystack_integrations.crag.expansion.readers import can_be_searched
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
@@ -23,12 +24,11 @@ class QueryExpander(ChatBacked):
 
     After `refine` the same strategy searches in other words; after `re_retrieve` the next of `strategies` takes over.
     The same query is never sent twice with the same strategy (the web counts as one); when no other is left,
-    `exhausted` says so and the run ends. Where a model gives no new query (budget, deadline, failure, a cut or
-    repeated reply), the rules do, and `report` says so. In mode `web` nothing that documents had a part in reaches
-    the model or the query.
+    `exhausted` says so and the run ends. Where a model gives no new query (budget, deadline, failure, a cut or repeated
+    reply) the rules do, and `report` says so; a web that is not set up, or left alone, gets one by the rules at once.
+    In mode `web` nothing that documents had a part in reaches the model or the query.
 
-    Haystack has a `QueryExpander` too (`haystack.components.query`), which knows nothing of earlier tries: mind the
-    import path. Its `MultiQueryTextRetriever` and `MultiQueryEmbeddingRetriever` take our `queries`.
+    Haystack's own (`haystack.components.query`) knows no earlier tries; its `MultiQuery...Retriever`s take `queries`.
 
     ```python
     from haystack_integrations.crag.components.query_expander import QueryExpander
@@ -139,7 +139,7 @@ class QueryExpander(ChatBacked):
             msg = "QueryExpander got neither a question nor a state; pass query, or connect the router's state"
             raise ConfigurationError(msg)
         known = state or CragState.start(query or "")
-        return Expansion(self._options, known, first=bool(query) and not known.trail)
+        return Expansion(self._options, known, first=bool(query) and not known.trail, searched=can_be_searched(self))
 
 
 def _told(span: Span, expansion: Expansion) -> dict[str, Any]:

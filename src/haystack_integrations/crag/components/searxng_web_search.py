@@ -11,7 +11,7 @@ from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import number
-from haystack_integrations.crag.web.searxng import Reply, Server
+from haystack_integrations.crag.web.searxng import Reply, Server, is_configured, names_of
 
 TimeRange = Literal["day", "week", "month", "year"]
 
@@ -67,12 +67,17 @@ class SearXNGWebSearch:
             msg = f"time_range must be one of {get_args(TimeRange)} or None, but got {time_range!r}"
             raise ConfigurationError(msg)
         self.url, self.language, self.time_range = url, language, time_range
-        self.categories, self.engines = _names("categories", categories), _names("engines", engines)
+        self.categories, self.engines = names_of("categories", categories), names_of("engines", engines)
         self.top_k = number("top_k", top_k, 10, int, 1, 1000)
         self.timeout = number("timeout", timeout, 5.0, float, 0.001, 600)
         self.safe_search = number("safe_search", safe_search, 1, int, 0, 2)  # for 3 the server fails
         self._server = None if url is None else Server(url, secret=False)
         self._verify: Any = None
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is a server to ask: one was given, or CRAG_SEARXNG_URL is set."""
+        return self._server is not None or is_configured()
 
     def warm_up(self) -> None:
         """
@@ -140,11 +145,3 @@ class SearXNGWebSearch:
         if self._verify is None:  # read once, as it takes longer than a search
             self._verify = httpx.create_ssl_context() if server.url.scheme == "https" else False
         return server
-
-
-def _names(name: str, given: list[str] | None) -> list[str] | None:
-    is_list = isinstance(given, list) and all(isinstance(one, str) and one.strip() and "," not in one for one in given)
-    if given is not None and not is_list:
-        msg = f"{name} must be a list of names such as ['general'], or None, but got {given!r}"
-        raise ConfigurationError(msg)
-    return given

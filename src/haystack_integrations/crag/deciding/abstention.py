@@ -24,6 +24,7 @@ _MOST_WORDS: Final = 5
 _LONGEST_QUERY: Final = 120
 _LONGEST_NAME: Final = 80
 _LONGEST_WORD: Final = 40
+_INDEX: Final = "documents"
 
 # Said first where the documents may well answer.
 _UNSEARCHED: Final = {
@@ -144,7 +145,9 @@ def _as_written(word: str, query: str) -> str:
 def _queries(looked_for: Sequence[Mapping[str, Any]]) -> str:
     said = []
     for one in looked_for[:_MOST_QUERIES]:
-        names = _clean(", ".join(name for name in dict.fromkeys(one["strategies"]) if name), _LONGEST_NAME)
+        # Beside another one, the first search is named too: else it would read as if that had been all.
+        told = [name or _INDEX for name in dict.fromkeys(one["strategies"])]
+        names = "" if told == [_INDEX] else _clean(", ".join(told), _LONGEST_NAME)
         said.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
     return _listed(said, len(looked_for), "; ") + "."
 

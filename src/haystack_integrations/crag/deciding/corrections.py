@@ -27,7 +27,9 @@ def corrections_in(
     :param action: The action chosen.
     :returns: One entry for each, with its `type`.
     """
-    done: list[dict[str, Any]] = [{"type": "keep", "id": entry["id"], "reason": entry["status"]} for entry in kept]
+    done: list[dict[str, Any]] = [
+        {"type": "keep", "id": entry["id"], "reason": entry["status"] or entry["reason"]} for entry in kept
+    ]
     done += [{"type": "discard", "id": entry["id"], "reason": entry["reason"]} for entry in dropped]
     return done + [{"type": kind, "action": action} for kind in _CORRECTIONS.get(action, ())]
 

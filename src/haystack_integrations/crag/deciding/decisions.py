@@ -209,18 +209,18 @@ def _approving_rule(documents: Sequence[Document], question: str | None) -> str:
     return next((grade.grader for grade in grades if grade is not None), "approved")
 
 
-def graded_entry(document: Document) -> dict[str, Any]:
+def graded_entry(document: Document, *, judged: bool = True) -> dict[str, Any]:
     """
     Describe a kept document for the decision record, without its text.
 
     :param document: A graded document.
+    :param judged: Whether it was to be judged, so that no grade is a failed one; else there is no score to tell.
     :returns: `{"id", "score", "status", "grader", "reason"}`, and `source` where the document has one.
     """
     grade = grade_of(document) or Grade.failed("none", "", "not_graded")
-    entry: dict[str, Any] = {"id": document.id, "score": grade.score, "status": grade.status, "grader": grade.grader}
-    if grade.reason:
-        entry["reason"] = grade.reason
-    return {**entry, **_source(document)}
+    given = {name: getattr(grade, name) if judged else None for name in ("score", "status", "grader")}
+    reason = grade.reason if judged else MODE_OFF
+    return {"id": document.id, **given, **({"reason": reason} if reason else {}), **_source(document)}
 
 
 def dropped_entry(document: Document, score: float | None, reason: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def decision_record(
     :returns: The decision: verdict, action, score, rule, kept and discarded documents, corrections, coverage.
     """
     tried, score = state.queries[-1], judgement.score
-    kept = [graded_entry(document) for document in judgement.kept]
+    kept = _entries(judgement.kept, mode)
     return {
         "iteration": state.iteration + 1,
         "max_iterations": max_iterations,
@@ -153,7 +153,7 @@ def run_record(
         "queries": [decision["query"] for decision in state.trail],
         "documents_before": first["coverage"]["documents_in"],
         "documents_after": len(evidence),
-        "kept": [graded_entry(document) for document in evidence],
+        "kept": _entries(evidence, last["mode"]),
         "discarded": _never_used(state, evidence),
         "tokens": {"in": total.tokens_in, "out": total.tokens_out},
         "llm_calls": total.llm_calls,
@@ -176,10 +176,15 @@ def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) ->
     """
     chosen = (best_first(documents) if record["mode"] == "enforce" else list(documents))[:most]
     rest = [document for document in documents if all(document is not one for one in chosen)]
-    cut = [dropped_entry(document, graded_entry(document)["score"], "top_k") for document in rest]
-    kept = [graded_entry(document) for document in chosen]
+    left = zip(rest, _entries(rest, record["mode"]), strict=True)
+    cut = [dropped_entry(document, entry["score"], "top_k") for document, entry in left]
+    kept = _entries(chosen, record["mode"])
     told = {"kept": kept, "documents_after": len(kept), "discarded": [*record["discarded"], *cut]}
     return {"documents": chosen, "crag": {**record, **told, "web_used": _is_web_used(chosen)}}
+
+
+def _entries(documents: Sequence[Document], mode: Mode) -> list[dict[str, Any]]:
+    return [graded_entry(document, judged=mode != "off") for document in documents]
 
 
 def _is_web_used(evidence: Sequence[Document]) -> bool:

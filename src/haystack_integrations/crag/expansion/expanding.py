@@ -26,15 +26,17 @@ ONE_HOP: Final = "one_hop"
 class Expansion:
     """Finds the next queries of a run: asks for a model's where there is one, and falls back to rules, visibly."""
 
-    def __init__(self, options: ExpansionOptions, state: CragState, *, first: bool) -> None:
+    def __init__(self, options: ExpansionOptions, state: CragState, *, first: bool, searched: bool = True) -> None:
         """
         Look at what the run knows.
 
         :param options: The expander's settings.
         :param state: What the run knows.
         :param first: Whether nothing was retrieved yet, so that the question itself is no repetition.
+        :param searched: Whether there is anybody to search for the queries; see `readers.can_be_searched`.
         """
         self.options, self.state, self._first = options, state, first
+        self._searched = searched and not (options.mode == WEB and state.web == "skipped")
         self.strategy = self._next_strategy()
         # The web is a place of its own: what the index was asked in the same words, no search engine has seen.
         self.name: str = WEB if options.mode == WEB else self.strategy["name"]
@@ -62,8 +64,7 @@ class Expansion:
 
     def _messages(self) -> list[ChatMessage] | None:
         """Write what a model is to be asked; None when there is none, no need or no budget for it."""
-        never_sent = self.name == WEB and self.state.web == "skipped"
-        if self.options.prompt is None or self._same_words() or never_sent:
+        if self.options.prompt is None or self._same_words() or not self._searched:
             return None
         messages = self.options.prompt.messages(self.state)
         self._estimate = sum(count_tokens(message.text or "") for message in messages)

@@ -12,6 +12,7 @@ from haystack.document_stores.types.filter_policy import apply_filter_policy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
@@ -33,7 +34,7 @@ _ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evide
 
 
 @component
-class CorrectiveRetriever:
+class CorrectiveRetriever(Copied):
     """
     Retrieves, judges, searches once more where that may help, and hands on what answers: nothing, where nothing does.
 
@@ -105,8 +106,7 @@ class CorrectiveRetriever:
         named = ("document_store", "top_k", "filters", "filter_policy", "candidates", "mode", "pipeline")
         plain = {name: getattr(self, name) for name in named}
         grader = self.grader and component_to_dict(self.grader, "grader")
-        data: dict[str, Any] = default_to_dict(self, grader=grader, settings=_written(self.settings), **plain)
-        return data
+        return default_to_dict(self, grader=grader, settings=_written(self.settings), **plain)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "CorrectiveRetriever":

@@ -14,7 +14,8 @@ _SHOWN: Final = 8
 # Scored as (1 + cosine) / 2. A distance is scored otherwise, and so is the product of vectors of any length: small
 # vectors are all near to each other, and a negative product would read as a high cosine.
 _OF_COSINES: Final = frozenset({"cosine", "dot_product"})
-_COSINE: Final = "half_cosine"
+COSINE_HALF: Final = "half_cosine"
+"""How a joiner is told of such scores."""
 
 
 def fields_of(store: Any) -> Fields:
@@ -78,33 +79,27 @@ def check_vectors(fields: Fields) -> None:
             raise ConfigurationError(msg)
 
 
-def with_scores(components: dict[str, dict[str, Any]], fields: Fields) -> None:
+def holds_cosines(fields: Fields) -> bool:
     """
-    Take no score for a cosine that is none.
+    Tell whether the scores of a search by vectors are cosines, half of them and a half.
 
-    :param components: Components of a pipeline on this store by name; changed in place.
     :param fields: What `fields_of` gave.
+    :returns: Whether they are; also of an index that has no vectors yet.
     """
-    if all(one.get("similarity", "cosine") in _OF_COSINES for one in vectors_of(fields)):
-        return
-    for part in components.values():
-        parameters = part.get("init_parameters", {})
-        if isinstance(kinds := parameters.get("similarity"), dict):
-            parameters["similarity"] = {name: kind for name, kind in kinds.items() if kind != _COSINE}
+    return all(one.get("similarity", "cosine") in _OF_COSINES for one in vectors_of(fields))
 
 
-def fit(store: Any, components: dict[str, dict[str, Any]], given: Collection[str]) -> None:
+def check_index(store: Any, components: Collection[str], given: Collection[str]) -> None:
     """
-    Fit a pipeline to an index that was there before.
+    Refuse an index that was there before where a pipeline's own retrievers cannot search it.
 
     :param store: An ElasticsearchDocumentStore.
-    :param components: Components of the pipeline by name; how they read scores is changed in place.
+    :param components: Names of the pipeline's components.
     :param given: Names of those that the caller passes himself.
-    :raises ConfigurationError: When its own retrievers cannot search that index.
+    :raises ConfigurationError: Naming what is wrong with it, and the way out.
     """
-    fields, searching = fields_of(store), components.keys() - set(given)
+    fields, searching = fields_of(store), set(components) - set(given)
     if "bm25" in searching:
         check_text(store, fields)
     if "dense" in searching:
         check_vectors(fields)
-    with_scores(components, fields)

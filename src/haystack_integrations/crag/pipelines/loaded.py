@@ -1,7 +1,8 @@
 """A loaded pipeline: Haystack's SuperComponent, which says when it is given what it does not take."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from copy import deepcopy
+from typing import Any, Final, Self
 
 from haystack import SuperComponent, component, logging
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -58,6 +59,23 @@ class LoadedPipeline(SuperComponent):
         self._check(unnamed, inputs)
         found = await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last)
         return self._told_if_empty(self.outputs(found))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """
+        Copy the pipeline inside, while nothing in it is open.
+
+        :param memo: What has been copied already.
+        :returns: The copy.
+        :raises ConfigurationError: For one that holds what cannot be copied, such as an in-memory store or a client.
+        """
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        try:
+            made.__dict__.update(deepcopy(self.__dict__, memo))
+        except TypeError as error:
+            msg = f"this pipeline cannot be copied, since something in it is in use ({error}); load it once more"
+            raise ConfigurationError(msg) from None
+        return made
 
     @property
     def last(self) -> set[str]:

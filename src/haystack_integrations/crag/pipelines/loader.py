@@ -26,6 +26,7 @@ from haystack_integrations.crag.pipelines.given import (
 )
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
@@ -188,6 +189,7 @@ def load(
         pipeline = Pipeline.from_dict(spec, components=live)
     with lent(pipeline, live):
         check_loaded(pipeline)
+        fit_scores(pipeline, given=live)
         if store is not None:
             check_asked(pipeline, store)
     declared = spec["components"]

@@ -7,9 +7,10 @@ from typing import Any, Final
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
+from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
-from haystack_integrations.crag.pipelines.index_fields import fit
+from haystack_integrations.crag.pipelines.index_fields import check_index
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -28,7 +29,7 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     :param given: Components that the caller passes himself; they are connected as the pipeline says, no further.
     :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
     """
-    changed = deepcopy(dict(spec))
+    changed: Spec = plain_copy(dict(spec))
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
         changed["components"][name] = _with_store(_laid_over(part, profile.components.get(name, {})), document_store)
@@ -58,7 +59,7 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
         is_new = prepare(store)
         spec = on_store(spec, profile, {}, given)
         if profile.index and not is_new:
-            fit(store, spec["components"], given)
+            check_index(store, spec["components"], given)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:

@@ -8,14 +8,16 @@ from haystack import default_from_dict, default_to_dict, logging
 from haystack.core.serialization import component_from_dict, component_to_dict, import_class_by_name
 
 from haystack_integrations.crag.closing import close_all, close_all_async
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.web.providers import failure_of
+from haystack_integrations.crag.web.search import WebSearchChain
 
 logger = logging.getLogger(__name__)
 
 
-class WebBacked:
+class WebBacked(Copied):
     """
     Forwards the life cycle to the web search, or the list of them, in `self.websearch`.
 
@@ -25,6 +27,12 @@ class WebBacked:
 
     websearch: Any
     enabled: bool
+    _chain: WebSearchChain
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether there is a provider that a search now would ask: one is set up, and it is not left alone."""
+        return any(provider.can_be_asked for provider in self._chain.providers)
 
     def warm_up(self) -> None:
         """Make the web searches ready."""

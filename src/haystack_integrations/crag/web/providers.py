@@ -75,6 +75,11 @@ class Provider:
         """Belong together for the life of the process; see the class."""
         self.component, self.name, self.breaker = component, name, breaker
 
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether a search now would ask it: it is set up, as far as it can tell (`is_set_up`), and not left alone."""
+        return bool(getattr(self.component, "is_set_up", True)) and self.breaker.state in ("closed", "half_open")
+
     def search(self, query: str, seconds: float) -> list[Document]:
         """
         Search, and wait at most so long.

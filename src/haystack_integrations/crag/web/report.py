@@ -11,7 +11,8 @@ from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, shown
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.web.outcome import NOT_CONFIGURED, Outcome, status_of
+from haystack_integrations.crag.vocabulary import WEB
+from haystack_integrations.crag.web.outcome import NOT_CONFIGURED, Outcome, normalised, status_of
 from haystack_integrations.crag.web.providers import Provider
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,19 @@ def concluded(
     if failures and not outcome.again:
         logger.warning("Web search {status}: {failures}", status=outcome.status, failures=", ".join(failures))
     result = {"documents": documents, "status": outcome.status, "report": report}
-    return result if state is None else {**result, "state": replace(state, web=outcome.status)}
+    return result if state is None else {**result, "state": _after(state, query, outcome)}
+
+
+def _after(state: CragState, query: str, outcome: Outcome) -> CragState:
+    """
+    Write down what became of the web, and what it was asked: this pass did not search the index.
+
+    A rewriter has noted its query already. What is sent may be less than that, and is what counts.
+    """
+    queries, last = state.queries, state.queries[-1] if state.queries else {}
+    if query and (last.get("strategy") != WEB or normalised(last["query"]) != normalised(query)):
+        queries = (*queries, {"query": query, "strategy": WEB})
+    return replace(state, web=outcome.status, queries=queries)
 
 
 def _tags(outcome: Outcome, report: dict[str, Any]) -> dict[str, Any]:

@@ -34,6 +34,27 @@ _WAYS_OUT: Final = {
 _ORDER: Final = re.compile(r"(?<!\S)[!?:<]+")
 
 
+def is_configured() -> bool:
+    """Tell whether a server is set by CRAG_SEARXNG_URL."""
+    return configured(URL_SETTING) is not None
+
+
+def names_of(name: str, given: list[str] | None) -> list[str] | None:
+    """
+    Check names of engines or categories: the server takes them with commas between.
+
+    :param name: The setting.
+    :param given: Its value.
+    :returns: The same.
+    :raises ConfigurationError: For what is no list of names.
+    """
+    is_list = isinstance(given, list) and all(isinstance(one, str) and one.strip() and "," not in one for one in given)
+    if given is not None and not is_list:
+        msg = f"{name} must be a list of names such as ['general'], or None, but got {given!r}"
+        raise ConfigurationError(msg)
+    return given
+
+
 class Server:
     """Where the questions go: its start page, or its `/search`; with a password only if `secret`."""
 

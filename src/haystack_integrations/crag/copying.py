@@ -1,0 +1,42 @@
+"""Copies: settings are copied, whatever holds connections, locks or memories is shared."""
+
+from copy import deepcopy
+from inspect import signature
+from typing import Any, Final, Self
+
+# Where Haystack notes on a component which pipeline it is in, and what its sockets are connected to.
+_PIPELINE: Final = "__haystack_added_to_pipeline__"
+_SOCKETS: Final = ("__haystack_input__", "__haystack_output__")
+
+
+def plain_copy(value: Any) -> Any:
+    """
+    Copy what YAML can hold, into all depths.
+
+    :param value: Settings. A component, a store or a cache among them is the caller's own, and stays the same object.
+    :returns: The copy.
+    """
+    if isinstance(value, dict):
+        return {name: plain_copy(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(plain_copy(entry) for entry in value)
+    return value
+
+
+class Copied:
+    """
+    A component whose deep copy is made anew, with the same store, model and cache.
+
+    Haystack copies no component. Who does it himself cannot copy a lock, a client or a template. The copy is in no
+    pipeline, unless it is that which is copied.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Make another one with the same settings."""
+        names = [name for name in signature(type(self).__init__).parameters if name != "self"]
+        made = type(self)(**{name: plain_copy(getattr(self, name)) for name in names})
+        memo[id(self)] = made
+        if id(getattr(self, _PIPELINE)) in memo:
+            for name in (_PIPELINE, *_SOCKETS):
+                setattr(made, name, deepcopy(getattr(self, name), memo))
+        return made

@@ -1,0 +1,19 @@
+"""Who reads the queries of an expander: where nobody there can search, no model is asked to write one."""
+
+from typing import Any, Final
+
+_QUERIES: Final = ("query", "queries")
+
+
+def can_be_searched(expander: Any) -> bool:
+    """
+    Tell whether anything that the expander's queries go to could search for them now.
+
+    :param expander: The component; its pipeline knows what it is connected to.
+    :returns: False only where all of them say that they cannot, by `can_be_asked`, as WebFallback does without a web
+        search that is set up. What cannot tell is taken to search.
+    """
+    pipeline, sockets = expander.__haystack_added_to_pipeline__, expander.__haystack_output__
+    names = {name for socket in _QUERIES for name in sockets.get(socket).receivers}
+    readers = [pipeline.get_component(name) for name in names] if pipeline is not None else []
+    return not readers or any(getattr(reader, "can_be_asked", True) for reader in readers)

@@ -1,0 +1,73 @@
+"""What the scores of a pipeline's vector searches are: cosines, halves of them, or nothing that a rule may read."""
+
+from collections.abc import Collection
+from itertools import islice
+from math import isclose
+from typing import Any, Final
+
+from haystack import Pipeline, logging
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, fields_of, holds_cosines
+from haystack_integrations.crag.store_profiles import profile_of
+
+logger = logging.getLogger(__name__)
+
+_COSINE: Final = "cosine"
+_LOOKED_AT: Final = 10
+_TOLERANCE: Final = 1e-3
+
+
+def fit_scores(pipeline: Pipeline, given: Collection[str] = ()) -> None:
+    """
+    Let each joiner read the scores of a vector search as what its store makes them, whatever the YAML was written for.
+
+    :param pipeline: A loaded pipeline; the `similarity` of its joiners is changed in place.
+    :param given: Names of components that the caller passes himself; such a joiner stays as it is.
+    """
+    for name in set(pipeline.graph.nodes).difference(given):
+        joiner = pipeline.get_component(name)
+        if isinstance(joiner, EvidenceJoiner) and joiner.similarity:
+            kinds = {one: _kind(_searching(pipeline, name, one), said) for one, said in joiner.similarity.items()}
+            joiner.similarity = {one: kind for one, kind in kinds.items() if kind is not None}
+
+
+def _searching(pipeline: Pipeline, joiner: str, socket: str) -> Any:
+    """Find the retriever by vectors behind a joiner's socket; None where there is none at once."""
+    edges = pipeline.graph.in_edges(joiner, data=True)
+    found = [sender for sender, _, data in edges if data["to_socket"].name == socket]
+    part = pipeline.get_component(found[0]) if len(found) == 1 else None
+    return getattr(part, "retriever", part)
+
+
+def _kind(retriever: Any, said: Any) -> Any:
+    """Tell what a retriever's scores are; of an unknown store what the pipeline says."""
+    store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
+    profile = None if store is None else profile_of(store)
+    if profile is None:
+        return said
+    if "query_embedding" not in retriever.__haystack_input__._sockets_dict:
+        return None  # it does not search by vectors
+    if isinstance(store, InMemoryDocumentStore):
+        return _in_memory(store, scaled=bool(getattr(retriever, "scale_score", False)))
+    try:
+        return COSINE_HALF if holds_cosines(fields_of(store)) else None
+    except StoreError:
+        logger.warning(
+            "The index could not be asked how it compares vectors ({store}), so its scores are read as those of "
+            "cosines; load the pipeline again when its server answers.",
+            store=type(store).__name__,
+        )
+        return COSINE_HALF
+
+
+def _in_memory(store: InMemoryDocumentStore, *, scaled: bool) -> str | None:
+    """Read a store's own setting. Its default, the dot product, is the cosine of vectors of length 1 only."""
+    if store.embedding_similarity_function == _COSINE:
+        return COSINE_HALF if scaled else _COSINE
+    stored = (one.embedding for one in store.storage.values() if one.embedding is not None)
+    vectors = list(islice(stored, _LOOKED_AT))
+    is_cosine = all(isclose(sum(value * value for value in one), 1, abs_tol=_TOLERANCE) for one in vectors)
+    return _COSINE if is_cosine and not scaled else None
