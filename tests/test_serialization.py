@@ -49,6 +49,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "strict": ["upper"],
         "enough_documents": 3,
         "keep_good": True,
+        "keep_beside": 0.05,
         "filter_threshold": 0.1,
         "aggregate": "max",
         "aggregate_over": "all",

@@ -104,6 +104,27 @@ def test_dropped_documents_are_on_record_with_score_and_reason() -> None:
     assert {entry["id"] for entry in decision["kept"] + decision["discarded"]} == {d.id for d in documents}
 
 
+def test_beside_a_document_that_passes_the_filter_less_is_enough_to_be_kept() -> None:
+    """What is kept beside another speaks neither for the verdict, nor for an answer where none passes the filter."""
+    settings: dict[str, Any] = {"keep_beside": 0.2, "on_limit": "generate_relevant", "max_iterations": 1}
+    result = route(docs(0.1, 0.2, 0.9, 0.29), **settings)
+    assert [document.content for document in result["generate"]] == ["passage 1", "passage 2", "passage 3"]
+    assert (result["decision"]["score"], result["decision"]["thresholds"]["beside"]) == (0.9, 0.2)
+    assert [entry["score"] for entry in result["decision"]["discarded"]] == [0.1]
+    doubted = route(docs(0.1, 0.2, 0.5, 0.29), **settings)
+    assert doubted["decision"]["limit"] == "max_iterations"
+    assert sorted(grade_of(d).score for d in doubted["generate"]) == [0.2, 0.29, 0.5]  # type: ignore[union-attr]
+    assert "abstain" in route(docs(0.1, 0.2, 0.29), **settings)
+    assert "beside" not in route(docs(0.9))["decision"]["thresholds"]
+
+
+@pytest.mark.parametrize("value", [0.31, -0.1, "0.2", float("nan")])
+def test_what_is_enough_beside_another_is_not_more_than_the_filter(value: Any) -> None:
+    """It would drop what the filter keeps."""
+    with pytest.raises(ConfigurationError, match=r"keep_beside must be a number between 0 and the filter, 0\.3"):
+        CragRouter(keep_beside=value)
+
+
 def test_dropped_documents_and_the_decision_are_logged_without_text(caplog: pytest.LogCaptureFixture) -> None:
     """Design 000: the removal is logged; ids and scores, never what a document says."""
     documents = docs(0.9, 0.1, tag="secret ")

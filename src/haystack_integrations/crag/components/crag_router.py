@@ -33,8 +33,7 @@ class CragRouter:
     from haystack_integrations.crag.grades import Grade, question_id, with_grade
 
     question = "Who wrote Emma?"
-    grade = Grade(0.9, "graded", "example", question_id(question))
-    document = with_grade(Document(content="Emma is a novel by Jane Austen."), grade)
+    document = with_grade(Document(content="Emma is by Jane Austen."), Grade(0.9, "graded", "I", question_id(question)))
     result = CragRouter().run(query=question, documents=[document])
     assert (result["decision"]["verdict"], len(result["generate"])) == ("correct", 1)
     ```
@@ -59,6 +58,7 @@ class CragRouter:
         max_evidence: int = 10,
         enough_documents: int | None = None,
         keep_good: bool = False,
+        keep_beside: float | None = None,
         mode: Mode = "enforce",
         abstention: str = ABSTENTION,
         explain_abstention: bool = True,
@@ -67,8 +67,8 @@ class CragRouter:
         Set the thresholds and the policy.
 
         :param preset: `balanced` (upper 0.7, lower 0.3), `conservative` (0.8, 0.4) or `aggressive` (0.6, 0.2).
-        :param upper: Aggregate in [0, 1] from which a retrieval is correct. None takes the preset's.
-        :param lower: Aggregate in [0, 1] from which it is ambiguous. None takes the preset's.
+        :param upper: Aggregate in [0, 1] from which a retrieval is correct. None: the preset's.
+        :param lower: Aggregate in [0, 1] from which it is ambiguous. None: the preset's.
         :param strict: `upper`, `lower` or both: thresholds that must be exceeded, not only reached.
         :param filter_threshold: A document whose score in [0, 1] is below it is dropped.
         :param aggregate: `mean`, `rank_weighted` (1/(rank+1)), `max`, `min`, `set` (the grader's verdict or score).
@@ -82,19 +82,20 @@ class CragRouter:
         :param max_evidence: Most documents to end with at a limit.
         :param enough_documents: An ambiguous retrieval that keeps so many is answered from them. None: never.
         :param keep_good: Where the action is `web`, documents that reach `upper` stay: it becomes `web_and_refine`.
+        :param keep_beside: Score in [0, 1] that will do where another document passes the filter. None: the filter's.
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: The answer given when the router abstains.
         :param explain_abstention: Say after it, in English, what was looked for, what was found and what is missing.
         :raises ConfigurationError: For an unusable threshold, action, mode or number.
         """
         check_aggregate(aggregate, aggregate_over)
-        self.preset, self.upper, self.lower, self.filter_threshold = preset, upper, lower, filter_threshold
-        self.strict, self.enough_documents, self.keep_good = strict, enough_documents, keep_good
+        self.preset, self.upper, self.lower, self.strict, self.keep_good = preset, upper, lower, strict, keep_good
+        self.filter_threshold, self.keep_beside, self.mode = filter_threshold, keep_beside, check_mode(mode)
         self.aggregate, self.aggregate_over, self.variance_rule = aggregate, aggregate_over, variance_rule
         self.on_ambiguous, self.on_incorrect, self.on_ungraded = on_ambiguous, on_incorrect, on_ungraded
-        self.on_limit, self.max_iterations, self.max_evidence = on_limit, max_iterations, max_evidence
-        self.mode, self.abstention, self.explain_abstention = check_mode(mode), abstention, explain_abstention
-        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict)
+        self.enough_documents, self.on_limit, self.max_evidence = enough_documents, on_limit, max_evidence
+        self.max_iterations, self.abstention, self.explain_abstention = max_iterations, abstention, explain_abstention
+        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict, keep_beside)
         self._routing = Routing(thresholds, Policy.of(self, thresholds), aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(
@@ -142,8 +143,7 @@ class CragRouter:
         branch: dict[str, Any] = {"generate": choice.evidence, "outcome": after}
         if choice.action in LOOP_ACTIONS:
             tell_of_dead_end(self, choice.action)
-            kept = {"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {}
-            branch = {choice.action: after, **kept}
+            branch = {choice.action: after, **({"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {})}
         elif choice.action == "abstain":
             branch = {"abstain": in_words(self.abstention, decision, explain=self.explain_abstention), "outcome": after}
         # The keys of the branches not taken are left out: a None would trigger them.

@@ -107,7 +107,7 @@ def judge(
     :param thresholds: The thresholds.
     :param question: `question_id`; grades for other questions do not count.
     :param aggregate: How scores become one.
-    :param over: Whose scores: of the `kept` documents, or of `all` that were judged.
+    :param over: Whose scores: of the `kept` documents that pass the filter, or of `all` that were judged.
     :param variance_rule: Between the thresholds, look at the spread: a population variance above 0.1 is ambiguous,
         otherwise an aggregate above 0.5 is correct, unless it is over all and some of them are below the filter.
     :param set_score: The grader's own score of the whole set, for `aggregate="set"`.
@@ -120,12 +120,12 @@ def judge(
     grades = [(document, grade_of(document, question)) for document in documents]
     counts = _counts([grade for _, grade in grades])
     judged = counts["graded"] + counts["cached"] + counts["approved"]
+    usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
     # Where most grades failed, none of the others is enough to drop a document by.
-    kept, discarded = _filtered(grades, thresholds.filter if judged >= counts["failed"] else 0.0)
+    kept, discarded = _filtered(grades, thresholds.least(usable) if judged >= counts["failed"] else 0.0)
     if judged == 0 or judged < counts["failed"]:
         everything = kept or list(documents)
         return Judgement("ungraded", None, "grader_failed", everything, discarded if kept else [], counts)
-    usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
     scores = usable if over == "all" else [score for score in usable if score >= thresholds.filter]
     low = any(score < thresholds.filter for score in usable)
     if aggregate == "set" and (counts["approved"] == len(documents) or (counts["approved"] and set_score is None)):

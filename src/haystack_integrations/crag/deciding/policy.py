@@ -58,7 +58,7 @@ class Policy:
     :param on_limit: One of `ON_LIMIT`.
     :param max_iterations: Most passes.
     :param max_evidence: Most documents to end with at a limit.
-    :param filter_threshold: The score in [0, 1] from which a document counts as evidence.
+    :param thresholds: The scores in [0, 1] from which documents count as evidence.
     :param enough: An ambiguous retrieval that keeps so many documents is answered from them; None: never.
     :param good: The score in [0, 1] from which a document stays beside what the web finds; None: none does.
     """
@@ -67,7 +67,7 @@ class Policy:
     on_limit: OnLimit
     max_iterations: int
     max_evidence: int
-    filter_threshold: float
+    thresholds: Thresholds
     enough: int | None
     good: float | None
 
@@ -98,7 +98,7 @@ class Policy:
             router.on_limit,
             number(ITERATIONS_SETTING, router.max_iterations, 3, int, 1, _MOST_ITERATIONS),
             router.max_evidence,
-            thresholds.filter,
+            thresholds,
             router.enough_documents,
             thresholds.upper if router.keep_good else None,
         )
@@ -159,7 +159,7 @@ class Policy:
         limit = (met or self._limit(state, iteration, new=new)) if action in LOOP_ACTIONS else None
         if limit is None and action in LOOP_ACTIONS:
             return Choice(action, rule, None, [], tuple(carried))
-        sound = [document for document in pool if self._is_evidence(document)]
+        sound = self._sound(pool)
         if limit is not None:
             action = "abstain" if self.on_limit == "abstain" else "generate"
             evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
@@ -185,10 +185,12 @@ class Policy:
             return "max_iterations"
         return state.exhausted() or (None if new or iteration == 1 else "nothing_new")
 
-    def _is_evidence(self, document: Document) -> bool:
-        grade = grade_of(document)
+    def _sound(self, documents: Sequence[Document]) -> list[Document]:
+        """List the documents that count as evidence."""
+        graded = [(document, grade) for document in documents if (grade := grade_of(document)) is not None]
+        least = self.thresholds.least(grade.score for _, grade in graded if grade.status != "failed")
         # One that failed says nothing: its 0.5 is below a high filter, the document is not.
-        return grade is not None and (grade.status == "failed" or grade.score >= self.filter_threshold)
+        return [document for document, grade in graded if grade.status == "failed" or grade.score >= least]
 
 
 def _ladder(name: str, value: Any) -> tuple[Action, ...]:

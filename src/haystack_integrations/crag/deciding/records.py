@@ -84,6 +84,7 @@ def decision_record(
 def _held(thresholds: Thresholds, judgement: Judgement) -> dict[str, float]:
     """Give the thresholds; that of a calibration for few wrong answers where there is one."""
     held: dict[str, float] = {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")}
+    held |= {} if thresholds.beside is None else {"beside": thresholds.beside}
     return held if judgement.correct_from is None else {**held, "correct_from": judgement.correct_from}
 
 

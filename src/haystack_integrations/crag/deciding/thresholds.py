@@ -1,6 +1,6 @@
 """Where a score turns into a verdict, and the three published settings of it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -28,12 +28,14 @@ class Thresholds:
     :param lower: The aggregate from which it is ambiguous; below it is incorrect.
     :param filter: A document below this score is dropped.
     :param strict: `upper` or `lower`, or both: an aggregate of exactly that belongs to the verdict below.
+    :param beside: What a document must score where another one passes the filter; None: as much as that.
     """
 
     upper: float
     lower: float
     filter: float
     strict: tuple[str, ...] = ()
+    beside: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse thresholds outside [0, 1] or in the wrong order."""
@@ -44,6 +46,9 @@ class Thresholds:
                 raise ConfigurationError(msg)
         if self.lower > self.upper:
             msg = f"lower must not be above upper, but got lower={self.lower} and upper={self.upper}"
+            raise ConfigurationError(msg)
+        if self.beside is not None and not (is_number(self.beside) and 0.0 <= self.beside <= self.filter):
+            msg = f"keep_beside must be a number between 0 and the filter, {self.filter}, but got {self.beside!r}"
             raise ConfigurationError(msg)
 
     def is_correct(self, score: float) -> bool:
@@ -64,6 +69,17 @@ class Thresholds:
         """
         return score <= self.lower if "lower" in self.strict else score < self.lower
 
+    def least(self, scores: Iterable[float]) -> float:
+        """
+        Tell what is enough to be kept: to leave out a page of the answer costs more than to read one too many.
+
+        :param scores: The scores of all that were judged.
+        :returns: The score from which on a document is kept.
+        """
+        if self.beside is None or all(score < self.filter for score in scores):
+            return self.filter
+        return self.beside
+
     @classmethod
     def of(
         cls,
@@ -72,6 +88,7 @@ class Thresholds:
         lower: float | None,
         filter_threshold: float,
         strict: Sequence[str] | None = None,
+        beside: float | None = None,
     ) -> "Thresholds":
         """
         Take a preset's thresholds, except where another number is given.
@@ -81,6 +98,7 @@ class Thresholds:
         :param lower: Another lower threshold, or None.
         :param filter_threshold: The filter.
         :param strict: Thresholds that must be exceeded, `upper` or `lower`.
+        :param beside: What is enough beside a document that passes the filter, or None.
         :returns: The thresholds.
         :raises ConfigurationError: For an unknown preset or an unusable number.
         """
@@ -92,7 +110,7 @@ class Thresholds:
             raise ConfigurationError(msg)
         high, low = PRESETS[preset]
         chosen = (high if upper is None else upper, low if lower is None else lower)
-        return cls(*chosen, filter_threshold, tuple(strict or ()))
+        return cls(*chosen, filter_threshold, tuple(strict or ()), beside)
 
 
 def told(score: float, limits: Collection[float], digits: int = 2) -> str:
