@@ -49,7 +49,7 @@ _INNER = re.compile(r"[.,']")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 # As word processors write them; the last one is what a PDF often has in the place of a bullet.
 _BULLET = r"\u00b7\u2013\u2022\u2023\u2043\u25a0\u25aa\u25cb\u25cf\u25e6\uf0b7"
-_LINE = re.compile(
+LINE = re.compile(
     r"(?P<blank>[^\S\n]*(?:\n|\Z))"
     r"|(?P<rule>[^\S\n]*([-=*_~^+])(?:[^\S\n]*\3){2,}[^\S\n]*(?:\n|\Z))"
     r"|(?P<alone>[^\S\n]*(?:\||\#{1,6}[^\S\n])[^\n]*\n?|[^\t\n]*\t[^\t\n]+\t[^\n]*\n?)"
@@ -192,7 +192,7 @@ def _prose(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     """Cut at blank lines and around lines that stand for themselves; the lines of any other block are one flow."""
     first: int | None = None
-    for line in _LINE.finditer(text, start, end):
+    for line in LINE.finditer(text, start, end):
         kind = line.lastgroup
         if first is not None and kind in {"blank", "alone", "item"}:
             yield first, line.start(), True
