@@ -209,7 +209,7 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut one block at the ends of its sentences; a rest without any word stays with what precedes it, and its notes."""
+    """Cut one block at the ends of its sentences; a rest without words stays with what precedes it, and its notes."""
     start, end = _trim(text, start, end)
     is_lower, marks = text[start:end].islower(), _NOTE_SIGNS if text.endswith("]", start, end) else ""
     words_end = start + len(text[start:end].rstrip(marks))
