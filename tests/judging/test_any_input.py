@@ -123,7 +123,7 @@ def test_every_process_gets_the_same_digits() -> None:
 SAID = [
     *("A refund is paid within 30 days.", "The caf\u00e9 opens at nine.", "Emma is by Jane Austen.", "It isn't far."),
     *("The U.S. Army's tower opened in 1889.", "Der Zug f\u00e4hrt um acht.", "\u6771\u4eac\u3002", "# Heading"),
-    *("The tower is in Paris (France).", '"Yes", she said.', "na\u00efve Zo\u00eb", "1,200 kg or 3.5 t", "- item", "x", ""),
+    *("The tower is in Paris (France).", '"Yes", she said.', "na\u00efve Zo\u00eb", "1,200 kg or 3.5 t", "- item", ""),
 ]
 ASKED = [
     *("When is a refund paid?", "When does the caf\u00e9 open?", "Who wrote Emma?", "Isn't it far?", "What?"),
