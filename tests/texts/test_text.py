@@ -71,6 +71,7 @@ def test_a_blank_line_always_separates(first: str, second: str) -> None:
         ("The U.S. Army moved. In the U.S. The end.", ["The U.S. Army moved.", "In the U.S.", "The end."]),
         ("It costs 3.5 euros. Cheap.", ["It costs 3.5 euros.", "Cheap."]),
         ("J. K. Rowling wrote. John F. Kennedy spoke.", ["J. K. Rowling wrote.", "John F. Kennedy spoke."]),
+        ('Films: "Gordon B. Hinckley" and (George W. Bush).', ['Films: "Gordon B. Hinckley" and (George W. Bush).']),
         ("They take vitamin C. Patients recover.", ["They take vitamin C.", "Patients recover."]),
         (
             "It was no. 5 of 9. The answer is no. It was late.",

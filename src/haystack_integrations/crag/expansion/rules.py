@@ -16,7 +16,7 @@ from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, bounded, one_line
-from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, terms, words
+from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, surface_words, terms, words
 
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4
@@ -217,6 +217,14 @@ def wordings(
     if reduced:
         yield reduced
     parts = reduced.split()
-    for position in range(len(parts) - 1, -1, -1):
-        if len(parts) > 1:
-            yield " ".join(parts[:position] + parts[position + 1 :])
+    for position in _least_telling_first(question, parts) if len(parts) > 1 else ():
+        yield " ".join(parts[:position] + parts[position + 1 :])
+
+
+def _least_telling_first(question: str, parts: Sequence[str]) -> list[int]:
+    """Order the places of a question's keywords: short words first, what has a capital or a mark in it last."""
+    names = {word.lower() for word in surface_words(question)[1:] if word[0].isupper() and not question.isupper()}
+    return sorted(
+        range(len(parts)),
+        key=lambda place: (parts[place] in names or not parts[place].isalpha(), len(parts[place]), -place),
+    )

@@ -245,6 +245,6 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
     if not before or text[mark.start() - 1].isspace():
         return True
     # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.
-    is_name = before[0][0].isupper() or before[0] in STOP_WORDS
+    is_name = before[0].lstrip("\"'([\u201c\u2018")[:1].isupper() or before[0] in STOP_WORDS
     is_first = len(before) == 1 and reach == start
     return not leaves_open(before, word, following["stop"], is_first=is_first, is_name=is_name)
