@@ -323,6 +323,12 @@ def test_what_comes_along_takes_no_place_from_what_is_worth_keeping() -> None:
         assert [strip["score"] for strip in result["documents"][0].meta["crag"]["strips"]][-1] == 1.0
 
 
+def test_the_first_row_of_a_part_of_a_table_is_no_head() -> None:
+    """Indexing cuts long tables; the row that a part begins with belongs to no other."""
+    for rows in ("| S1 | 1 EUR |\n| S2 | 2 EUR |\n| S3 | 3 EUR |", "S1\t1\tEUR\nS2\t2\tEUR\nS3\t3\tEUR"):
+        assert kept(refine(rows, query="What costs S3?")) == [rows.splitlines()[2]]
+
+
 def test_prose_is_kept_sentence_by_sentence() -> None:
     """Nothing comes along where no form says that it belongs."""
     text = "He said: go. 1. May is free. The iron tower did open in 1889. - Not a list. It has 3 | 4 stairs."

@@ -156,6 +156,8 @@ class _Reader:
         is_apart = self._content.count("\n", self._end, strip.start) > 1
         self._end = strip.end
         if kind == "divider":
+            # A row above a line of dashes is a head; else, as in a part of a longer table, it is a row like the others.
+            self._table = self._last[0] if self._last[1] == "row" and self._table is None else self._table
             return
         if self._heading is not None and (kind != "heading" or self._last[1] == "heading"):
             self._found.sections.setdefault(self._heading, []).append(number)
@@ -167,7 +169,8 @@ class _Reader:
 
     def _open(self, number: int, strip: Strip, kind: Kind, *, is_apart: bool) -> Kind:
         """Take in what is no further row of a table; gives what it is: a text behind an item goes on with that."""
-        self._table = number if kind == "row" else None
+        is_names = kind == "row" and "\t" in strip.text and not any(map(str.isdigit, strip.text))
+        self._table = number if is_names else None
         indent = strip.start - self._content.rfind("\n", 0, strip.start) - 1 if kind == "item" else _OF_TEXT
         if kind == "heading":
             self._heading = number
