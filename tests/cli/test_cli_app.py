@@ -11,11 +11,17 @@ from typing import Any
 
 import pytest
 from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused
+from haystack import Document
+from makers import fill
 from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.output import plain
+from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
 
 
 def test_the_version_is_one_line() -> None:
@@ -135,6 +141,17 @@ def test_several_paths_may_follow_docs(docs: Path) -> None:
     paths = sorted(docs.iterdir())
     outcome = json.loads(crag("ask", QUESTION, "--json", "--docs", *paths).stdout)
     assert outcome["crag"]["coverage"]["documents_in"] >= 2
+
+
+def test_what_is_answered_from_is_not_called_kept_where_nothing_was_kept() -> None:
+    """In the verdict's line and in the trail, beside `0 kept`."""
+    store = memory_store()
+    fill(store, [Document(content="Emperor penguins live on the coast of Antarctica.")])
+    rag = load("corrective_retrieval", store=store, router={"on_incorrect": "generate"})
+    shown = plain(run_view(rag.run(query="How is the interest on a mortgage calculated?")["crag"]))
+    assert "0 kept, 1 discarded" in shown
+    assert shown.count("generate  answer from the best that was found") == 2
+    assert "what was kept" not in shown
 
 
 def test_nothing_answers_is_an_exit_code_of_its_own(docs: Path) -> None:

@@ -12,6 +12,7 @@ from scripted_model import NAME, Messages, ScriptedModel, documents_in, judging
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.vocabulary import ABSTENTION
 
 
 def test_the_answer_is_shown_with_its_evidence(docs: Path, model: ScriptedModel) -> None:
@@ -56,6 +57,17 @@ def test_no_answer_is_made_up_when_nothing_answers(docs: Path, model: ScriptedMo
     assert result.exit_code == ExitCode.NOT_ANSWERED
     assert json.loads(result.stdout)["answer"] is None
     assert model.calls == model.gradings
+
+
+def test_a_model_that_says_that_the_evidence_does_not_answer_has_the_last_word(
+    docs: Path, model: ScriptedModel
+) -> None:
+    """A script must not read «answered» where a person reads that nothing answers; the evidence is shown."""
+    model.reply = judging(lambda text: 0.9 if "penguins" in text else 0.0, ABSTENTION)
+    result = crag("ask", QUESTION, "--docs", docs, "--json")
+    outcome = json.loads(result.stdout)
+    assert outcome["crag"]["answer"]["status"] == "declined"
+    assert (result.exit_code, outcome["answered"], len(outcome["evidence"])) == (ExitCode.NOT_ANSWERED, False, 1)
 
 
 def test_a_pipeline_that_needs_a_model_says_so(docs: Path) -> None:

@@ -15,6 +15,21 @@ def test_passages_are_numbered_and_name_their_source() -> None:
     assert "evidence only" in (system.text or "")
 
 
+def test_a_passage_that_does_not_repeat_its_subject_is_shown_under_its_title() -> None:
+    """It was found and judged under that; on one line, and once."""
+    steuben = "Friedrich von Steuben"
+    documents = [
+        Document(content="He came in 1778.", meta={"source": "wars.jsonl#7", "title": f"{steuben}\n"}),
+        Document(content=f"# {steuben}\n\nHe came.", meta={"source": "a.md", "title": steuben}),
+        Document(content="He left.", meta={"title": steuben}),
+        Document(content="He stayed.", meta={"url": "http://b", "title": None}),
+    ]
+    text = EvidencePromptBuilder().run(question="Q?", documents=documents)["prompt"][1].text or ""
+    assert f'source="wars.jsonl#7" origin="index">\nTitle: {steuben}\nHe came in 1778.\n</' in text
+    assert text.count(steuben) == 3
+    assert text.count("Title: ") == 1
+
+
 def test_no_document_can_close_its_block() -> None:
     """The boundary is random in each call, and template code in documents stays text."""
     builder = EvidencePromptBuilder()

@@ -115,6 +115,40 @@ def test_the_web_mode_gives_under_ten_keywords() -> None:
     assert "the" not in words
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many workers?", ["many workers", "workers"]),
+        ("Wie lange ist die K\u00fcndigungsfrist?", ["wie lange ist k\u00fcndigungsfrist"]),
+        ("What is the occupation of Jo Ox?", ["occupation jo ox", "jo ox"]),
+        ("What happened at sea in 1889?", ["happened sea 1889", "happened 1889"]),
+    ],
+)
+def test_the_word_that_tells_least_is_left_out_first(question: str, expected: list[str]) -> None:
+    """A search for "many" or for "wie lange ist die" finds anything; names and numbers stay longest."""
+    expander, state, found = QueryExpander(synonyms={}), CragState.start(question), []
+    for _ in expected:
+        result = expander.run(state=after("re_retrieve", state))
+        state = result["state"]
+        found.append(result["query"])
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the revenue of AT&T?", "revenue at&t"),
+        ("Is C++ faster than C#?", "c++ faster c#"),
+        ("How do I use node.js and ASP.NET in v2.1.0?", "use node.js asp.net v2.1.0"),
+        ("What happened on 24.12.2021 AT R&D?", "happened 24.12.2021 r&d"),
+        ("Who leads the U.S. Army, e.g. in 3.5 or 1,500 days?I ask.When", "leads us army eg 3.5 1500 days ask"),
+    ],
+)
+def test_keywords_keep_names_that_are_others_once_they_are_cut_into_words(question: str, expected: str) -> None:
+    """A search for "revenue" or for "c" finds something else; abbreviations, numbers and slips stay words."""
+    assert QueryExpander(mode="web").run(query=question)["query"] == expected
+
+
 def test_when_no_other_query_is_left_it_says_so() -> None:
     """An empty list for the judge in place of a repeated query."""
     expander = QueryExpander(synonyms={})

@@ -38,6 +38,7 @@ class ScriptedRanker:
 
 
 PIECES = ["The iron tower opened.", "Iron.", "Bread is baked.", "\n\n", "- a tower", "\u5854\u3002", " "]
+PIECES += ["\n# Iron\n", "\nThe tower has:\n", "\n- iron:\n", "\n  - tower\n", "\n| iron | tower |\n", "\n|---|---|\n"]
 NUMBERS = st.lists(st.integers(-2, 40), max_size=12)
 OFFLINE: list[dict[str, Any]] = [
     {"scorer": "lexical"},
@@ -271,6 +272,67 @@ def test_marks_of_an_earlier_refinement_do_not_stay() -> None:
     assert once[0].meta["crag"]["strips_fallback"] is True
     again = StripRefiner(threshold=None).run(query=QUESTION, documents=once)["documents"][0]
     assert "strips_fallback" not in again.meta["crag"]
+
+
+PLANS = "# Plans\n\n| Plan | Price |\n|---|---|\n| Basic | 9 EUR |\n| Pro | 29 EUR |\n\nAll without VAT."
+REFUND = "For a refund you need:\n\n- the receipt\n- the box. It must be clean.\n  Dry.\n- a photo\n\nSend it by post."
+FORMS = [
+    ("What does the plan Pro cost?", PLANS, "| Plan | Price |\n| Pro | 29 EUR |"),
+    ("Which price has which plan?", PLANS, "| Plan | Price |\n| Basic | 9 EUR |\n| Pro | 29 EUR |"),
+    ("Which papers are needed for a refund?", REFUND, REFUND.partition("\n\nSend")[0]),
+    (
+        "What is the notice period?",
+        "# Terms\n## Notice period\n\nThree months. Or more.",
+        "## Notice period\n\nThree months.",
+    ),
+    (
+        "What of probation?",
+        "Notice\n===\n\nOne week.\n\nProbation\n---\n\nSix days. Or less.",
+        "Probation\n---\n\nSix days.",
+    ),
+    (
+        "How does the server start?",
+        "The server starts so:\n\n```sh\nrun. it\n```\nBye.",
+        "The server starts so:\n\n```sh\nrun. it\n```",
+    ),
+    ("Which carrots?", "- Fruit:\n  - apple\n- Roots:\n  - carrots\n  - beet", "- Roots:\n  - carrots\n  - beet"),
+    ("Who has 1002?", "No\tName\tWho\n1001\tSaw\tAnn\n1002\tAxe\tBen", "No\tName\tWho\n1002\tAxe\tBen"),
+]
+
+
+@pytest.mark.parametrize("scorer", ["lexical", "calibrated"])
+@pytest.mark.parametrize(("query", "text", "expected"), FORMS)
+def test_a_sentence_brings_along_what_it_says_nothing_without(
+    query: str, text: str, expected: str, scorer: str
+) -> None:
+    """A row the head of its table, a heading the first words below it, a line with a colon all that it opens."""
+    (found,) = refine(text, query=query, scorer=scorer, threshold="auto")["documents"]
+    assert expected in (found.content or "")
+
+
+def test_what_comes_along_takes_no_place_from_what_is_worth_keeping() -> None:
+    """Within both limits; strips of windows stay as they are, and of a model's choice nothing below it is added."""
+    query = "Which price has which plan?"
+    assert kept(refine(PLANS, query=query, top_n=1)) == ["| Plan | Price |"]
+    assert kept(refine(PLANS, query=query, max_tokens=15)) == ["| Plan | Price |\n| Basic | 9 EUR |"]
+    assert kept(refine(PLANS, query="VAT?", granularity="window", window=1)) == ["All without VAT."]
+    for choice, expected in ([2], "| Plan | Price |"), ([5], "| Plan | Price |\n| Pro | 29 EUR |"):
+        model = scripted(json.dumps({"keep": choice}))
+        result = refine(PLANS, query=query, scorer="llm", chat_generator=model)
+        assert kept(result) == [expected]
+        assert [strip["score"] for strip in result["documents"][0].meta["crag"]["strips"]][-1] == 1.0
+
+
+def test_the_first_row_of_a_part_of_a_table_is_no_head() -> None:
+    """Indexing cuts long tables; the row that a part begins with belongs to no other."""
+    for rows in ("| S1 | 1 EUR |\n| S2 | 2 EUR |\n| S3 | 3 EUR |", "S1\t1\tEUR\nS2\t2\tEUR\nS3\t3\tEUR"):
+        assert kept(refine(rows, query="What costs S3?")) == [rows.splitlines()[2]]
+
+
+def test_prose_is_kept_sentence_by_sentence() -> None:
+    """Nothing comes along where no form says that it belongs."""
+    text = "He said: go. 1. May is free. The iron tower did open in 1889. - Not a list. It has 3 | 4 stairs."
+    assert kept(refine(text, query=QUESTION)) == ["The iron tower did open in 1889."]
 
 
 @given(

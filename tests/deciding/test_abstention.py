@@ -78,6 +78,22 @@ def test_where_all_words_occur_an_answer_is_missing() -> None:
     assert said[2] == "Missing: an answer; the words of the question do occur."
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many canoes did Amundsen paddle?", 'Missing: "canoes", "Amundsen", "paddle", not'),
+        ("Wann und wo paddelt Amundsen, und wie viele?", 'Missing: "paddelt", "Amundsen", not'),
+        ("¿Cuántos remos tiene?", 'Missing: "remos", "tiene", not'),
+        ("Did the U.S. in Russia paddle 1,200 miles?", 'Missing: "U.S.", "Russia", "paddle", "1,200", "miles", not'),
+        ("Wer, wann?", "Missing: an answer."),
+    ],
+)
+def test_what_is_missing_is_named_as_it_was_asked_and_no_word_that_only_asks(question: str, expected: str) -> None:
+    """No document lacks a "how many"; and "us" is no part of Russia."""
+    said = lines(abstain([graded("Es ist die Zeit und war.", 0.02, question)], question=question))
+    assert said[2].startswith(expected)
+
+
 def test_a_word_with_soft_hyphens_in_it_is_found() -> None:
     """As converters of PDF and HTML leave them; a reader does not see them."""
     said = lines(

@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
+from unicodedata import normalize
 
 import pytest
 from haystack import Document
@@ -116,3 +118,47 @@ def test_every_process_gets_the_same_digits() -> None:
         one, two = pool.map(run, ("1", "2"))
     assert one == two
     assert "covered_damped" in one
+
+
+SAID = [
+    *("A refund is paid within 30 days.", "The caf\u00e9 opens at nine.", "Emma is by Jane Austen.", "It isn't far."),
+    *("The U.S. Army's tower opened in 1889.", "Der Zug f\u00e4hrt um acht.", "\u6771\u4eac\u3002", "# Heading"),
+    *("The tower is in Paris (France).", '"Yes", she said.', "na\u00efve Zo\u00eb", "1,200 kg or 3.5 t", "- item", ""),
+]
+ASKED = [
+    *("When is a refund paid?", "When does the caf\u00e9 open?", "Who wrote Emma?", "Isn't it far?", "What?"),
+    *("Wann f\u00e4hrt der Zug?", "How many kg?", "Who's Zo\u00eb's na\u00efve friend?", "When did the tower open?"),
+]
+TYPED: dict[str, Callable[[str], str]] = {
+    "decomposed letters": lambda text: normalize("NFD", text),
+    "curly apostrophes": lambda text: text.replace("'", "\u2019"),
+    "spaces that do not break": lambda text: text.replace(" ", "\u00a0"),
+    "two spaces": lambda text: text.replace(" ", "  "),
+    "space around": lambda text: f" \n{text}\n ",
+}
+_said = st.lists(st.sampled_from(SAID), min_size=1, max_size=4).map(" ".join)
+
+
+def _judged(query: str, contents: list[str]) -> tuple[list[float], str]:
+    documents = [Document(id=str(number), content=content) for number, content in enumerate(contents)]
+    found = HeuristicGrader().run(query=query, documents=documents)
+    return found["scores"], found["report"]["verdict"]["verdict"]
+
+
+@pytest.mark.parametrize("typed", TYPED.values(), ids=TYPED)
+@given(query=st.sampled_from(ASKED), contents=st.lists(_said, min_size=1, max_size=4), of_query=st.booleans())
+def test_how_a_text_is_typed_changes_no_grade(
+    typed: Callable[[str], str], query: str, contents: list[str], of_query: bool
+) -> None:
+    """In the question or in the documents: letters in two forms, other apostrophes, other white space."""
+    other = (typed(query), contents) if of_query else (query, [typed(content) for content in contents])
+    assert _judged(*other) == _judged(query, contents)
+
+
+@given(query=st.sampled_from(ASKED), contents=st.lists(_said, min_size=2, max_size=5))
+def test_a_document_on_something_else_at_the_end_makes_nothing_correct_of_what_is_incorrect(
+    query: str, contents: list[str]
+) -> None:
+    """Of two documents on: one alone has nothing to stand out from, and is judged more strictly."""
+    if _judged(query, contents)[1] == "incorrect":
+        assert _judged(query, [*contents, "Bread is baked daily in the old mill."])[1] != "correct"

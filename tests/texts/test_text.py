@@ -71,6 +71,7 @@ def test_a_blank_line_always_separates(first: str, second: str) -> None:
         ("The U.S. Army moved. In the U.S. The end.", ["The U.S. Army moved.", "In the U.S.", "The end."]),
         ("It costs 3.5 euros. Cheap.", ["It costs 3.5 euros.", "Cheap."]),
         ("J. K. Rowling wrote. John F. Kennedy spoke.", ["J. K. Rowling wrote.", "John F. Kennedy spoke."]),
+        ('Films: "Gordon B. Hinckley" and (George W. Bush).', ['Films: "Gordon B. Hinckley" and (George W. Bush).']),
         ("They take vitamin C. Patients recover.", ["They take vitamin C.", "Patients recover."]),
         (
             "It was no. 5 of 9. The answer is no. It was late.",
@@ -82,6 +83,9 @@ def test_a_blank_line_always_separates(first: str, second: str) -> None:
         ),
         ('He asked "why?" and left. "Yes." She stayed.', ['He asked "why?" and left.', '"Yes."', "She stayed."]),
         ("It ended.[12] Next one.[3][4] Last.", ["It ended.[12]", "Next one.[3][4]", "Last."]),
+        ("It is common. [12] Cough? [13, 14] No. [15]", ["It is common. [12]", "Cough? [13, 14]", "No. [15]"]),
+        ("It is common.[12,13] Cough is.[14\u201316] No.", ["It is common.[12,13]", "Cough is.[14\u201316]", "No."]),
+        ("[1] Fox, A. Foxes. [2] Ox, B. Oxen.[3] It.", ["[1] Fox, A. Foxes.", "[2] Ox, B. Oxen.[3]", "It."]),
         ("Wait... Then go! Really?! Yes", ["Wait...", "Then go!", "Really?!", "Yes"]),
         ("A change . It is common . ''", ["A change .", "It is common . ''"]),
         ("mRNA rose. mRNA fell.", ["mRNA rose.", "mRNA fell."]),

@@ -33,17 +33,29 @@ class Outcome:
     failures: list[dict[str, str]] = field(default_factory=list)
 
     @property
+    def status(self) -> str:
+        """Tell what became of the answer, an `AnswerStatus`."""
+        return str(self.crag["answer"]["status"])
+
+    @property
+    def answered(self) -> bool:
+        """Tell whether the documents answer, in whole or in part: the model that read them has the last word."""
+        return bool(self.evidence) and self.status in ("written", "none")
+
+    @property
     def exit_code(self) -> ExitCode:
         """Tell how `crag ask` ends; that nothing answers says more than that something could not be read."""
         if not self.evidence:
             # Nothing answers only when all of the documents could be searched.
             searched = (self.crag.get("abstention") or {}).get("searched", "ok")
             return ExitCode.NOT_ANSWERED if searched == "ok" else ExitCode.UNREACHABLE
+        if not self.answered:
+            return ExitCode.NOT_ANSWERED if self.status == "declined" else ExitCode.UNREACHABLE
         return ExitCode.INPUTS_FAILED if self.failures else ExitCode.DONE
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain JSON, with `answered` (in whole or in part) beside the fields."""
-        return {**asdict(self), "answered": bool(self.evidence)}
+        return {**asdict(self), "answered": self.answered}
 
 
 def run(pipeline: "SuperComponent", name: str, question: str, options: Mapping[str, Any] | None = None) -> Outcome:

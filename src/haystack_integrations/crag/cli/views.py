@@ -26,6 +26,7 @@ _STYLES: Final = {"correct": "green", "ambiguous": "yellow", "incorrect": "red",
 _SIGNS: Final = {"ok": "[green]✔[/]", "warning": "[yellow]![/]", "error": "[red]✘[/]", "info": "[dim]·[/]"}
 _ACTIONS: Final = {
     "generate": "answer from what was kept",
+    "best": "answer from the best that was found",
     "refine": "keep the good, search again with a better query",
     "re_retrieve": "drop it all, search again in another way",
     "web": "search the web instead",
@@ -62,10 +63,9 @@ def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
         parts += [Text("\nAnswer", "bold"), Padding(Text(outcome.answer), (0, 0, 0, 3), expand=False)]
     if outcome.evidence:
         parts += [Text("\nEvidence", "bold"), *_evidence(outcome.evidence[:most])]
-        more = len(outcome.evidence) - most
-        parts += [Text(f"   and {more} more; --json shows all", "dim")] if more > 0 else []
-    elif outcome.answer is None:
-        parts += [_abstention(outcome.crag)]
+        left = outcome.evidence[most:]
+        parts += [Text(f"   and {len(left)} more; --json shows all", "dim")] if left else []
+    parts += [] if outcome.evidence or outcome.answer is not None else [_abstention(outcome.crag)]
     return Group(*parts, Text(), trail_tree(outcome.crag))
 
 
@@ -107,8 +107,9 @@ def _counted(number: int, one: str, several: str = "") -> str:
 
 def _deed(entry: Mapping[str, Any]) -> str:
     """Say what is done: of an index that was not searched nobody knows whether it answers."""
-    unsearched = entry["action"] == "abstain" and entry.get("rule") in RETRIEVAL_RULES
-    return "say that not all documents could be searched" if unsearched else _ACTIONS[entry["action"]]
+    partial = entry["action"] == "abstain" and entry.get("rule") in RETRIEVAL_RULES
+    kept = entry["action"] != "generate" or entry.get("trail", [entry])[-1]["kept"]
+    return "say that not all documents could be searched" if partial else _ACTIONS[entry["action"] if kept else "best"]
 
 
 def _verdict(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -122,8 +123,7 @@ def _remarks(crag: Mapping[str, Any]) -> list[RenderableType]:
     answer = crag["answer"]
     said = ["the model says that the evidence does not answer"] * (answer["status"] == "declined")
     said += [f"the answer cites [{number}], and no passage has that number" for number in answer["cited_unknown"]]
-    reasons = (reason for reason in crag["coverage"]["reasons"] if not reason.startswith("limit:"))
-    said += [_REASONS.get(reason, reason) for reason in reasons]
+    said += [_REASONS.get(one, one) for one in crag["coverage"]["reasons"] if not one.startswith("limit:")]
     return [Text.assemble(("Warning   ", "yellow"), ", ".join(said))] if said else []
 
 
@@ -165,8 +165,8 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
     root = Tree(Text("Decision trail", "bold"), guide_style="dim")
     for decision in crag["trail"]:
         branch = root.add(f"pass {decision['iteration']} of {decision['max_iterations']}")
-        limit = decision["limit"]
-        meaning = (f"  {_LIMITS.get(limit, limit)}", "yellow") if limit else (f"  {_deed(decision)}", "dim")
+        limit = _LIMITS.get(decision["limit"], decision["limit"])
+        meaning = (f"  {limit}", "yellow") if limit else (f"  {_deed(decision)}", "dim")
         lines: dict[str, list[str | tuple[str, str]]] = {
             "search": [decision["query"], (f"  {decision['strategy']}", "dim")],
             "verdict": [*_verdict(decision), (f"  {_reason(decision)}", "dim")],

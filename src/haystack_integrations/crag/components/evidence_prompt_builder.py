@@ -21,12 +21,15 @@ nothing else: {ABSTENTION}"""
 DEFAULT_TEMPLATE: Final = """\
 {% for passage in passages -%}
 <{{ boundary }} number="{{ passage.number }}" source="{{ passage.source }}" origin="{{ passage.origin }}">
-{{ passage.text }}
+{% if passage.title %}Title: {{ passage.title }}
+{% endif %}{{ passage.text }}
 </{{ boundary }}>
 {% endfor %}
 Only lines with the tag {{ boundary }} begin or end a passage.
 
 Question: {{ question }}"""
+
+_LONGEST_TITLE: Final = 200
 
 
 @component
@@ -55,12 +58,12 @@ class EvidencePromptBuilder(Copied):
         :param system: The system message. By default it asks for one sentence, and nothing else, when the evidence does
             not answer; `RecordBuilder` knows an answer that was declined by that sentence.
         :param template: Jinja2 template of the user message, with `question`, `passages` (each `number`, `source`,
-            `origin`, `text`) and `boundary`.
+            `origin`, `title`, `text`) and `boundary`. The title is empty where source or text begin with it.
         :raises ConfigurationError: For a template that cannot be compiled or uses another variable.
         """
         self.system = system
         self.template = template
-        probe = {"number": 1, "source": "probe", "origin": "index", "text": "probe"}
+        probe = {"number": 1, "source": "probe", "origin": "index", "title": "probe", "text": "probe"}
         variables = {"question": "probe", "passages": [probe], "boundary": "probe"}
         self._template, _ = compile_template(template, "the answer's template", **variables)
 
@@ -75,9 +78,14 @@ class EvidencePromptBuilder(Copied):
             - `prompt`: A system and a user message.
         """
         passages = [
-            {"number": number, "source": source_of(document), "origin": origin, "text": document.content or ""}
+            {
+                "number": number,
+                "source": source_of(document),
+                "origin": crag_meta(document).get("origin", "index"),
+                "title": _title(document),
+                "text": document.content or "",
+            }
             for number, document in enumerate(documents, 1)
-            for origin in (crag_meta(document).get("origin", "index"),)
         ]
         boundary = f"passage-{secrets.token_hex(4)}"
         text = self._template.render(question=question, passages=passages, boundary=boundary)
@@ -92,3 +100,10 @@ def source_of(document: Document) -> str:
     :returns: Its source, address, file or title; its id when it has none of them.
     """
     return source_name(document) or str(document.meta.get("title") or document.id)
+
+
+def _title(document: Document) -> str:
+    """Give a document's title, on one line, where nothing else shows it: a passage seldom repeats its subject."""
+    title = " ".join(str(document.meta.get("title") or "").split())[:_LONGEST_TITLE]
+    is_shown = (document.content or "").lstrip("# \n").startswith(title) or source_of(document).startswith(title)
+    return "" if is_shown else title

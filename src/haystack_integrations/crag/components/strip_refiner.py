@@ -23,7 +23,8 @@ class StripRefiner(PartBacked):
     Keeps the strips of documents that bear on a question and leaves out the rest; by default it works offline.
 
     Nothing is written: each kept strip is a piece of its document, found again by its offsets in `meta["crag"]`.
-    Strips next to each other keep the whitespace between them, others are joined by a line break.
+    Strips next to each other keep the whitespace between them, others are joined by a line break. Sentences bring along
+    what they say nothing without, as far as the limits go: a row its table's head, a heading and a list what is below.
 
     ### Usage example
 
@@ -73,8 +74,7 @@ class StripRefiner(PartBacked):
             return is left out, so mind its own `top_k`. `llm`: one call for all documents; the reply names strips by
             number, which are kept. Where model or ranker fail, wording judges in their place, and it shows.
         :param model: Folder of a model2vec model, for `embedding`. None takes the one shipped in this package.
-        :param calibration: File of `crag calibrate`, for `calibrated`. None takes the model shipped in this package,
-            which was fitted on other people's questions.
+        :param calibration: File of `crag calibrate`, for `calibrated`. None: the shipped model, of others' questions.
         :param ranker: Any Haystack ranker, for `ranker`.
         :param chat_generator: Any Haystack chat generator, for `llm`. It owns the HTTP retries.
         :param threshold: Keep strips that score higher; any number for a ranker. `auto`: 0.5, or for `calibrated` the

@@ -25,6 +25,14 @@ _LONGEST_QUERY: Final = 120
 _LONGEST_NAME: Final = 80
 _LONGEST_WORD: Final = 40
 _INDEX: Final = "documents"
+_AROUND: Final = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb()[]{}<>*?!,;:\u00bf\u00a1"
+
+# What asks, and names nothing that a document could lack: English, German, French and Spanish.
+_ASKING: Final = frozenset(
+    "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
+    "wie wieviel viele welche welchem welchen welcher welches qui que quoi quel quelle quels quelles quand où pourquoi "
+    "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas".split()
+)
 
 # Said first where the documents may well answer.
 _UNSEARCHED: Final = {
@@ -130,16 +138,19 @@ def _missing(query: str, documents: Sequence[Document]) -> list[str]:
 
 
 def _wanted(query: str) -> dict[str, frozenset[str]]:
-    """List a question's content words with their terms; a single letter, ideograph or phrase says too little."""
+    """List a question's content words with their terms; a letter, ideograph or phrase says too little for that."""
     question = ask(query)
-    told = [word for word in dict.fromkeys(words(query)) if len(word) > 1 and not PHRASES.search(word)]
+    naming = [word for word in dict.fromkeys(words(query)) if word not in _ASKING]
+    told = [word for word in naming if len(word) > 1 and not PHRASES.search(word)]
     read = {word: frozenset(question.read(word)) for word in told}
     return {word: terms for word, terms in read.items() if terms}
 
 
 def _as_written(word: str, query: str) -> str:
-    found = re.search(re.escape(word), query, re.IGNORECASE)
-    return (found[0] if found else word)[:_LONGEST_WORD]
+    """Find a word as the question has it: `us` stands in "the U.S. in Russia", and not in its Russia."""
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", query, re.IGNORECASE)
+    pieces = (piece.strip(_AROUND) for piece in query.split() if words(piece) == [word])
+    return (found[0] if found else next(pieces, word))[:_LONGEST_WORD]
 
 
 def _queries(looked_for: Sequence[Mapping[str, Any]]) -> str:

@@ -16,11 +16,17 @@ from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, bounded, one_line
-from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, terms, words
+from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, surface_words, terms, words
 
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4
 _FORM: Final = "{term: [synonym, ...]}"
+
+# Names that are others, or none, once they are cut into words: AT&T, node.js, v2.1.0, .NET, C++ and C#.
+_NAME: Final = re.compile(
+    r"(?<![\w.&])(?:\w+(?:&\w+)+|\.?\w*[^\W_]{2}(?:\.(?:[^\WA-Z_]+|[^\Wa-z_]+))+|\w\w*(?:\.\d+){2,}"
+    r"|\.[^\W\d_]\w+|[^\W\d_]\w*(?:\+\+|\#))(?![\w+#])"
+)
 
 
 def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
@@ -124,6 +130,16 @@ def content_words(text: str) -> list[str]:
     return [word for word in words(text) if word not in STOP_WORDS]
 
 
+def _as_named(question: str) -> Iterator[str]:
+    """Give the content words of a question, and its names as they are written."""
+    position = 0
+    for name in _NAME.finditer(question):
+        yield from content_words(question[position : name.start()])
+        yield name[0].lower()
+        position = name.end()
+    yield from content_words(question[position:])
+
+
 def keywords(question: str, most: int | None = None) -> str:
     """
     Reduce a question to its content words, in order, each once.
@@ -132,7 +148,7 @@ def keywords(question: str, most: int | None = None) -> str:
     :param most: Most words; None for all.
     :returns: The words in lower case, separated by spaces.
     """
-    found = content_words(question)
+    found = list(_as_named(question))
     if UNSPACED.search(question):
         # There a word is a run of characters between marks; single characters would be no words to search for.
         found = [part for part in re.findall(r"\w+", question.casefold()) if part not in STOP_WORDS]
@@ -201,6 +217,14 @@ def wordings(
     if reduced:
         yield reduced
     parts = reduced.split()
-    for position in range(len(parts) - 1, -1, -1):
-        if len(parts) > 1:
-            yield " ".join(parts[:position] + parts[position + 1 :])
+    for position in _least_telling_first(question, parts) if len(parts) > 1 else ():
+        yield " ".join(parts[:position] + parts[position + 1 :])
+
+
+def _least_telling_first(question: str, parts: Sequence[str]) -> list[int]:
+    """Order the places of a question's keywords: short words first, what has a capital or a mark in it last."""
+    names = {word.lower() for word in surface_words(question)[1:] if word[0].isupper() and not question.isupper()}
+    return sorted(
+        range(len(parts)),
+        key=lambda place: (parts[place] in names or not parts[place].isalpha(), len(parts[place]), -place),
+    )

@@ -15,6 +15,7 @@ from haystack_integrations.crag.refining.model import enough, load_strip_model
 from haystack_integrations.crag.refining.options import OnEmpty, RefinerOptions
 from haystack_integrations.crag.refining.prompt import shown
 from haystack_integrations.crag.refining.selection import Selection, recomposed, select, whole
+from haystack_integrations.crag.refining.standing import completed
 from haystack_integrations.crag.refining.strips import KEEP_ABOVE, decompose, embedding_scores, fitting, lexical_scores
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
@@ -84,6 +85,7 @@ class Refinement:
         if self.strips:
             scores, passing = self._ranked()
             kept = select(self.strips, passing, self.options.top_n, self.options.max_tokens)
+            kept = completed(kept, self.strips, self.documents, scores, self.options)
             selection = Selection(self.strips, scores, kept, self._by_wording)
             if kept:
                 found, dropped = recomposed(self.documents, selection)
@@ -184,8 +186,9 @@ class Refinement:
         best = self._best(scores, passing)
         strips = [*self.strips]
         strips[best] = fitting(strips[best], self.options.max_tokens)
-        chosen = Selection(strips, scores, [best], self._by_wording, is_fallback=True)
-        return *recomposed(self.documents, chosen), [best]
+        kept = completed([best], strips, self.documents, scores, self.options)
+        chosen = Selection(strips, scores, kept, self._by_wording, is_fallback=True)
+        return *recomposed(self.documents, chosen), kept
 
     def _best(self, scores: dict[int, float], passing: Sequence[int]) -> int:
         """Find the strip to pass on alone: worth keeping but too long, or else the best of those that are not."""

@@ -21,7 +21,7 @@ class Selection:
     Which strips stay.
 
     :param strips: All strips of the run.
-    :param scores: By strip number.
+    :param scores: By strip number; one that was not judged, and stands above or below another, has none.
     :param kept: Numbers of those that stay, in reading order.
     :param by_wording: Why wording judged a strip in another scorer's place, by strip number.
     :param is_fallback: Whether no strip was worth keeping, so that these are passed on all the same.
@@ -93,7 +93,7 @@ def _notes(document: int, own: Sequence[int], selection: Selection) -> dict[str,
     numbers = [k for k, strip in enumerate(selection.strips) if strip.document == document]
     notes: dict[str, Any] = {
         "strips": [
-            {"start": (s := selection.strips[k]).start, "end": s.end, "score": round(selection.scores[k], 4)}
+            {"start": (s := selection.strips[k]).start, "end": s.end, "score": round(selection.scores.get(k, 0.0), 4)}
             for k in own
         ],
         "strips_in": len(numbers),

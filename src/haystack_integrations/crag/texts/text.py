@@ -14,7 +14,6 @@ from haystack_integrations.crag.texts.remembering import PerThread
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
-
 _REACH: Final = 80
 
 STOP_WORDS: Final = frozenset(
@@ -49,7 +48,7 @@ _INNER = re.compile(r"[.,']")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 # As word processors write them; the last one is what a PDF often has in the place of a bullet.
 _BULLET = r"\u00b7\u2013\u2022\u2023\u2043\u25a0\u25aa\u25cb\u25cf\u25e6\uf0b7"
-_LINE = re.compile(
+LINE = re.compile(
     r"(?P<blank>[^\S\n]*(?:\n|\Z))"
     r"|(?P<rule>[^\S\n]*([-=*_~^+])(?:[^\S\n]*\3){2,}[^\S\n]*(?:\n|\Z))"
     r"|(?P<alone>[^\S\n]*(?:\||\#{1,6}[^\S\n])[^\n]*\n?|[^\t\n]*\t[^\t\n]+\t[^\n]*\n?)"
@@ -58,13 +57,14 @@ _LINE = re.compile(
 )
 # German quotations end in what opens them elsewhere, French ones behind a space.
 _CLOSING = r"(?:['\"\u201c\u201d\u2018\u2019\u00ab\u00bb)\]]|[ \u00a0\u202f]\u00bb)"
-_NOTE = r"\[(?:\d+|\^[^\]\s]{1,20})\]"
+_NOTE_SIGNS = "0123456789[], -\u2013"
+_NOTE = r"\[(?:\d+(?:(?:,[ ]?|[-\u2013])\d+)*+|\^[^\]\s]{1,20})\]"
 # It begins with the set of signs that it may begin with: `re` looks for those seven times faster than for alternatives.
 _HARD, _SOFT = r"\u3002\uff01\uff1f\uff61\uff0e\u0964\u0965\u061f\u06d4", r".!?\u2026"
 _END = re.compile(
     rf"[{_HARD}{_SOFT}]"
     rf"(?:(?<=[{_HARD}])(?<![\da-zA-Z\uff21-\uff3a\uff41-\uff5a]\uff0e)(?P<hard>[{_HARD}]*[\u300d\u300f\u201d\u2019\uff09\u3011]*)"
-    rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+){_CLOSING}*+(?:{_NOTE})*+(?=\s))"
+    rf"|(?<=[{_SOFT}])(?<![{_SOFT}]{{2}})(?P<more>[{_SOFT}]*+){_CLOSING}*+(?P<notes>(?:[ ]?{_NOTE})*+)(?=\s))"
 )
 _NEXT = re.compile(r"\s*[^\w\s]*(?P<word>\w+)(?P<stop>[\s,.]|\Z)?")
 # What reports a quotation goes on with the sentence that holds it, in Japanese and Chinese.
@@ -173,8 +173,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     :returns: Spans `(start, end)`: `text[start:end]` is a sentence without surrounding whitespace. They are in order,
         do not overlap and leave out nothing but whitespace.
     """
-    spans: list[tuple[int, int]] = []
-    position = 0
+    position, spans = 0, list[tuple[int, int]]()
     for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
         spans += _prose(text, position, fence.start())
         spans.append(_trim(text, *fence.span()))
@@ -192,7 +191,7 @@ def _prose(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     """Cut at blank lines and around lines that stand for themselves; the lines of any other block are one flow."""
     first: int | None = None
-    for line in _LINE.finditer(text, start, end):
+    for line in LINE.finditer(text, start, end):
         kind = line.lastgroup
         if first is not None and kind in {"blank", "alone", "item"}:
             yield first, line.start(), True
@@ -210,17 +209,19 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut one block at the ends of its sentences; a rest without any word stays with what precedes it."""
+    """Cut one block at the ends of its sentences; a rest without words stays with what precedes it, and its notes."""
     start, end = _trim(text, start, end)
-    is_lower = text[start:end].islower()
-    last_word = next((place for place in range(end - 1, start - 1, -1) if text[place].isalnum()), start)
+    is_lower, marks = text[start:end].islower(), _NOTE_SIGNS if text.endswith("]", start, end) else ""
+    words_end = start + len(text[start:end].rstrip(marks))
+    last_word = next((place for place in range(words_end - 1, start - 1, -1) if text[place].isalnum()), start)
     last = start
     for mark in _END.finditer(text, start, last_word):
         if _is_end(text, last, mark, is_lower=is_lower):
-            yield _trim(text, last, mark.end())
-            last = mark.end()
-    if last < end:
-        yield _trim(text, last, end)
+            is_number = text[start] == "[" and (mark["notes"] or "").startswith(" ")  # in a list of references
+            stop = mark.start("notes") if is_number else mark.end()
+            yield _trim(text, last, stop)
+            last = stop
+    yield from [_trim(text, last, end)] if last < end else ()
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -244,6 +245,6 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
     if not before or text[mark.start() - 1].isspace():
         return True
     # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.
-    is_name = before[0][0].isupper() or before[0] in STOP_WORDS
+    is_name = before[0].lstrip("\"'([\u201c\u2018")[:1].isupper() or before[0] in STOP_WORDS
     is_first = len(before) == 1 and reach == start
     return not leaves_open(before, word, following["stop"], is_first=is_first, is_name=is_name)
