@@ -144,3 +144,16 @@ def test_any_scorer_will_do(store: Any, metasearch: Metasearch) -> None:
     """The YAML's own needs no model."""
     result = load("paper_rag", store=store, generator=scripted("x")).run(query=QUESTION)
     assert result["crag"]["trail"][0]["kept"][0]["grader"].startswith("HeuristicGrader")
+
+
+@BOTH
+def test_the_last_call_is_not_spent_on_a_query_that_the_spent_budget_would_keep_back(
+    in_memory_store: Any, asynchronous: bool, metasearch: Metasearch
+) -> None:
+    """The rules write it, and the web is asked: a search is no call to a model."""
+    fill(in_memory_store, [Document(content="Dogs bark.")])
+    metasearch.finds(["Henry Feilden was a politician by occupation."])
+    rag = load("paper_rag", store=in_memory_store, generator=scripted("A politician [1]."))
+    record = run_by_door(rag, asynchronous=asynchronous, query=QUESTION, budget={"llm_calls": 1})["crag"]
+    assert (metasearch.queries, record["coverage"]["web"]) == (["occupation henry feilden"], "ok")
+    assert (record["llm_calls"], record["web_used"]) == (1, True)  # the answer

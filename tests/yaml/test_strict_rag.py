@@ -270,7 +270,7 @@ def test_a_document_that_a_correction_leaves_nothing_of_is_on_record(
 def test_two_branches_together_keep_to_the_budget(
     in_memory_store: Any, scripted_model: ScriptedModel, metasearch: Metasearch, asynchronous: bool
 ) -> None:
-    """One call is left for the query and the sentences: the query has it, wording chooses the sentences."""
+    """One call is left for query, sentences and what the web brings: that has it, rules and wording do the rest."""
     fill(in_memory_store, [Document(content=GDP)])
     scripted_model.reply = model({"The GDP": 0.6})
     metasearch.finds(["INSEE: the GDP of France in figures."])
@@ -279,8 +279,9 @@ def test_two_branches_together_keep_to_the_budget(
     )
     rag = load("strict_rag", store=in_memory_store, generator=chat)
     crag = run_by_door(rag, asynchronous=asynchronous, query=QUESTION, budget={"llm_calls": 2})["crag"]
-    # A grading, the rewritten query; the answer is not counted against the budget.
+    # Two gradings; the answer is not counted against the budget.
     assert scripted_model.calls == crag["llm_calls"] == 3
+    assert (len(metasearch.queries), crag["coverage"]["web"], crag["coverage"]["failed"]) == (1, "ok", 0)
 
 
 @BOTH

@@ -68,7 +68,8 @@ class Expansion:
             return None
         messages = self.options.prompt.messages(self.state)
         self._estimate = sum(count_tokens(message.text or "") for message in messages)
-        self.failure = self.state.forbids(self._estimate)
+        # A web is not asked when the budget is spent: the last call would be paid for a query that is never sent.
+        self.failure = self.state.forbids(self._estimate, beside=int(self.name == WEB))
         return None if self.failure else messages
 
     def _same_words(self) -> bool:

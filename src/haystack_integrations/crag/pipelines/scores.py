@@ -43,13 +43,12 @@ def _searching(pipeline: Pipeline, joiner: str, socket: str) -> Any:
 
 
 def _kind(retriever: Any, said: Any) -> Any:
-    """Tell what a retriever's scores are; of an unknown store what the pipeline says."""
+    """Tell what a retriever's scores are; of an unknown store, or a search in a way of its own, what the YAML says."""
     store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
-    profile = None if store is None else profile_of(store)
-    if profile is None:
+    is_known = store is not None and profile_of(store) is not None
+    takes = getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {})
+    if not is_known or "query_embedding" not in takes:
         return said
-    if "query_embedding" not in retriever.__haystack_input__._sockets_dict:
-        return None  # it does not search by vectors
     if isinstance(store, InMemoryDocumentStore):
         return _in_memory(store, scaled=bool(getattr(retriever, "scale_score", False)))
     try:
@@ -67,7 +66,8 @@ def _in_memory(store: InMemoryDocumentStore, *, scaled: bool) -> str | None:
     """Read a store's own setting. Its default, the dot product, is the cosine of vectors of length 1 only."""
     if store.embedding_similarity_function == _COSINE:
         return COSINE_HALF if scaled else _COSINE
-    stored = (one.embedding for one in store.storage.values() if one.embedding is not None)
+    # A list at once: somebody may be writing into the store.
+    stored = (one.embedding for one in list(store.storage.values()) if one.embedding is not None)
     vectors = list(islice(stored, _LOOKED_AT))
     is_cosine = all(isclose(sum(value * value for value in one), 1, abs_tol=_TOLERANCE) for one in vectors)
     return _COSINE if is_cosine and not scaled else None
