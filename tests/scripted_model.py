@@ -49,6 +49,7 @@ class ScriptedModel:
         self.delay = 0.0  # seconds before each answer
         self.pause = 0.0  # seconds before each word of a stream
         self.parts: int | None = None  # a stream of an answer ends after so many, without a word on why
+        self.streams_usage = True  # a stream ends with its tokens where the request asks for them, as OpenAI's do
         self.in_parts = False  # a text is sent as a list of parts behind one that is a thought, as Mistral's models do
         self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
@@ -88,11 +89,13 @@ class ScriptedModel:
         if self.status != 200:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])
+        read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         if body.get("stream"):
-            parts = islice(_parts(body["model"], text, finish_reason, in_parts=self.in_parts), self.parts)
+            told = usage if self.streams_usage and (body.get("stream_options") or {}).get("include_usage") else None
+            parts = islice(_parts(body["model"], text, finish_reason, told, in_parts=self.in_parts), self.parts)
             return Response(self._paced(parts), content_type="text/event-stream")
         content = [*_THOUGHT, *_as_parts(text)] if self.in_parts else text
-        read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
         return _response(
             {
                 "id": "scripted",
@@ -102,7 +105,7 @@ class ScriptedModel:
                 "choices": [
                     {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish_reason}
                 ],
-                "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+                "usage": usage,
             }
         )
 
@@ -117,7 +120,7 @@ def _as_parts(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": word} for word in re.findall(r"\S+\s*", text)]
 
 
-def _parts(model: str, text: str, finish_reason: str, *, in_parts: bool) -> Iterator[str]:
+def _parts(model: str, text: str, finish_reason: str, usage: Any, *, in_parts: bool) -> Iterator[str]:
     """A reply word by word, as OpenAI streams it."""
     chunk = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": model}
     words: list[Any] = [part["text"] for part in _as_parts(text)]
@@ -125,7 +128,10 @@ def _parts(model: str, text: str, finish_reason: str, *, in_parts: bool) -> Iter
         choice = {"index": 0, "delta": {"role": "assistant", "content": content}, "finish_reason": None}
         yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
     choice = {"index": 0, "delta": {}, "finish_reason": finish_reason}
-    yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n"
+    yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
+    if usage:
+        yield f"data: {json.dumps({**chunk, 'choices': [], 'usage': usage})}\n\n"
+    yield "data: [DONE]\n\n"
 
 
 def _response(body: dict[str, Any], status: int = 200) -> Response:

@@ -19,6 +19,7 @@ _OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0
 _GRACE_S: Final = 0.5
 _CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
+_REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -185,3 +186,13 @@ def kind_of(error: BaseException) -> str:
     if any(words in text for words in _CONTEXT_WORDS):
         return "context_length"
     return _KINDS.get(type(error).__name__, type(error).__name__)
+
+
+def may_be_the_form(error: Exception) -> bool:
+    """
+    Tell whether the form of a request may be why it was refused, such as an entry that a server does not know.
+
+    :param error: What a chat generator raised.
+    :returns: Whether the same may be asked in another form.
+    """
+    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) != "context_length"
