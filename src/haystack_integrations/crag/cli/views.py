@@ -219,8 +219,8 @@ def report_table(report: Mapping[str, Any]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column(justify="right")
-    counts = ("sources", "added", "updated", "unchanged", "removed", "skipped", "documents_written", "documents_deleted")
-    for key in counts:
+    written = ("documents_written", "documents_deleted")
+    for key in ("sources", "added", "updated", "unchanged", "removed", "skipped", *written):
         table.add_row(key.replace("_", " "), f"{report[key]:,}")
     failed = len(report["failures"])
     table.add_row(Text("failures", "red" if failed else "dim"), Text(f"{failed:,}", "red" if failed else ""))
