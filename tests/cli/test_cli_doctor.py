@@ -201,3 +201,22 @@ def test_a_store_that_is_down_is_a_fault() -> None:
     assert code == ExitCode.FAILED
     assert checks["elasticsearch"]["status"] == "error"
     assert "index" not in checks
+
+
+@pytest.mark.parametrize("models", ["<html>502 Bad Gateway", "{}", "null", "[]"])
+@pytest.mark.parametrize("content_type", ["text/html", "application/json"])
+def test_a_proxys_page_is_no_model_that_answers(
+    models: str, content_type: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is whatever else is no chat completion; a server that replies counts, whether or not it lists its models."""
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", httpserver.url_for("/v1"))
+    monkeypatch.setenv("CRAG_LLM_MODEL", NAME)
+    httpserver.expect_request("/v1/models").respond_with_data(models, content_type=content_type)
+    httpserver.expect_oneshot_request("/v1/chat/completions").respond_with_data(models, content_type=content_type)
+    _, checks = examined()
+    assert checks["chat model"]["status"] == "error"
+    assert "is no chat completion" in checks["chat model"]["found"]
+    assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+    reply = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}]}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(reply)
+    assert examined()[1]["chat model"]["status"] == "ok"

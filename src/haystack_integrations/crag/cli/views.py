@@ -89,9 +89,8 @@ def _abstention(crag: Mapping[str, Any]) -> Text:
 def _verdict_line(crag: Mapping[str, Any]) -> Text:
     cost = [_counted(crag["iterations"], "pass", "passes"), f"{crag['milliseconds']:.0f} ms"]
     if crag["llm_calls"]:
-        spent = crag["tokens"].values()
-        tokens = "tokens unknown" if None in spent else f"{sum(spent)} tokens"
-        cost += [_counted(crag["llm_calls"], "model call"), tokens]
+        spent = [*crag["tokens"].values()]
+        cost += [_counted(crag["llm_calls"], "model call"), f"{'unknown' if None in spent else sum(spent)} tokens"]
     return Text.assemble(
         ("Verdict   ", "dim"),
         *_verdict(crag),
