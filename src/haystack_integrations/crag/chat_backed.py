@@ -205,8 +205,8 @@ def kind_of(error: BaseException) -> str:
     Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere.
 
     :param error: What a chat generator raised.
-    :returns: `deadline`, `tls` (no secure connection could be made), `context_length`, `length`, `content_filter`, a CallError's `kind`, or the name of
-        the error's class.
+    :returns: `deadline`, `tls` (no secure connection could be made), `context_length`, `length`, `content_filter`, a
+        CallError's `kind`, or the name of the error's class.
     """
     if isinstance(error, CallError):
         return error.kind

@@ -204,6 +204,9 @@ def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]
     client = elasticsearch.Elasticsearch(server.hosts, api_key=server.api_key, **{**server.options, **options})
     try:
         yield client
+    except elasticsearch.UnsupportedProductError:
+        msg = f"what answers at {display_url(server.hosts)} is no Elasticsearch; pass the address of one"
+        raise StoreError(msg) from None
     except elasticsearch.ApiError as error:
         msg = (
             f"Elasticsearch at {display_url(server.hosts)} refused: {error.status_code} {error.error}; "

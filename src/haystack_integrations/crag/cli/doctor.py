@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, Final
 
 from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
-from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.cli.check import Check, guarded, waited
 from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
 
@@ -36,7 +36,7 @@ def checks(
     yield guarded("static model", _static_model)
     yield guarded("embedded pipeline", _embedded)
     yield guarded("settings", _settings)
-    yield guarded("chat model", lambda: _chat_model(model()))
+    yield waited("chat model", lambda: _chat_model(model()))
     yield from service_checks(store)
     yield from _extras()
 
