@@ -173,20 +173,23 @@ class Talking:
 
     def __init__(self) -> None:
         """Wait for nobody yet."""
-        self.go_on, self.over = threading.Event(), threading.Event()
+        self.go_on, self.over, self.said_all = threading.Event(), threading.Event(), False
 
     def run(self, messages: list[ChatMessage], streaming_callback: Any) -> dict[str, Any]:
         """Say both words."""
         streaming_callback(StreamingChunk(content="soon "))
         self.go_on.wait(10)
-        streaming_callback(StreamingChunk(content="late"))
-        self.over.set()
+        try:
+            streaming_callback(StreamingChunk(content="late"))
+            self.said_all = True
+        finally:
+            self.over.set()
         return {"replies": [ChatMessage.from_assistant("soon late")]}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -> None:
-    """The thread that was given up goes on with the model, and nobody hears what it says."""
+    """The thread that was given up ends with the model's next part, which nobody hears: it would be paid for."""
     words: list[str] = []
     model = Talking()
     generator = AnswerGenerator(model, timeout_s=0.2)
@@ -196,6 +199,7 @@ def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -
     model.go_on.set()
     assert model.over.wait(5)
     assert words == ["soon "]
+    assert not model.said_all
 
 
 async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> None:
@@ -412,3 +416,28 @@ def test_a_generator_that_streams_by_itself_is_asked_for_tokens_and_one_that_doe
     generator.streaming_callback = lambda _: None
     assert ask(AnswerGenerator(generator)).meta["usage"]["completion_tokens"] > 0
     assert ["stream_options" in request for request in scripted_model.requests] == [False, True]
+
+
+@BOTH
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+def test_half_a_character_of_a_model_is_joined_with_the_other_or_shown_as_missing(
+    is_streamed: bool, asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """As servers send it that cut texts by UTF-16; no server could send it on, as it is no UTF-8."""
+    scripted_model.reply = lambda _: ("A smile \ud83d \ude00 [1].", "stop")
+    scripted_model.words = ["A smile \ud83d", "\ude00 ", "\ud83d", " [1]."]
+    model = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    words: list[str] = []
+
+    async def ask_and_close() -> dict[str, Any]:
+        try:
+            return await model.run_async(messages=PROMPT, streaming_callback=callback)
+        finally:
+            await model.close_async()
+
+    callback: Any = (lambda chunk: words.append(chunk.content)) if is_streamed else None
+    result = asyncio.run(ask_and_close()) if asynchronous else model.run(messages=PROMPT, streaming_callback=callback)
+    if is_streamed:
+        assert result["replies"][0].text == "".join(words) == "A smile \U0001f600 \ufffd [1]."
+    else:
+        assert result["replies"][0].text == "A smile \ufffd \ufffd [1]."

@@ -13,11 +13,15 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.chat_backed import ask, ask_async, may_be_the_form, speaks_openai
-from haystack_integrations.crag.replies.parts import join_parts
+from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
 _USAGE: Final = "stream_options"
+
+
+class GivenUpError(Exception):
+    """Ends a stream that nobody waits for any longer; nobody catches it either."""
 
 
 class AnswerModel:
@@ -113,8 +117,8 @@ def heard(
     """
     Pass the parts of an answer on to a callback until the block ends, however it ends.
 
-    A call that is given up cannot be ended: its thread goes on with the model, and would write into an answer that has
-    been closed with something else.
+    A call that is given up cannot be ended from outside: its thread goes on with the model, and would write into an
+    answer that has been closed with something else. So its next part ends it: nobody reads what would be paid for.
 
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
     :param asked: The part that will call it from this event loop's run; one without `run_async` works in a thread, and
@@ -122,14 +126,14 @@ def heard(
     :param why: Where to note what the parts say on why the model stopped.
     :param adds_usage: Whether a part that tells nothing but tokens was asked for by us. It is not told: it lacks what
         Haystack's other parts have, and a callback need not be ready for it.
-    :returns: A callback of the same kind for the model, which does nothing once the block has ended, and is not called
-        for what a model thinks before it answers; or None.
+    :returns: A callback of the same kind for the model, which tells nothing once the block has ended (and ends the
+        thread that calls it), nor what a model thinks before it answers; or None.
     """
     if callback is None:
         yield None
         return
     listener: Any = callback
-    over, thoughts = Event(), Thoughts()
+    over, thoughts, halves = Event(), Thoughts(), Halves()
 
     def told_of(chunk: StreamingChunk) -> StreamingChunk | None:
         join_parts(chunk)
@@ -137,9 +141,14 @@ def heard(
         if why is not None and reason:
             why.append(str(reason))
         is_unasked = adds_usage and "usage" in chunk.meta and "finish_reason" not in chunk.meta
-        return None if over.is_set() or is_unasked else _without_thought(chunk, thoughts)
+        return None if over.is_set() or is_unasked else _without_thought(chunk, thoughts, halves)
+
+    def ended() -> None:
+        if over.is_set():
+            raise GivenUpError
 
     def passed(chunk: StreamingChunk) -> Any:
+        ended()
         told = told_of(chunk)
         return None if told is None else listener(told)
 
@@ -150,7 +159,11 @@ def heard(
 
     def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
         # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
-        return lambda chunk: asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
+        def told(chunk: StreamingChunk) -> None:
+            ended()  # as its event loop may have, too
+            asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
+
+        return told
 
     try:
         # By kind, since generators refuse a coroutine function where they cannot await it.
@@ -164,11 +177,12 @@ def heard(
         over.set()
 
 
-def _without_thought(chunk: StreamingChunk, thoughts: Thoughts) -> StreamingChunk | None:
+def _without_thought(chunk: StreamingChunk, thoughts: Thoughts, halves: Halves) -> StreamingChunk | None:
     """Give a part of an answer without what belongs to a thought; None where nothing is left to tell."""
     if chunk.tool_calls or chunk.tool_call_result or chunk.reasoning:
         return chunk
-    content = thoughts.without(chunk.content, last=chunk.finish_reason is not None)
+    last = chunk.finish_reason is not None
+    content = thoughts.without(halves.joined(chunk.content, last=last), last=last)
     if chunk.content and not content and chunk.finish_reason is None:
         return None
     return chunk if content == chunk.content else replace(chunk, content=content)
