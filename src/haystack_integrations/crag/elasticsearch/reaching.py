@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, Final
 
-from elastic_transport import ConnectionTimeout, Urllib3HttpNode
+from elastic_transport import ConnectionTimeout, HttpHeaders, Urllib3HttpNode
+from elastic_transport.client_utils import DEFAULT
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from haystack_integrations.crag.deadlines import call_within
@@ -15,17 +16,26 @@ _TIMEOUTS: Final = 3
 class PatientNode(Urllib3HttpNode):
     """A node whose requests end also where its server sends a byte now and then."""
 
-    def perform_request(self, *arguments: Any, request_timeout: Any = None, **more: Any) -> Any:
+    def perform_request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: HttpHeaders | None = None,
+        request_timeout: Any = DEFAULT,
+    ) -> Any:
         """
         Send a request and wait for the whole reply.
 
-        :param arguments: As for any node.
-        :param request_timeout: Seconds between two bytes; three times as long for all of them.
-        :param more: As for any node.
+        :param method: As for any node.
+        :param target: As for any node.
+        :param body: As for any node.
+        :param headers: As for any node.
+        :param request_timeout: Most seconds between two bytes; the whole reply may take three times as long.
         :returns: The reply.
         :raises ConnectionTimeout: When it is not whole by then.
         """
-        send = partial(super().perform_request, *arguments, request_timeout=request_timeout, **more)
+        send = partial(super().perform_request, method, target, body, headers, request_timeout)
         if not isinstance(request_timeout, int | float):
             return send()
         try:
