@@ -9,13 +9,17 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from certificates import certified
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 from makers import grade_by_door
-from model_faults import FAULTS, ONE, Endpoint, client_of
+from model_faults import FAULTS, ONE, Endpoint, Fault, client_of
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -171,3 +175,50 @@ def test_a_fault_leaves_the_strips_to_their_wording_and_says_so(
     assert len(result["report"]["reasons"]) == 1
     if fault.kind is not None:
         assert result["report"]["reasons"] == [f"strips_lexical:{fault.kind}"]
+
+
+def chunk(choices: Any) -> str:
+    """A part of a stream as a server sends it."""
+    part = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
+    return f"data: {json.dumps(part)}\n\n"
+
+
+SOON = chunk([{"index": 0, "delta": {"content": "Jane "}, "finish_reason": None}])
+STREAMS = {
+    "an error in place of a part": (['data: {"error": {"message": "scripted"}}\n\n'], "APIError"),
+    "a part that is no JSON": (['data: {"id": \n\n'], "no_completion"),
+    "a part without choices": ([chunk(None)], "no_completion"),
+    "a part with two choices": ([chunk([{"index": 0, "delta": {}}, {"index": 1, "delta": {}}])], "no_completion"),
+    "parts of something else": (['data: {"event": "ping"}\n\n'], "no_completion"),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("begun", [False, True], ids=["at once", "after a word"])
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_that_becomes_something_else_costs_the_answer_and_says_so(
+    name: str, begun: bool, asynchronous: bool, endpoint: Endpoint
+) -> None:
+    """What was heard before is no answer: its end is missing."""
+    parts, kind = STREAMS[name]
+    body = [SOON, *parts] if begun else parts
+    endpoint.fault = Fault(lambda _: Response(body, content_type="text/event-stream"))
+    words: list[str] = []
+    inputs: dict[str, Any] = {"messages": [ChatMessage.from_user("Who?")]}
+    inputs["streaming_callback"] = lambda part: words.append(part.content)
+    replies = by_door(AnswerGenerator(client_of(endpoint)), asynchronous=asynchronous, **inputs)["replies"]
+    assert "".join(words) == ("Jane " if begun else "")
+    assert recorded(replies)["coverage"]["reasons"][-1] == f"answer_failed:{kind}"
+    assert endpoint.requests == 1
+
+
+@BOTH
+def test_a_certificate_that_is_not_trusted_is_told_by_one_word(asynchronous: bool, tmp_path: Path) -> None:
+    """Not as a connection that failed for whatever reason; by grader and answer alike."""
+    with HTTPServer("127.0.0.1", ssl_context=certified(tmp_path)[1]) as server:
+        there = Endpoint(f"https://127.0.0.1:{server.port}/v1")
+        result = grade(there, [Document(content="passage")], asynchronous=asynchronous)
+        messages = [ChatMessage.from_user("Who?")]
+        answer = by_door(AnswerGenerator(client_of(there)), asynchronous=asynchronous, messages=messages)
+    assert result["report"]["reasons"] == ["grader_failed:tls"]
+    assert recorded(answer["replies"])["coverage"]["reasons"][-1] == "answer_failed:tls"
