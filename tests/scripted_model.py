@@ -49,6 +49,8 @@ class ScriptedModel:
         self.delay = 0.0  # seconds before each answer
         self.pause = 0.0  # seconds before each word of a stream
         self.parts: int | None = None  # a stream of an answer ends after so many, without a word on why
+        self.streams_usage = True  # a stream ends with its tokens where the request asks for them, as OpenAI's do
+        self.words: list[str] | None = None  # the parts of a stream, where they are not the words of the reply
         self.in_parts = False  # a text is sent as a list of parts behind one that is a thought, as Mistral's models do
         self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
@@ -88,11 +90,14 @@ class ScriptedModel:
         if self.status != 200:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])
-        if body.get("stream"):
-            parts = islice(_parts(body["model"], text, finish_reason, in_parts=self.in_parts), self.parts)
-            return Response(self._paced(parts), content_type="text/event-stream")
-        content = [*_THOUGHT, *_as_parts(text)] if self.in_parts else text
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        if body.get("stream"):
+            told = usage if self.streams_usage and (body.get("stream_options") or {}).get("include_usage") else None
+            words = self.words or re.findall(r"\S+\s*", text)
+            parts = islice(_parts(body["model"], words, finish_reason, told, in_parts=self.in_parts), self.parts)
+            return Response(self._paced(parts), content_type="text/event-stream")
+        content = [*_THOUGHT, *_as_parts(re.findall(r"\S+\s*", text))] if self.in_parts else text
         return _response(
             {
                 "id": "scripted",
@@ -102,7 +107,7 @@ class ScriptedModel:
                 "choices": [
                     {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish_reason}
                 ],
-                "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+                "usage": usage,
             }
         )
 
@@ -113,19 +118,22 @@ _MODEL = {"id": NAME, "object": "model", "created": 0, "owned_by": "tests"}
 _THOUGHT: list[dict[str, Any]] = [{"type": "thinking", "thinking": [{"type": "text", "text": "Not [2], then?"}]}]
 
 
-def _as_parts(text: str) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": word} for word in re.findall(r"\S+\s*", text)]
+def _as_parts(words: list[str]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": word} for word in words]
 
 
-def _parts(model: str, text: str, finish_reason: str, *, in_parts: bool) -> Iterator[str]:
+def _parts(model: str, words: list[str], finish_reason: str, usage: Any, *, in_parts: bool) -> Iterator[str]:
     """A reply word by word, as OpenAI streams it."""
     chunk = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": model}
-    words: list[Any] = [part["text"] for part in _as_parts(text)]
-    for content in [_THOUGHT, *([part] for part in _as_parts(text))] if in_parts else words:
+    contents: list[Any] = [_THOUGHT, *([part] for part in _as_parts(words))] if in_parts else words
+    for content in contents:
         choice = {"index": 0, "delta": {"role": "assistant", "content": content}, "finish_reason": None}
         yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
     choice = {"index": 0, "delta": {}, "finish_reason": finish_reason}
-    yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n"
+    yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
+    if usage:
+        yield f"data: {json.dumps({**chunk, 'choices': [], 'usage': usage})}\n\n"
+    yield "data: [DONE]\n\n"
 
 
 def _response(body: dict[str, Any], status: int = 200) -> Response:

@@ -20,7 +20,9 @@ from makers import fill, grade_by_door
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 QUESTION = "Where do penguins live?"
 TEXTS = [f"Penguins of colony {name} live on the coast." for name in ("one", "two", "three", "four")]
@@ -44,7 +46,8 @@ def dripping() -> Iterator[str]:
     class Drip(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             self.request.recv(65536)
-            self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n")
+            head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Elastic-Product: Elasticsearch\r\n"
+            self.request.sendall(f"{head}Content-Length: 9999\r\n\r\n".encode())
             try:
                 while not over.wait(0.05):
                     self.request.sendall(b" ")
@@ -156,3 +159,12 @@ def test_a_grader_alone_keeps_its_own_deadline(asynchronous: bool, dripping: str
     assert time.monotonic() - started < 1.5
     assert result["status"] == "failed"
     assert len(result["documents"]) == 12
+
+
+def test_an_elasticsearch_that_drips_is_given_up_before_the_first_question(dripping: str) -> None:
+    """Its client's timeout counts from byte to byte as well, and what comes before the first search has no budget."""
+    store = ElasticsearchDocumentStore(hosts=dripping.removesuffix("/v1"), index="i", request_timeout=0.2)
+    started = time.monotonic()
+    with pytest.raises(StoreError, match="ConnectionTimeout"):
+        load("corrective_retrieval", store=store)
+    assert time.monotonic() - started < 5

@@ -1,17 +1,21 @@
 """`crag doctor`: what works, what is missing, and the way out."""
 
 import json
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from threading import Event
 from uuid import uuid4
 
 import pytest
 import redis
+from certificates import certified
 from cli_runner import crag
 from metasearch import Metasearch
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
 from service_fixtures import own_redis
+from werkzeug import Response
 
 from haystack_integrations.crag.cli.errors import ExitCode
 
@@ -201,3 +205,87 @@ def test_a_store_that_is_down_is_a_fault() -> None:
     assert code == ExitCode.FAILED
     assert checks["elasticsearch"]["status"] == "error"
     assert "index" not in checks
+
+
+@pytest.mark.parametrize("models", ["<html>502 Bad Gateway", "{}", "null", "[]"])
+@pytest.mark.parametrize("content_type", ["text/html", "application/json"])
+def test_a_proxys_page_is_no_model_that_answers(
+    models: str, content_type: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is whatever else is no chat completion; a server that replies counts, whether or not it lists its models."""
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", httpserver.url_for("/v1"))
+    monkeypatch.setenv("CRAG_LLM_MODEL", NAME)
+    httpserver.expect_request("/v1/models").respond_with_data(models, content_type=content_type)
+    httpserver.expect_oneshot_request("/v1/chat/completions").respond_with_data(models, content_type=content_type)
+    _, checks = examined()
+    assert checks["chat model"]["status"] == "error"
+    assert "is no chat completion" in checks["chat model"]["found"]
+    assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+    reply = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}]}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(reply)
+    assert examined()[1]["chat model"]["status"] == "ok"
+
+
+def test_services_whose_certificate_is_not_trusted_are_told_from_those_that_are_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with the setting that mends it; trusted, they are asked, and here found to be something else."""
+    authority, context = certified(tmp_path)
+    with HTTPServer("127.0.0.1", ssl_context=context) as server:
+        server.expect_request("/search").respond_with_json({})
+        monkeypatch.setenv("CRAG_REDIS_URL", f"rediss://127.0.0.1:{server.port}/0")
+        monkeypatch.setenv("CRAG_SEARXNG_URL", f"https://127.0.0.1:{server.port}")
+        _, checks = examined()
+        for name in ("redis", "searxng"):
+            assert "no secure connection" in checks[name]["found"]
+            assert "SSL_CERT_FILE" in checks[name]["fix"]
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        _, checks = examined()
+        assert "without a list `results`" in checks["searxng"]["found"]
+        assert "no answer from Redis" in checks["redis"]["found"]
+
+
+def test_a_redis_that_is_down_is_named_with_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as an error that nobody expected; without its password."""
+    monkeypatch.setenv("CRAG_REDIS_URL", "redis://:CANARY@127.0.0.1:9/0")
+    _, checks = examined()
+    assert checks["redis"]["found"] == "no answer from Redis at redis://127.0.0.1:9/0 (ConnectionError)"
+    assert "start it, or correct CRAG_REDIS_URL" in checks["redis"]["fix"]
+
+
+def test_a_redis_that_wants_a_password_is_named_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one without."""
+    with own_redis(tmp_path, "--requirepass", "CANARY") as (url, _):
+        monkeypatch.setenv("CRAG_REDIS_URL", url.replace("//", "//:wrong@"))
+        check = examined()[1]["redis"]
+    assert "(AuthenticationError)" in check["found"]
+    assert "password into CRAG_REDIS_URL" in check["fix"]
+
+
+def test_what_is_no_elasticsearch_is_told_as_that(httpserver: HTTPServer) -> None:
+    """Neither its index nor the rights of a key are what is wrong."""
+    httpserver.expect_request("/").respond_with_json({"version": {"number": "8.19.0"}})
+    _, checks = examined("--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"), "--index", "i")
+    assert "is no Elasticsearch" in checks["elasticsearch"]["found"]
+    assert checks["elasticsearch"]["fix"] == "pass the address of one"
+
+
+def test_a_service_that_drips_holds_no_doctor(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its client's own timeout counts from byte to byte, and never ends."""
+    over = Event()
+
+    def dripping() -> Iterator[bytes]:
+        while not over.wait(0.1):
+            yield b" "
+
+    httpserver.expect_request("/v1/models").respond_with_handler(
+        lambda _: Response(dripping(), content_type="application/json")
+    )
+    monkeypatch.setattr("haystack_integrations.crag.cli.check._SECONDS", 1.0)
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", httpserver.url_for("/v1"))
+    monkeypatch.setenv("CRAG_LLM_MODEL", NAME)
+    try:
+        _, checks = examined()
+    finally:
+        over.set()
+    assert checks["chat model"]["found"] == "no whole answer within 1 s"

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from certificates import certified
 from cli_runner import QUESTION, crag, refused
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, Messages, ScriptedModel, documents_in, judging
@@ -157,3 +158,32 @@ def test_a_model_without_words_or_time_for_the_answer_is_not_called_a_wrong_addr
     message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "own.yml"), ExitCode.UNREACHABLE)
     assert "did not answer in the run's time" in message
     assert "CRAG_LLM_BASE_URL" not in message
+
+
+def test_a_certificate_that_is_not_trusted_is_told_as_that(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not as a server that is down; with the setting by which it is trusted, which works."""
+    authority, context = certified(tmp_path)
+    monkeypatch.setenv("CRAG_LLM_MODEL", "m")
+    with HTTPServer("127.0.0.1", ssl_context=context) as server:
+        server.expect_request("/v1/models").respond_with_json({"object": "list", "data": []})
+        monkeypatch.setenv("CRAG_LLM_BASE_URL", f"https://127.0.0.1:{server.port}/v1")
+        for result in (crag("ask", QUESTION, "--docs", docs), crag("doctor")):
+            said = " ".join(f"{result.stdout}{result.stderr}".split())
+            assert f"no secure connection to the chat model at https://127.0.0.1:{server.port} (" in said
+            assert "authority's certificate in SSL_CERT_FILE" in said
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        found = json.loads(crag("doctor", "--json").stdout)["checks"]
+        assert {check["name"]: check["status"] for check in found}["chat model"] == "warning"  # no such model there
+
+
+def test_tls_to_a_server_that_speaks_none_is_told_as_that(
+    docs: Path, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the way out."""
+    monkeypatch.setenv("CRAG_LLM_MODEL", "m")
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", scripted_model.url.replace("http:", "https:"))
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+    assert "(WRONG_VERSION_NUMBER); " in message
+    assert "http:// where it speaks no TLS" in message

@@ -173,20 +173,23 @@ class Talking:
 
     def __init__(self) -> None:
         """Wait for nobody yet."""
-        self.go_on, self.over = threading.Event(), threading.Event()
+        self.go_on, self.over, self.said_all = threading.Event(), threading.Event(), False
 
     def run(self, messages: list[ChatMessage], streaming_callback: Any) -> dict[str, Any]:
         """Say both words."""
         streaming_callback(StreamingChunk(content="soon "))
         self.go_on.wait(10)
-        streaming_callback(StreamingChunk(content="late"))
-        self.over.set()
+        try:
+            streaming_callback(StreamingChunk(content="late"))
+            self.said_all = True
+        finally:
+            self.over.set()
         return {"replies": [ChatMessage.from_assistant("soon late")]}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -> None:
-    """The thread that was given up goes on with the model, and nobody hears what it says."""
+    """The thread that was given up ends with the model's next part, which nobody hears: it would be paid for."""
     words: list[str] = []
     model = Talking()
     generator = AnswerGenerator(model, timeout_s=0.2)
@@ -196,6 +199,7 @@ def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -
     model.go_on.set()
     assert model.over.wait(5)
     assert words == ["soon "]
+    assert not model.said_all
 
 
 async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> None:
@@ -299,7 +303,8 @@ def test_a_model_that_gives_no_reply_was_asked_and_failed(asynchronous: bool) ->
 def test_an_answer_whose_server_tells_no_tokens_has_none_on_its_span(
     exporter: Any, scripted_model: ScriptedModel
 ) -> None:
-    """As of most streamed ones: 0 would say that it cost nothing."""
+    """As of some streamed ones: 0 would say that it cost nothing."""
+    scripted_model.streams_usage = False
     scripted_model.reply = lambda _: ("In cages.", "stop")
     generator = ChatModel(NAME, scripted_model.url).generator(10)
     for callback in (None, lambda _: None):
@@ -308,3 +313,131 @@ def test_an_answer_whose_server_tells_no_tokens_has_none_on_its_span(
     assert whole["gen_ai.usage.input_tokens"] > 0
     assert streamed["gen_ai.response.finish_reasons"] == ["stop"]
     assert not {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} & set(streamed)
+
+
+class Heard(list[StreamingChunk]):
+    """A callback that remembers, and needs what Haystack's parts have."""
+
+    def __call__(self, chunk: StreamingChunk) -> None:
+        """Read a part as Haystack documents it."""
+        assert "finish_reason" in chunk.meta
+        self.append(chunk)
+
+
+def streamed(generator: AnswerGenerator, *, asynchronous: bool = False) -> tuple[ChatMessage, dict[str, Any]]:
+    """A streamed answer, and the record of its run."""
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": Heard()}
+
+    async def ask_and_close() -> dict[str, Any]:
+        try:
+            return await generator.run_async(**inputs)
+        finally:
+            await generator.close_async()
+
+    replies = (asyncio.run(ask_and_close()) if asynchronous else generator.run(**inputs))["replies"]
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    return replies[0], RecordBuilder().run(outcome=outcome, replies=replies)["crag"]
+
+
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+
+
+@BOTH
+def test_a_streamed_answer_tells_its_tokens(asynchronous: bool, scripted_model: ScriptedModel) -> None:
+    """OpenAI's API tells them of a stream only where it is asked to; the part that does is not the user's."""
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    reply, record = streamed(generator, asynchronous=asynchronous)
+    assert reply.text == "Jane Austen [1]."
+    assert record["tokens"]["out"] == len("Jane Austen [1].") // 4
+    assert record["tokens"]["in"] > 0
+    assert record["coverage"]["tokens"] == sum(record["tokens"].values())
+
+
+@BOTH
+def test_a_server_that_refuses_to_be_asked_for_tokens_answers_all_the_same_and_is_asked_once(
+    asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """And the record says that they are not known; 0 would say that the answer cost nothing."""
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    scripted_model.refuses = "stream_options"
+    generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    for _ in range(3):
+        reply, record = streamed(generator, asynchronous=asynchronous)
+        assert reply.text == "Jane Austen [1]."
+        assert record["tokens"] == {"in": None, "out": None}
+        assert record["coverage"]["tokens"] is None
+    assert ["stream_options" in request for request in scripted_model.requests] == [True, False, False, False]
+
+
+def test_a_refusal_for_another_reason_does_not_end_asking_for_tokens(scripted_model: ScriptedModel) -> None:
+    """Refused without the option too, and the option is not why; once it was taken, it never is."""
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    asked: list[bool] = []
+    for status in (400, 200, 400, 200):
+        scripted_model.status = status
+        streamed(generator)
+        asked += ["stream_options" in request for request in scripted_model.requests]
+        scripted_model.requests.clear()
+    assert asked == [True, False, True, True, True]
+
+
+@BOTH
+def test_tokens_that_no_server_told_are_unknown_also_of_a_whole_answer(asynchronous: bool) -> None:
+    """A generator that tells none says nothing of what it cost."""
+    replies = [ask(AnswerGenerator(scripted("x", "stop")), asynchronous=asynchronous)]
+    assert replies[0].meta.pop("usage")
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    assert RecordBuilder().run(outcome=outcome, replies=replies)["crag"]["tokens"] == {"in": None, "out": None}
+
+
+@pytest.mark.parametrize("own", [{"stream_options": {"include_usage": False}}, {"extra_body": {"stream_options": {}}}])
+def test_a_generators_own_word_on_tokens_of_streams_is_kept(own: dict[str, Any], scripted_model: ScriptedModel) -> None:
+    """Whoever set it knows the server."""
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    key = Secret.from_token("none")
+    model = OpenAIChatGenerator(key, NAME, api_base_url=scripted_model.url, generation_kwargs=own)
+    _, record = streamed(AnswerGenerator(model))
+    wanted = own.get("stream_options", own.get("extra_body", {}).get("stream_options"))
+    assert scripted_model.requests[0]["stream_options"] == wanted
+    assert record["tokens"]["in"] is None
+
+
+def test_a_generator_that_streams_by_itself_is_asked_for_tokens_and_one_that_does_not_is_not(
+    scripted_model: ScriptedModel,
+) -> None:
+    """Servers refuse the option where nothing is streamed."""
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    generator = ChatModel(NAME, scripted_model.url).generator(10)
+    ask(AnswerGenerator(generator))
+    generator.streaming_callback = lambda _: None
+    assert ask(AnswerGenerator(generator)).meta["usage"]["completion_tokens"] > 0
+    assert ["stream_options" in request for request in scripted_model.requests] == [False, True]
+
+
+@BOTH
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+def test_half_a_character_of_a_model_is_joined_with_the_other_or_shown_as_missing(
+    is_streamed: bool, asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """As servers send it that cut texts by UTF-16; no server could send it on, as it is no UTF-8."""
+    scripted_model.reply = lambda _: ("A smile \ud83d \ude00 [1].", "stop")
+    scripted_model.words = ["A smile \ud83d", "\ude00 ", "\ud83d", " [1]."]
+    model = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    words: list[str] = []
+
+    async def ask_and_close() -> dict[str, Any]:
+        try:
+            return await model.run_async(messages=PROMPT, streaming_callback=callback)
+        finally:
+            await model.close_async()
+
+    callback: Any = (lambda chunk: words.append(chunk.content)) if is_streamed else None
+    result = asyncio.run(ask_and_close()) if asynchronous else model.run(messages=PROMPT, streaming_callback=callback)
+    if is_streamed:
+        assert result["replies"][0].text == "".join(words) == "A smile \U0001f600 \ufffd [1]."
+    else:
+        assert result["replies"][0].text == "A smile \ufffd \ufffd [1]."

@@ -132,7 +132,7 @@ def model(everything: tuple[Served, ScriptedModel]) -> ScriptedModel:
     """The model of `answering`, which finds Emma relevant until a test says otherwise."""
     _, model = everything
     model.reply = judging(lambda text: float(text.startswith("Emma")))
-    model.status, model.delay, model.refuses = 200, 0.0, ""
+    model.status, model.delay, model.refuses, model.words = 200, 0.0, "", None
     model.requests.clear()
     return model
 

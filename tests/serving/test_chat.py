@@ -83,6 +83,30 @@ def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: Scripte
     )
 
 
+def test_half_a_character_of_a_model_breaks_no_answer(answering: Any, model: ScriptedModel) -> None:
+    """Neither by REST nor in a chat; and an emoji that its server cut in two is whole in a stream."""
+    model.reply = judging(lambda text: float(text.startswith("Emma")), answer="A smile \ud83d [1].")
+    model.words = ["A smile \ud83d", "\ude00 [1]."]
+    with answering.client() as client:
+        answer = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]["answer"]
+        completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+        parts, _ = streamed(client, chat(QUESTION))
+    assert answer == completion["choices"][0]["message"]["content"] == "A smile \ufffd [1]."
+    assert "".join(parts) == "A smile \U0001f600 [1]."
+
+
+def test_a_streamed_answer_asks_for_its_tokens_and_is_not_disturbed_by_them(
+    answering: Any, model: ScriptedModel
+) -> None:
+    """The last part of a client's stream is still the one with the reason to finish."""
+    with answering.client() as client:
+        _, reasons = streamed(client, chat(QUESTION))
+    assert reasons[-1] == "stop"
+    assert [request["stream_options"] for request in model.requests if request.get("stream")] == [
+        {"include_usage": True}
+    ]
+
+
 def test_an_abstention_is_streamed_too(answering: Any, model: ScriptedModel) -> None:
     model.reply = judging(lambda _: 0.0)
     with answering.client() as client:

@@ -14,6 +14,7 @@ import orjson
 import pytest
 from cli_runner import crag, refused
 from haystack import Document
+from haystack.components.generators.chat import MockChatGenerator
 from judging_texts import calibration
 from makers import fill, grading_by, scripted
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -115,6 +116,20 @@ def test_crag_trace_prints_the_trail_that_a_run_prints(
     (trace,) = sent.read(1)
     result = crag("trace", trace["traceID"], "--jaeger", sent.url)
     assert result.exit_code == 0, result.stderr
+    assert result.stdout == plain(run_view(crag_record))
+
+
+def test_tokens_that_are_not_known_are_read_back_as_that(sent: Sent, in_memory_store: Any, content: None) -> None:
+    """No server told them: neither record, nor trace, nor terminal says 0."""
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(3)])
+    model = MockChatGenerator("In cages [1].", meta={"usage": None})
+    rag = load("agent_rag", store=in_memory_store, grader=grading_by(lambda _: 0.9), generator=model)
+    crag_record = rag.run(query=QUESTION)["crag"]
+    assert crag_record["tokens"] == {"in": None, "out": None}
+    assert crag_record["trail"][-1]["coverage"]["tokens"] > 0
+    assert "2 model calls, unknown tokens" in " ".join(plain(run_view(crag_record)).split())
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url)
     assert result.stdout == plain(run_view(crag_record))
 
 

@@ -27,6 +27,11 @@ class Usage:
     tokens_in: int = 0
     tokens_out: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """Both kinds together."""
+        return self.tokens_in + self.tokens_out
+
     @classmethod
     def of(cls, message: ChatMessage, estimate: int = 0) -> "Usage":
         """

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from json import JSONDecodeError
 from typing import Any, Final
 
 from haystack.components.generators.chat.types import ChatGenerator
@@ -12,14 +13,16 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, tls_failure
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.parts import as_text
 
 _OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0
+_BEGUN: Final = "completion_start_time"  # of a stream, by Haystack: None where no part of it came
 _GRACE_S: Final = 0.5
 _CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
+_REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -30,6 +33,15 @@ class CallError(Exception):
         """Keep the kind, which is all there is to tell."""
         super().__init__(kind)
         self.kind = kind
+
+
+class NoCompletionError(CallError, ValueError):
+    """What a server of OpenAI's API sent is no chat completion: a proxy's page, an error with status 200, no JSON."""
+
+    def __init__(self) -> None:
+        """Name the way out; the kind is for log and record."""
+        super().__init__("no_completion")
+        self.args = ("what came is no chat completion; check the address (most end in /v1) and what stands before it",)
 
 
 class ChatBacked(Copied):
@@ -118,7 +130,7 @@ def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: floa
     """
     with _counted(generator) as sent:
         sent.append(run_within(generator, seconds, _arguments(generator, messages, seconds, options)))
-    return as_text(sent[0])
+        return _completed(generator, as_text(sent[0]))
 
 
 async def ask_async(
@@ -136,7 +148,7 @@ async def ask_async(
     """
     with _counted(generator) as sent:
         sent.append(await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options)))
-    return as_text(sent[0])
+        return _completed(generator, as_text(sent[0]))
 
 
 @contextmanager
@@ -147,7 +159,10 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
     try:
         yield sent
     except BaseException as failure:  # a call whose client left (CancelledError) brought no reply either
-        error, asked = kind_of(failure), not isinstance(failure, NoTimeLeftError)
+        told = NoCompletionError() if speaks_openai(generator) and _could_not_read(failure) else failure
+        error, asked = kind_of(told), not isinstance(failure, NoTimeLeftError)
+        if told is not failure:
+            raise told from failure
         raise
     finally:
         usage = None
@@ -155,6 +170,22 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
             usage = Usage.of(sent[0]["replies"][0])
         if asked:
             metrics.model_asked(model_of(generator), provider, time.monotonic() - begun, usage, error)
+
+
+def _could_not_read(error: BaseException) -> bool:
+    """Tell whether Haystack's generator stumbled over a reply: it asserts, or takes for granted, what is in one."""
+    if isinstance(error, AssertionError | JSONDecodeError | UnicodeDecodeError | RecursionError):
+        return True
+    return isinstance(error, TypeError | AttributeError) and "'NoneType'" in str(error)
+
+
+def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse a reply whose text is none, and the empty one that is left where no part of a stream came at all."""
+    for reply in sent.get("replies") or [] if speaks_openai(generator) else []:
+        text: Any = reply.text
+        if not isinstance(text, str | None) or (not text and reply.meta.get(_BEGUN, "") is None):
+            raise NoCompletionError
+    return sent
 
 
 def _arguments(
@@ -175,14 +206,26 @@ def kind_of(error: BaseException) -> str:
     Name a failure by its kind; its text may hold a prompt or a key, and goes nowhere.
 
     :param error: What a chat generator raised.
-    :returns: `deadline`, `context_length`, `length`, `content_filter`, a CallError's `kind`, or the name of
-        the error's class.
+    :returns: `deadline`, `tls` (no secure connection could be made), `context_length`, `length`, `content_filter`, a
+        CallError's `kind`, or the name of the error's class.
     """
     if isinstance(error, CallError):
         return error.kind
     if isinstance(error, TimeoutError):
         return "deadline"
+    if tls_failure(error) is not None:
+        return "tls"
     text = str(error).lower()
     if any(words in text for words in _CONTEXT_WORDS):
         return "context_length"
     return _KINDS.get(type(error).__name__, type(error).__name__)
+
+
+def may_be_the_form(error: Exception) -> bool:
+    """
+    Tell whether the form of a request may be why it was refused, such as an entry that a server does not know.
+
+    :param error: What a chat generator raised.
+    :returns: Whether the same may be asked in another form.
+    """
+    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) != "context_length"

@@ -16,6 +16,7 @@ Messages carry names, numbers and settings; never a document's, a question's or 
 """
 
 from collections.abc import Iterator
+from ssl import SSLCertVerificationError, SSLError
 
 
 class CragError(Exception):
@@ -84,6 +85,23 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(link))
         yield link
         link = link.__cause__
+
+
+def tls_failure(error: BaseException) -> str | None:
+    """
+    Tell why no secure connection could be made, in OpenSSL's own words.
+
+    :param error: What a client raised; each wraps that in errors of its own.
+    :returns: Such as `self-signed certificate` or `WRONG_VERSION_NUMBER`; None where TLS is not what failed.
+    """
+    link: BaseException | None = error
+    seen: set[int] = set()
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        if isinstance(link, SSLError):
+            return str(link.verify_message if isinstance(link, SSLCertVerificationError) else link.reason)
+        link = link.__cause__ or link.__context__  # also one that its client does not want to be printed
+    return None
 
 
 def told(error: BaseException) -> Iterator[BaseException]:

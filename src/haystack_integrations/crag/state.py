@@ -95,7 +95,7 @@ class CragState:
             return "deadline"
         if self.budget.llm_calls is not None and self.usage.llm_calls >= self.budget.llm_calls:
             return "llm_calls"
-        spent = self.usage.tokens_in + self.usage.tokens_out
+        spent = self.usage.tokens
         if self.budget.tokens is not None and spent >= self.budget.tokens:
             return "tokens"
         return None
@@ -108,7 +108,7 @@ class CragState:
         :param beside: Calls that another branch of the run may make at the same time, each taken for as long as this.
         :returns: As `exhausted`; `tokens` also when there are not that many left.
         """
-        spent = self.usage.tokens_in + self.usage.tokens_out
+        spent = self.usage.tokens
         most, calls = self.budget.tokens, self.budget.llm_calls
         if (limit := self.exhausted()) is not None:
             return limit

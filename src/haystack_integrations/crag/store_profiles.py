@@ -200,16 +200,14 @@ def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]
     """
     import elasticsearch
 
+    from haystack_integrations.crag.elasticsearch.reaching import client_for, refusal
+
     server = server_of(store)
-    client = elasticsearch.Elasticsearch(server.hosts, api_key=server.api_key, **{**server.options, **options})
+    client = client_for(server.hosts, api_key=server.api_key, **{**server.options, **options})
     try:
         yield client
     except elasticsearch.ApiError as error:
-        msg = (
-            f"Elasticsearch at {display_url(server.hosts)} refused: {error.status_code} {error.error}; "
-            f"check the index {server.index!r} and the rights of the key, or run `crag doctor`"
-        )
-        raise StoreError(msg) from None
+        raise StoreError(refusal(error, display_url(server.hosts), server.index)) from None
     except elasticsearch.TransportError as error:
         raise StoreError(no_answer(error, f" at {display_url(server.hosts)}")) from None
     finally:

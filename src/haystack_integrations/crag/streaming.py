@@ -1,52 +1,154 @@
-"""Parts of an answer as they come, for as long as somebody waits for the answer."""
+"""Parts of an answer as they come, for as long as somebody waits for the answer; and what they cost."""
 
 import asyncio
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import iscoroutinefunction
 from threading import Event
 from typing import Any, Final
 
-from haystack.dataclasses import StreamingCallbackT, StreamingChunk
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.replies.parts import join_parts
+from haystack_integrations.crag.chat_backed import ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
+_USAGE: Final = "stream_options"
+
+
+class GivenUpError(Exception):
+    """Ends a stream that nobody waits for any longer; nobody catches it either."""
+
+
+class AnswerModel:
+    """
+    A chat generator as it is asked for an answer: one in parts with what it costs.
+
+    Servers of OpenAI's API tell the tokens of a stream only where they are asked to. One that refuses to be asked is
+    asked again without, at once, and from then on.
+    """
+
+    def __init__(self, generator: ChatGenerator) -> None:
+        """
+        Find out whether the generator's own settings leave the matter open.
+
+        :param generator: The chat generator.
+        """
+        self.generator = generator
+        own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
+        is_set = _USAGE in own or _USAGE in (own.get("extra_body") or {})
+        self._asks, self._taken = speaks_openai(generator) and not is_set, False
+
+    @property
+    def adds_usage(self) -> bool:
+        """Whether a stream of the next answer tells its tokens because of us, and of nobody else."""
+        return self._asks
+
+    def ask(
+        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+    ) -> Mapping[str, Any]:
+        """
+        Ask for an answer.
+
+        :param messages: What to send.
+        :param seconds: The longest wait, a second try included.
+        :param callback: Who hears the parts, or None.
+        :returns: What the generator returns.
+        :raises Exception: As `chat_backed.ask`.
+        """
+        ends, extra = time.monotonic() + seconds, self._extra(callback)
+        try:
+            sent = ask(self.generator, messages, seconds, streaming_callback=callback, generation_kwargs=extra)
+            self._taken |= extra is not None
+        except Exception as error:
+            if not self._is_again(error, extra, ends):
+                raise
+            sent = ask(self.generator, messages, ends - time.monotonic(), streaming_callback=callback)
+            self._asks = False
+        return sent
+
+    async def ask_async(
+        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+    ) -> Mapping[str, Any]:
+        """
+        Ask for an answer without blocking the event loop; see `ask`.
+
+        :param messages: What to send.
+        :param seconds: The longest wait.
+        :param callback: Who hears the parts, or None.
+        :returns: As `ask`.
+        :raises Exception: As `ask`.
+        """
+        ends, extra = time.monotonic() + seconds, self._extra(callback)
+        try:
+            options: dict[str, Any] = {"streaming_callback": callback, "generation_kwargs": extra}
+            sent = await ask_async(self.generator, messages, seconds, **options)
+            self._taken |= extra is not None
+        except Exception as error:
+            if not self._is_again(error, extra, ends):
+                raise
+            left = ends - time.monotonic()
+            sent = await ask_async(self.generator, messages, left, streaming_callback=callback)
+            self._asks = False
+        return sent
+
+    def _extra(self, callback: StreamingCallbackT | None) -> dict[str, Any] | None:
+        """Give what is sent with a stream, be it the run's or the generator's own; without a stream it is an error."""
+        streams = callback is not None or getattr(self.generator, "streaming_callback", None) is not None
+        return {_USAGE: {"include_usage": True}} if streams and self._asks else None
+
+    def _is_again(self, error: Exception, extra: object, ends: float) -> bool:
+        """Tell whether to ask without: where it was taken once, something else is wrong."""
+        return extra is not None and not self._taken and may_be_the_form(error) and time.monotonic() < ends
 
 
 @contextmanager
 def heard(
-    callback: StreamingCallbackT | None, asked: object = None, why: list[str] | None = None
+    callback: StreamingCallbackT | None,
+    asked: object = None,
+    why: list[str] | None = None,
+    *,
+    adds_usage: bool = False,
 ) -> Iterator[StreamingCallbackT | None]:
     """
     Pass the parts of an answer on to a callback until the block ends, however it ends.
 
-    A call that is given up cannot be ended: its thread goes on with the model, and would write into an answer that has
-    been closed with something else.
+    A call that is given up cannot be ended from outside: its thread goes on with the model, and would write into an
+    answer that has been closed with something else. So its next part ends it: nobody reads what would be paid for.
 
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
     :param asked: The part that will call it from this event loop's run; one without `run_async` works in a thread, and
         cannot await a coroutine function.
     :param why: Where to note what the parts say on why the model stopped.
-    :returns: A callback of the same kind for the model, which does nothing once the block has ended, and is not called
-        for what a model thinks before it answers; or None.
+    :param adds_usage: Whether a part that tells nothing but tokens was asked for by us. It is not told: it lacks what
+        Haystack's other parts have, and a callback need not be ready for it.
+    :returns: A callback of the same kind for the model, which tells nothing once the block has ended (and ends the
+        thread that calls it), nor what a model thinks before it answers; or None.
     """
     if callback is None:
         yield None
         return
     listener: Any = callback
-    over, thoughts = Event(), Thoughts()
+    over, thoughts, halves = Event(), Thoughts(), Halves()
 
     def told_of(chunk: StreamingChunk) -> StreamingChunk | None:
         join_parts(chunk)
         reason = chunk.finish_reason or chunk.meta.get("finish_reason")  # Haystack knows not every server's own words
         if why is not None and reason:
             why.append(str(reason))
-        return None if over.is_set() else _without_thought(chunk, thoughts)
+        is_unasked = adds_usage and "usage" in chunk.meta and "finish_reason" not in chunk.meta
+        return None if over.is_set() or is_unasked else _without_thought(chunk, thoughts, halves)
+
+    def ended() -> None:
+        if over.is_set():
+            raise GivenUpError
 
     def passed(chunk: StreamingChunk) -> Any:
+        ended()
         told = told_of(chunk)
         return None if told is None else listener(told)
 
@@ -57,7 +159,11 @@ def heard(
 
     def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
         # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
-        return lambda chunk: asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
+        def told(chunk: StreamingChunk) -> None:
+            ended()  # as its event loop may have, too
+            asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
+
+        return told
 
     try:
         # By kind, since generators refuse a coroutine function where they cannot await it.
@@ -71,11 +177,12 @@ def heard(
         over.set()
 
 
-def _without_thought(chunk: StreamingChunk, thoughts: Thoughts) -> StreamingChunk | None:
+def _without_thought(chunk: StreamingChunk, thoughts: Thoughts, halves: Halves) -> StreamingChunk | None:
     """Give a part of an answer without what belongs to a thought; None where nothing is left to tell."""
     if chunk.tool_calls or chunk.tool_call_result or chunk.reasoning:
         return chunk
-    content = thoughts.without(chunk.content, last=chunk.finish_reason is not None)
+    last = chunk.finish_reason is not None
+    content = thoughts.without(halves.joined(chunk.content, last=last), last=last)
     if chunk.content and not content and chunk.finish_reason is None:
         return None
     return chunk if content == chunk.content else replace(chunk, content=content)

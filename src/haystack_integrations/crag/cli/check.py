@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from haystack_integrations.crag.cli.errors import explain
+from haystack_integrations.crag.deadlines import call_within
+
+_SECONDS: Final = 30.0
 
 Status = Literal["ok", "warning", "error", "info"]
 
@@ -42,6 +45,21 @@ def guarded(name: str, look: Callable[[], Check]) -> Check:
         return look()
     except Exception as error:  # a doctor that dies of what it finds is of no use
         return failure(name, error)
+
+
+def waited(name: str, look: Callable[[], Check]) -> Check:
+    """
+    Look at a service no longer than agreed: one that sends a byte now and then holds every client for ever.
+
+    :param name: What is looked at.
+    :param look: Looks at it.
+    :returns: As `guarded`.
+    """
+    try:
+        return call_within(_SECONDS, lambda: guarded(name, look))
+    except TimeoutError:
+        found = f"no whole answer within {_SECONDS:.0f} s"
+        return Check(name, "error", found, "look at its load and its log, and at what stands before it")
 
 
 def failure(name: str, error: Exception) -> Check:

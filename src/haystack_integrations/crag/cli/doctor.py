@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, Final
 
 from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
-from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.cli.check import Check, guarded, waited
 from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
 
@@ -36,7 +36,7 @@ def checks(
     yield guarded("static model", _static_model)
     yield guarded("embedded pipeline", _embedded)
     yield guarded("settings", _settings)
-    yield guarded("chat model", lambda: _chat_model(model()))
+    yield waited("chat model", lambda: _chat_model(model()))
     yield from service_checks(store)
     yield from _extras()
 
@@ -125,12 +125,13 @@ def _chat_model(model: ChatModel | None) -> Check:
     with OpenAI(base_url=model.base_url, api_key=model.api_key or "no-key", timeout=_SECONDS, max_retries=0) as client:
         try:
             listed = {one.id for one in client.models.list().data}
-        except (APIStatusError, AttributeError) as error:
+        except (APIStatusError, AttributeError, TypeError, ValueError) as error:
             # Not every server can list its models; what counts is whether this one replies.
             if getattr(error, "status_code", 0) in (401, 403):
                 raise
-            message: Any = {"role": "user", "content": "Say yes."}
-            client.chat.completions.create(model=model.model, messages=[message], max_completion_tokens=16)
+            if not _replies(client, model.model):
+                fix = f"correct {URL_SETTING} (most end in /v1), and look at what stands before it"
+                return Check("chat model", "error", f"what {place} sends is no chat completion", fix)
             listed = {model.model}
     took = f"{1000 * (time.perf_counter() - started):.0f} ms"
     if model.model not in listed:
@@ -138,6 +139,16 @@ def _chat_model(model: ChatModel | None) -> Check:
         fix = f"set {MODEL_SETTING} to a model that the server has: {known}"
         return Check("chat model", "warning", f"{place} is not among the {len(listed)} models listed there", fix)
     return Check("chat model", "ok", f"{place} answers ({took})")
+
+
+def _replies(client: Any, model: str) -> bool:
+    """Tell whether a reply is one: a proxy's page, or an error with status 200, is handed on by the client as it is."""
+    message = {"role": "user", "content": "Say yes."}
+    try:
+        sent = client.chat.completions.create(model=model, messages=[message], max_completion_tokens=16)
+    except ValueError:  # no JSON
+        return False
+    return isinstance(getattr(sent, "choices", None), list)
 
 
 def _extras() -> Iterator[Check]:

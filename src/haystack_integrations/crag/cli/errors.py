@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from haystack_integrations.crag.elasticsearch.tls import no_answer
-from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError, causes
+from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError, causes, tls_failure
 
 
 class ExitCode(IntEnum):
@@ -42,6 +42,10 @@ _MODEL_HINTS: Final = {
     404: "check CRAG_LLM_BASE_URL (most end in /v1) and CRAG_LLM_MODEL",
     429: "wait, or use another key in CRAG_LLM_API_KEY",
 }
+_MODEL_TLS: Final = (
+    "put the address that its certificate is for into CRAG_LLM_BASE_URL (http:// where it speaks no TLS); where an "
+    "authority of your own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+)
 _STORE_HINTS: Final = {
     401: "put user and password into --url, or a key into ELASTIC_API_KEY",
     403: "use an account that may read the index (and write it, for `crag index`)",
@@ -116,6 +120,8 @@ def _model_message(error: BaseException) -> str:
         return f"the chat model{place} refused: {status} {name}; {hint}"
     if "Timeout" in name:
         return f"the chat model{place} did not answer in time; look at its load, or set another CRAG_LLM_MODEL"
+    if (why := tls_failure(error)) is not None:
+        return f"no secure connection to the chat model{place} ({why}); {_MODEL_TLS}"
     if request is not None:
         return f"no answer from the chat model{place} ({name}); start it, or correct CRAG_LLM_BASE_URL"
     return f"the chat model cannot be used ({name}); check CRAG_LLM_BASE_URL, CRAG_LLM_MODEL and CRAG_LLM_API_KEY"

@@ -165,7 +165,8 @@ def _plain(span: Span) -> dict[str, Any]:
 def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
     trail = [_decision(tags) for tags in run if "crag.iteration" in tags]
     last = next((tags for tags in run if "crag.iterations" in tags), run[-1])
-    tokens = {"in": last.get("crag.tokens.in", last.get("crag.tokens", 0)), "out": last.get("crag.tokens.out", 0)}
+    so_far = last.get("crag.tokens")  # of a decision, where no record was traced; neither: they are not known
+    tokens = {"in": last.get("crag.tokens.in", so_far), "out": last.get("crag.tokens.out", so_far and 0)}
     return {
         **{key: trail[-1][key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit")},
         "strategy": last.get("crag.correction.strategy"),

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Final
 
-from haystack_integrations.crag.cli.check import Check, failure, guarded
+from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.store_checks import store_checks
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, tls_failure
 from haystack_integrations.crag.settings import REDIS_SETTING, configured, named
 from haystack_integrations.crag.store_profiles import display_url
 from haystack_integrations.crag.web.searxng import URL_SETTING
@@ -18,8 +18,14 @@ _KEY: Final = "crag:grade:doctor"  # among the grades: a user's rights may be fo
 _REFUSED: Final = {
     "OutOfMemoryError": "its memory is full: set its maxmemory-policy to allkeys-lru, or a larger maxmemory",
     "ReadOnlyError": f"it is a read-only copy: name its primary in {REDIS_SETTING}",
+    "AuthenticationError": f"put its user and password into {REDIS_SETTING} (redis://USER:PASSWORD@HOST:PORT/0)",
     "NoPermissionError": "let its user GET, MGET and SET the keys crag:grade:*",
 }
+_UNREACHED: Final = f"start it, or correct {REDIS_SETTING} (redis://HOST:PORT/0; rediss:// where it speaks TLS)"
+_SECURED: Final = (
+    f"name in {REDIS_SETTING} the address that its certificate is for (redis:// where it speaks no TLS); where an "
+    "authority of your own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+)
 
 
 def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
@@ -37,20 +43,23 @@ def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
     if store is not None:
         yield from store_checks(store)
     if configured(REDIS_SETTING):
-        yield guarded("redis", _redis)
+        yield waited("redis", _redis)
     if configured(URL_SETTING):
-        yield guarded("searxng", _searxng)
+        yield waited("searxng", _searxng)
     if find_spec("pydantic_settings") is not None and any(name.upper().startswith("CRAG_SERVE_") for name in named()):
         yield guarded("serve settings", _serving)
 
 
 def _redis() -> Check:
-    from redis import Redis, ResponseError
+    from redis import Redis, RedisError, ResponseError
 
     url = configured(REDIS_SETTING) or ""
     started = time.perf_counter()
     with Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS) as client:
-        client.ping()
+        try:
+            client.ping()
+        except RedisError as error:
+            return _unreached(url, error)
         told = f"{display_url(url)} answers ({1000 * (time.perf_counter() - started):.0f} ms)"
         doing = "reads no grade"
         try:
@@ -61,6 +70,14 @@ def _redis() -> Check:
             kind = type(refusal).__name__
             return Check("redis", "warning", f"{told}, but {doing} ({kind})", _REFUSED.get(kind, "see its own log"))
     return Check("redis", "ok", f"{told}, reads and writes")
+
+
+def _unreached(url: str, error: Exception) -> Check:
+    """Tell why Redis cannot be used by the kind of its error: the text may hold what was sent."""
+    kind, at = type(error).__name__, display_url(url)
+    if (why := tls_failure(error)) is not None:
+        return Check("redis", "error", f"no secure connection to Redis at {at} ({why})", _SECURED)
+    return Check("redis", "error", f"no answer from Redis at {at} ({kind})", _REFUSED.get(kind, _UNREACHED))
 
 
 def _searxng() -> Check:

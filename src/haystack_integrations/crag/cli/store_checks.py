@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from haystack_integrations.crag.cli.check import Check, guarded
+from haystack_integrations.crag.cli.check import Check, waited
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import stored_size
@@ -20,12 +20,12 @@ def store_checks(store: Any) -> Iterator[Check]:
     :param store: An ElasticsearchDocumentStore.
     :returns: An iterator of checks.
     """
-    server = guarded("elasticsearch", lambda: _server(store))
+    server = waited("elasticsearch", lambda: _server(store))
     yield server
     if server.status == "ok":
-        yield guarded("index", lambda: _index(store))
-        yield guarded("vectors", lambda: _vectors(store))
-        yield guarded("partial results", lambda: _partial_results(store))
+        yield waited("index", lambda: _index(store))
+        yield waited("vectors", lambda: _vectors(store))
+        yield waited("partial results", lambda: _partial_results(store))
 
 
 def _server(store: Any) -> Check:

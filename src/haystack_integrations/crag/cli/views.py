@@ -89,7 +89,8 @@ def _abstention(crag: Mapping[str, Any]) -> Text:
 def _verdict_line(crag: Mapping[str, Any]) -> Text:
     cost = [_counted(crag["iterations"], "pass", "passes"), f"{crag['milliseconds']:.0f} ms"]
     if crag["llm_calls"]:
-        cost += [_counted(crag["llm_calls"], "model call"), f"{crag['tokens']['in'] + crag['tokens']['out']} tokens"]
+        spent = [*crag["tokens"].values()]
+        cost += [_counted(crag["llm_calls"], "model call"), f"{'unknown' if None in spent else sum(spent)} tokens"]
     return Text.assemble(
         ("Verdict   ", "dim"),
         *_verdict(crag),
@@ -217,10 +218,9 @@ def report_table(report: Mapping[str, Any]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column(justify="right")
-    for key in ("sources", "added", "updated", "unchanged", "removed", "skipped"):
-        table.add_row(key, f"{report[key]:,}")
-    table.add_row("documents written", f"{report['documents_written']:,}")
-    table.add_row("documents deleted", f"{report['documents_deleted']:,}")
+    written = ("documents_written", "documents_deleted")
+    for key in ("sources", "added", "updated", "unchanged", "removed", "skipped", *written):
+        table.add_row(key.replace("_", " "), f"{report[key]:,}")
     failed = len(report["failures"])
     table.add_row(Text("failures", "red" if failed else "dim"), Text(f"{failed:,}", "red" if failed else ""))
     table.add_row("seconds", f"{report['seconds']:.1f}")

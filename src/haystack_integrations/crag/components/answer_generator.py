@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off
-from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of, model_of
+from haystack_integrations.crag.chat_backed import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.record_tags import reply_tags
@@ -16,7 +16,7 @@ from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, t
 from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.streaming import heard
+from haystack_integrations.crag.streaming import AnswerModel, heard
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +64,7 @@ class AnswerGenerator(ChatBacked):
             raise ConfigurationError(msg)
         self.chat_generator = chat_generator
         self.timeout_s, self.on_failure, self.apology = timeout_s, on_failure, apology
+        self._model = AnswerModel(chat_generator)
 
     @component.output_types(replies=list[ChatMessage])
     def run(
@@ -87,8 +88,9 @@ class AnswerGenerator(ChatBacked):
             try:
                 self.warm_up()
                 seconds = seconds_for(state, self.timeout_s)
-                with heard(streaming_callback, why=why) as callback:
-                    sent = ask(self.chat_generator, messages, seconds, streaming_callback=callback)
+                model = self._asked_for_answer()
+                with heard(streaming_callback, why=why, adds_usage=model.adds_usage) as callback:
+                    sent = model.ask(messages, seconds, callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
@@ -115,12 +117,19 @@ class AnswerGenerator(ChatBacked):
             try:
                 await self.warm_up_async()
                 seconds = seconds_for(state, self.timeout_s)
-                with heard(streaming_callback, self.chat_generator, why) as callback:
-                    sent = await ask_async(self.chat_generator, messages, seconds, streaming_callback=callback)
+                model = self._asked_for_answer()
+                with heard(streaming_callback, model.generator, why, adds_usage=model.adds_usage) as callback:
+                    sent = await model.ask_async(messages, seconds, callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
             return self._told(span, replies, unended=callback is not None and not why)
+
+    def _asked_for_answer(self) -> AnswerModel:
+        """Give what was learned of the model's server; of another one where it was exchanged since construction."""
+        if self._model.generator is not self.chat_generator:
+            self._model = AnswerModel(self.chat_generator)
+        return self._model
 
     def _failed(self, span: Span, error: Exception, meta: dict[str, Any] | None = None) -> dict[str, Any]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""

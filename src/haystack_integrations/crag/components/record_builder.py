@@ -15,7 +15,7 @@ from haystack_integrations.crag.observing.record_tags import record_tags
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import ABSTENTION, NOT_ASKED
+from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED, NOT_ASKED
 
 
 @component
@@ -73,8 +73,10 @@ class RecordBuilder:
         told = answer_account(replies or (), asked=asked, sentence=self.abstention, passages=len(evidence))
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies or ())
         spent = sum((Usage.of(reply) for reply in replies or ()), Usage(llm_calls=int(calls)))
+        came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies or ())
         with trace("crag.record") as span:
-            record = run_record(outcome, spent, told, evidence, shortcomings(replies or (), told))
+            why = shortcomings(replies or (), told)
+            record = run_record(outcome, spent, told, evidence, why, untold=came and not spent.tokens)
             if record["mode"] != "off":
                 answered(told["status"])
             set_tags(span, record_tags(record))

@@ -103,7 +103,7 @@ def _coverage_of_pass(
         "web": state.web,
         "iterations": state.iteration + 1,
         "llm_calls": state.usage.llm_calls,
-        "tokens": state.usage.tokens_in + state.usage.tokens_out,
+        "tokens": state.usage.tokens,
         "deadline_hit": choice.limit == "deadline" or ran_out_of_time(retrieval),
         "degraded": bool(reasons),
         "reasons": reasons,
@@ -124,6 +124,8 @@ def run_record(
     answer: Mapping[str, Any],
     evidence: Sequence[Document],
     shortcomings: Sequence[str] = (),
+    *,
+    untold: bool = False,
 ) -> dict[str, Any]:
     """
     Write down a whole run: the `crag` record that every query pipeline returns.
@@ -133,6 +135,7 @@ def run_record(
     :param answer: What became of the answer; see `answers.answer_account`.
     :param evidence: The documents as they were handed on: after the router, strips may have left some out.
     :param shortcomings: What kept the answer from being written, or from its end; see `answers.shortcomings`.
+    :param untold: Whether an answer came whose model told no tokens: then the run's are not known, which is not 0.
     :returns: The record, plain JSON.
     """
     last, first = state.trail[-1], state.trail[0]
@@ -156,12 +159,12 @@ def run_record(
         "documents_after": len(evidence),
         "kept": _entries(evidence, last["mode"]),
         "discarded": _never_used(state, evidence),
-        "tokens": {"in": total.tokens_in, "out": total.tokens_out},
+        "tokens": {"in": None if untold else total.tokens_in, "out": None if untold else total.tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": _is_web_used(evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
-        "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": total.tokens_in + total.tokens_out},
+        "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": None if untold else total.tokens},
         "trail": list(state.trail),
     }
 

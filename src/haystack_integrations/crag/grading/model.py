@@ -3,20 +3,25 @@
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.caching.naming import own_name, stable
-from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, kind_of, model_of, speaks_openai
+from haystack_integrations.crag.chat_backed import (
+    CallError,
+    ask,
+    ask_async,
+    may_be_the_form,
+    model_of,
+    speaks_openai,
+)
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
 
 logger = logging.getLogger(__name__)
-
-_REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
 
 
 def reply_schema(*, reasons: bool) -> dict[str, Any]:
@@ -132,7 +137,7 @@ class GradingModel:
         try:
             yield schema
         except Exception as error:
-            if not _may_be_the_form(error):
+            if not may_be_the_form(error):
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
             self.schema_refused = schema is not None or self._words_taken
@@ -144,8 +149,3 @@ class GradingModel:
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def _may_be_the_form(error: Exception) -> bool:
-    """Tell whether the form of the request may be why it was refused."""
-    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) != "context_length"

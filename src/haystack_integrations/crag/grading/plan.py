@@ -183,15 +183,18 @@ def plan_window(
         of the last reply when it is a re-ask.
     """
     result: dict[str, Entry | str] = {}
+    met: dict[str, str] = {}
     queue: deque[tuple[list[Item], str | None]] = deque([(list(items), None)])
     calls = 0
     while queue:
         asked, problem = queue.popleft()
         stop = _stopped(asked, calls, limits)
         if stop is not None:
-            result.update({item.key: problem or stop for item in asked})
-            tally.stopped |= dict.fromkeys((item.key for item in asked), stop)
-            tally.reasons.append(stop)
+            # Why there is no grade is what was wrong with the replies; the limit kept it from being mended.
+            why = {item.key: met.get(item.key, stop) for item in asked}
+            result.update(why)
+            tally.stopped |= dict.fromkeys(why, stop)
+            tally.reasons += [*why.values(), stop]
             continue
         calls += 1
         answer = yield asked, problem
@@ -203,6 +206,7 @@ def plan_window(
         missing = [item for item in asked if item.key not in answer.reply.entries]
         found = answer.failure or answer.reply.problem or "missing"
         if missing:
+            met |= dict.fromkeys((item.key for item in missing), found)
             again = _next(missing, found, reasked=problem is not None, failed=answer.failure is not None)
             tally.reasks += len(again) == 1
             tally.bisections += len(again) > 1

@@ -1,7 +1,8 @@
 """
 Replies whose content is a list of parts: text beside thoughts and references, as some servers of OpenAI's API send it.
 
-Haystack's generator hands such a list on as it came, where everyone expects a text.
+Haystack's generator hands such a list on as it came, where everyone expects a text. Likewise half a character: a server
+that cuts a text by UTF-16 sends an emoji in two halves, and neither can be written as UTF-8.
 """
 
 from collections.abc import Mapping
@@ -35,6 +36,49 @@ def as_text(sent: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**sent, "replies": [_joined(reply) if _is_parted(reply) else reply for reply in replies]}
 
 
+def whole(text: str) -> str:
+    """
+    Join the halves of characters, and put a sign in the place of one whose other half is missing.
+
+    :param text: A text, whatever JSON made of it.
+    :returns: A text that can be written as UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+class Halves:
+    """
+    Likewise for a text that comes in parts: the first half of a character waits for the other one.
+
+    ```python
+    from haystack_integrations.crag.replies.parts import Halves
+
+    halves = Halves()
+    assert [halves.joined("Smile \\ud83d"), halves.joined("\\ude00!")] == ["Smile ", "\\U0001f600!"]
+    ```
+    """
+
+    def __init__(self) -> None:
+        """Begin at the beginning of a text."""
+        self._first = ""
+
+    def joined(self, part: str, *, last: bool = False) -> str:
+        """
+        Give as much of the text as is whole.
+
+        :param part: The next part of it.
+        :param last: Whether it is the last one.
+        :returns: Text to show.
+        """
+        text = self._first + part
+        self._first = text[-1:] if not last and "\ud800" <= text[-1:] <= "\udbff" else ""
+        return whole(text.removesuffix(self._first))
+
+
 def join_parts(chunk: StreamingChunk) -> None:
     """
     Likewise for a part of a stream: in place, since Haystack's generator joins these very objects when it has ended.
@@ -47,14 +91,15 @@ def join_parts(chunk: StreamingChunk) -> None:
 
 
 def _is_parted(reply: Any) -> bool:
-    return isinstance(reply, ChatMessage) and isinstance(reply.text, list)
+    text: Any = reply.text if isinstance(reply, ChatMessage) else None
+    return isinstance(text, list) or (isinstance(text, str) and whole(text) is not text)
 
 
 def _joined(reply: ChatMessage) -> ChatMessage:
-    parts: Any = reply.text
+    parts: Any = reply.text if isinstance(reply.text, list) else [reply.text]
     reasoning = reply.reasoning or _read(parts, _THOUGHTS) or None
     rest: dict[str, Any] = {"meta": reply.meta, "name": reply.name, "tool_calls": reply.tool_calls or None}
-    return ChatMessage.from_assistant(_read(parts, _TEXTS) or None, reasoning=reasoning, **rest)
+    return ChatMessage.from_assistant(whole(_read(parts, _TEXTS)) or None, reasoning=reasoning, **rest)
 
 
 def _read(parts: list[Any], kinds: tuple[str, ...]) -> str:

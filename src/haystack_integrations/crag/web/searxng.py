@@ -13,7 +13,7 @@ from urllib.parse import unquote_plus
 import httpx
 from haystack import Document, logging
 
-from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError
+from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError, tls_failure
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.web.retry_after import seconds_to_wait
@@ -30,6 +30,10 @@ _WAYS_OUT: Final = {
     404: "url must be the address of its start page",
     429: "ask later, or switch its limiter off for this client",
 }
+_CERTIFICATE: Final = (
+    "set url to the address that its certificate is for (http:// where it speaks no TLS); where an authority of your "
+    "own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+)
 # A word that begins so is an order to the server: another engine, a redirect to another site, a language, a timeout.
 _ORDER: Final = re.compile(r"(?<!\S)[!?:<]+")
 
@@ -102,6 +106,9 @@ class Server:
             msg = f"did not answer within timeout={timeout:g} s; raise it, or lower `outgoing.request_timeout` there"
             raise self.error(msg, "timeout") from None
         except httpx.TransportError as error:
+            if (why := tls_failure(error)) is not None:
+                msg = f"allows no secure connection ({why}); {_CERTIFICATE}"
+                raise self.error(msg, "tls") from None
             reason = f": {error}"[:120] if isinstance(error, httpx.ConnectError) else ""
             msg = f"broke the connection or refused it ({type(error).__name__}{reason}); is it running there?"
             raise self.error(msg, "connection") from None

@@ -1,0 +1,73 @@
+"""A client for what comes before the first search: it waits no longer than agreed, and its refusals are told."""
+
+from functools import partial
+from typing import Any, Final
+
+from elastic_transport import ConnectionTimeout, HttpHeaders, Urllib3HttpNode
+from elastic_transport.client_utils import DEFAULT
+from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
+
+from haystack_integrations.crag.deadlines import call_within
+
+# A server that works sends a whole reply in less: the timeout itself counts from byte to byte.
+_TIMEOUTS: Final = 3
+
+
+class PatientNode(Urllib3HttpNode):
+    """A node whose requests end also where its server sends a byte now and then."""
+
+    def perform_request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: HttpHeaders | None = None,
+        request_timeout: Any = DEFAULT,
+    ) -> Any:
+        """
+        Send a request and wait for the whole reply.
+
+        :param method: As for any node.
+        :param target: As for any node.
+        :param body: As for any node.
+        :param headers: As for any node.
+        :param request_timeout: Most seconds between two bytes; the whole reply may take three times as long.
+        :returns: The reply.
+        :raises ConnectionTimeout: When it is not whole by then.
+        """
+        send = partial(super().perform_request, method, target, body, headers, request_timeout)
+        if not isinstance(request_timeout, int | float):
+            return send()
+        try:
+            return call_within(_TIMEOUTS * request_timeout, send)
+        except TimeoutError as error:
+            msg = f"no whole reply within {_TIMEOUTS * request_timeout:g} s"
+            raise ConnectionTimeout(msg) from error
+
+
+def client_for(hosts: Any, **options: Any) -> Elasticsearch:
+    """
+    Make a client; nothing is sent yet.
+
+    :param hosts: As the client takes them.
+    :param options: Of the client; an own `node_class` is kept.
+    :returns: The client.
+    """
+    return Elasticsearch(hosts, **{"node_class": PatientNode, **options})
+
+
+def refusal(error: ApiError, place: str, index: str) -> str:
+    """
+    Say what a server answered, and what to do.
+
+    :param error: What the client raised.
+    :param place: The server's address, to be shown.
+    :param index: Name of the index.
+    :returns: The message.
+    """
+    if isinstance(error, UnsupportedProductError):
+        return f"what answers at {place} is no Elasticsearch; pass the address of one"
+    return (
+        f"Elasticsearch at {place} refused: {error.status_code} {error.error}; "
+        f"check the index {index!r} and the rights of the key, or run `crag doctor`"
+    )
