@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 _PROGRAM = """
 import os, sys, time
 from pathlib import Path
@@ -20,6 +22,9 @@ def app():
         os._exit(1)
     if Path("slow").exists():
         time.sleep(60)
+    if Path("watched").exists():  # this import takes its time
+        from haystack_integrations.crag.serving.workers import end_with_parent
+        end_with_parent()
     Path("alive").write_text(str(os.getpid()))
     async def nothing(scope, receive, send): ...
     return nothing
@@ -98,3 +103,19 @@ def test_the_end_is_heeded_in_the_midst_of_a_restart_of_all_workers(tmp_path: Pa
         wait_for(tmp_path, 3)
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0, (tmp_path / "log").read_text()
+
+
+def test_workers_end_with_the_process_that_started_them_when_it_is_killed(tmp_path: Path) -> None:
+    """Else they serve on, unseen, and hold the port against a new start."""
+    (tmp_path / "watched").touch()
+    with supervised(tmp_path, 0, 0) as process:
+        wait_for(tmp_path, 2)
+        group = os.getpgid(process.pid)
+        process.kill()
+        process.wait(10)
+        end = time.monotonic() + 40
+        with suppress(ProcessLookupError):  # the whole group is gone
+            while time.monotonic() < end:
+                os.killpg(group, 0)
+                time.sleep(0.05)
+            pytest.fail((tmp_path / "log").read_text())

@@ -16,7 +16,7 @@ from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
-from haystack_integrations.crag.serving.workers import run_workers
+from haystack_integrations.crag.serving.workers import end_with_parent, run_workers
 
 logger = logging.getLogger(__name__)
 
@@ -119,6 +119,7 @@ def app_from_environment() -> FastAPI:
     :raises SystemExit: When it cannot be made: the log says why in one line, and the command starts another worker.
     """
     configure_logs()
+    end_with_parent()
     try:
         return create_app(read_settings())
     except CragError as error:

@@ -1,8 +1,10 @@
 """Worker processes: one that dies is started anew at once, one that keeps dying after ever longer pauses."""
 
+import os
 import signal
 import time
-from multiprocessing import active_children
+from multiprocessing import active_children, parent_process
+from threading import Thread
 from typing import Any, Final
 
 from haystack import logging
@@ -54,6 +56,23 @@ class Workers(Multiprocess):
         if self._deaths > 1:
             words = "Workers died {n} times within a short time; the next one that dies is started anew after {s} s."
             logger.error(words, n=self._deaths, s=pause)
+
+
+def end_with_parent() -> None:
+    """
+    Let this worker end, once its running requests have, when whoever started it was killed.
+
+    Else it would serve on and hold the port: no new start, and no stop that anybody knows, would reach it.
+    """
+    parent = parent_process()
+    if parent is None:  # this process is no worker
+        return
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=wait, daemon=True, name="crag-parent").start()
 
 
 def run_workers(config: Config) -> None:
