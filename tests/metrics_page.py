@@ -44,6 +44,7 @@ if __name__ == "__main__":
         metrics.index_searched(status)
     metrics.request_ended("/corrective_rag/run", 200)
     metrics.store_answered(True)
+    metrics.telemetry_lost("traces")
     for status in ("ok", "failed"):
         metrics.web_searched("SearXNGWebSearch", status)
     metrics.cache_asked(10, 4, failed=False)

@@ -6,17 +6,20 @@ import json
 import logging
 import os
 import pickle
+import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -203,6 +206,39 @@ class TestRealServer:
             assert again == [Found({key: score}) for key, score in scores.items()]
             assert [cache.read([key], seconds=2) for key in scores] == again
         await cache.close_async()
+
+    @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+    def test_connections_that_were_reset_while_nothing_was_asked_cost_no_grade(
+        self, loop: str, redis_url: str, prefix: str
+    ) -> None:
+        """As by a firewall that forgot them; uvloop, on which `crag serve` runs, has a word of its own for it."""
+        library, reset = pytest.importorskip(loop), threading.Event()
+
+        async def use(url: str) -> list[str | None]:
+            cache = RedisGradeCache(url, prefix=prefix, timeout_s=2.0)
+            for _ in range(2):
+                found = await asyncio.gather(*(cache.read_async(["k"], seconds=2) for _ in range(10)))
+                reset.set()
+                await asyncio.sleep(0.2)
+            await cache.close_async()
+            return [one.error for one in found]
+
+        with fake_server(lambda connection: pass_on(connection, redis_url, reset)) as url:
+            assert library.run(use(url)) == [None] * 10
+
+
+def pass_on(connection: socket.socket, redis_url: str, reset: threading.Event) -> None:
+    """Be the real server, until it is time to reset what is open; what is opened later stays."""
+    at, ends = urlsplit(redis_url), not reset.is_set()
+    with suppress(OSError), socket.create_connection((at.hostname or "", at.port or 0)) as server:
+        while not (ends and reset.is_set()):
+            for ready in select.select([connection, server], [], [], 0.02)[0]:
+                data = ready.recv(65536)
+                if not data:
+                    return
+                (server if ready is connection else connection).sendall(data)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
 
 
 POISON: dict[str, bytes] = {
@@ -417,6 +453,46 @@ class TestCoolDown:
         assert cache.read(["k"], seconds=0).error == "deadline"
         assert (await cache.read_async(["k"], seconds=-1)).error == "deadline"
         assert cache.read(["k"], seconds=1).error == "ConnectionError"
+
+    async def test_a_name_that_no_name_server_answers_for_is_looked_up_by_one_thread_at_a_time(
+        self, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each lookup that was given up would hold one of the few threads that connect to other servers, too."""
+        answers, asked, known = threading.Event(), [], socket.getaddrinfo
+
+        def lookup(host: Any, *others: Any, **named: Any) -> Any:
+            if host == "redis.test":
+                asked.append(host)
+                assert answers.wait(10)
+            return known("127.0.0.1" if host == "redis.test" else host, *others, **named)
+
+        monkeypatch.setattr(socket, "getaddrinfo", lookup)
+        cache = RedisGradeCache(redis_url.replace("127.0.0.1", "redis.test"), timeout_s=0.02, cooldown_s=0.02)
+        errors = {(await cache.read_async(["k"], seconds=1)).error}
+        for _ in range(10):
+            await asyncio.sleep(0.025)
+            errors.add((await cache.read_async(["k"], seconds=1)).error)
+        assert errors == {"TimeoutError", "cooldown"}
+        assert len(asked) == 2  # the connection that was given up, and the question whether the name is known
+        answers.set()
+        cache.timeout_s = 2.0
+        await asyncio.sleep(0.1)
+        assert (await cache.read_async(["k"], seconds=2)).error is None
+        await cache.close_async()
+
+    async def test_a_name_that_is_not_known_is_told_as_a_failure_each_time(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def unknown(*_: Any, **__: Any) -> Any:
+            raise socket.gaierror(socket.EAI_NONAME, "CANARY")
+
+        monkeypatch.setattr(socket, "getaddrinfo", unknown)
+        cache = RedisGradeCache("redis://redis.test:1/0", timeout_s=2, cooldown_s=0.05)
+        for _ in range(2):
+            assert (await cache.read_async(["k"], seconds=2)).error in {"ConnectionError", "gaierror"}
+            await asyncio.sleep(0.2)
+        assert caplog.text.count("Redis failed") == 2
+        assert "CANARY" not in caplog.text
 
     async def test_a_cancelled_read_is_cancelled(self) -> None:
         """The cache keeps failures to itself, but not the caller's own cancellation."""

@@ -2,6 +2,7 @@
 
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -106,6 +107,15 @@ def test_everything_that_selects_pods_selects_the_app_s() -> None:
     indexing = index["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"].items()
     assert not service["spec"]["selector"].items() <= indexing  # no request reaches a pod that indexes
     assert policy["spec"]["podSelector"]["matchLabels"].items() <= indexing
+
+
+def test_the_network_policy_lets_out_to_every_address_of_the_settings_and_by_both_ways_of_otlp() -> None:
+    """What is not let out hangs, and the log says only that it could not be sent."""
+    (policy,), (settings,) = resources("NetworkPolicy"), resources("ConfigMap")
+    open_ports = {entry["port"] for rule in policy["spec"]["egress"] for entry in rule["ports"]}
+    addresses = [urlsplit(value) for value in settings["data"].values() if "://" in value]
+    assert {at.port for at in addresses} == {9200, 6379, 4318}
+    assert {at.port for at in addresses} | {4317} <= open_ports
 
 
 def test_two_pods_at_least_of_which_one_may_be_missing() -> None:

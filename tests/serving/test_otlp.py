@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import re
 import signal
 import socket
 import threading
@@ -20,8 +21,10 @@ from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metr
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as metrics_service
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as trace_messages
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as trace_service
+from reading import Figures
 from serving.process import command
 
+from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.logs import Undelivered
 
 ROUTE = "/corrective_retrieval/run"
@@ -170,11 +173,12 @@ def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
     assert running.log.count("Traces are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE") == 1
     assert "CANARY" not in running.log
     assert 'otel_sdk_processor_span_processed_total{error_type="queue_full"' in page
+    assert re.search(r'^crag_telemetry_losses_total\{.*signal="traces"\} [1-9]', page, re.MULTILINE)
 
 
 def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: pytest.LogCaptureFixture) -> None:
     """Jaeger refuses metrics every minute: that must not be what keeps the other word from the log."""
-    handler = Undelivered()
+    handler, figures = Undelivered(), Figures(configure_metrics())
     for name, text, level in (
         ("opentelemetry.exporter.otlp.proto.http.metric_exporter", "Failed to export %s batch", logging.ERROR),
         ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "Failed to export %s batch", logging.ERROR),
@@ -189,3 +193,6 @@ def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: py
         "Traces could not be sent",
         "Traces are dropped, since a collector takes fewer",
     ]
+    # Each time, for an alert: the log says it once in ten minutes.
+    assert figures.added("crag_telemetry_losses_total", signal="traces") == 4
+    assert figures.added("crag_telemetry_losses_total", signal="metrics") == 2

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 _PROGRAM = """
-import os, sys
+import os, sys, time
 from pathlib import Path
 
 def app():
@@ -18,6 +20,11 @@ def app():
     starts.write_text(starts.read_text() + "x")
     if len(starts.read_text()) in range(*map(int, sys.argv[1:3])):
         os._exit(1)
+    if Path("slow").exists():
+        time.sleep(60)
+    if Path("watched").exists():  # this import takes its time
+        from haystack_integrations.crag.serving.workers import end_with_parent
+        end_with_parent()
     Path("alive").write_text(str(os.getpid()))
     async def nothing(scope, receive, send): ...
     return nothing
@@ -27,7 +34,8 @@ if __name__ == "__main__":
     from haystack_integrations.crag.serving.logs import configure_logs
     from haystack_integrations.crag.serving.workers import Workers
     configure_logs()
-    config = uvicorn.Config("program:app", factory=True, workers=2, port=0, lifespan="off", log_config=None)
+    options = {"port": 0, "lifespan": "off", "log_config": None, "timeout_worker_healthcheck": 60}
+    config = uvicorn.Config("program:app", factory=True, workers=2, **options)
     Workers(config, sockets=[config.bind_socket()]).run()
 """
 
@@ -84,3 +92,30 @@ def test_a_worker_that_dies_once_is_started_anew_at_once(tmp_path: Path) -> None
         os.kill(int((tmp_path / "alive").read_text()), signal.SIGKILL)
         wait_for(tmp_path, 3, seconds=5)
         assert "Workers died" not in (tmp_path / "log").read_text()
+
+
+def test_the_end_is_heeded_in_the_midst_of_a_restart_of_all_workers(tmp_path: Path) -> None:
+    """Else the pause that a container is given to end in passes, and running requests are lost with it."""
+    with supervised(tmp_path, 0, 0) as process:
+        wait_for(tmp_path, 2)
+        (tmp_path / "slow").touch()
+        process.send_signal(signal.SIGHUP)
+        wait_for(tmp_path, 3)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0, (tmp_path / "log").read_text()
+
+
+def test_workers_end_with_the_process_that_started_them_when_it_is_killed(tmp_path: Path) -> None:
+    """Else they serve on, unseen, and hold the port against a new start."""
+    (tmp_path / "watched").touch()
+    with supervised(tmp_path, 0, 0) as process:
+        wait_for(tmp_path, 2)
+        group = os.getpgid(process.pid)
+        process.kill()
+        process.wait(10)
+        end = time.monotonic() + 40
+        with suppress(ProcessLookupError):  # the whole group is gone
+            while time.monotonic() < end:
+                os.killpg(group, 0)
+                time.sleep(0.05)
+            pytest.fail((tmp_path / "log").read_text())

@@ -14,6 +14,7 @@ from haystack.lazy_imports import LazyImport
 from haystack.utils import Secret
 
 from haystack_integrations.crag.caching.base import Found, GradeCache, pack, unpack, usable
+from haystack_integrations.crag.caching.lookups import Name
 from haystack_integrations.crag.caching.watch import Watch
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.errors import ConfigurationError
@@ -86,7 +87,7 @@ class RedisGradeCache(GradeCache):
         self._client: Any = None
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
         # When Redis may be asked again (0: it works), and when the log was last told.
-        self._lock, self._told = Lock(), float("-inf")
+        self._lock, self._told, self._name = Lock(), float("-inf"), Name()
         self._resumes: dict[_Access, float] = dict.fromkeys(_BOTH, 0.0)
 
     def read(self, keys: Sequence[str], *, seconds: float) -> Found:
@@ -148,7 +149,11 @@ class RedisGradeCache(GradeCache):
         if error := self._refused(access, watch):
             return _Reply(None, error, watch)
         try:
-            result = await watch.result_async(command(self._connected_async()))
+            client = self._connected_async()
+            try:
+                result = await watch.result_async(command(client))
+            except (RuntimeError, self._redis.ConnectionError):  # the former is uvloop's word
+                result = await watch.result_async(_anew(client, command))
         except Exception as failure:  # not CancelledError, which is the caller's
             return _Reply(None, self._failed(access, failure), watch)
         self._resumes[access] = 0.0
@@ -159,9 +164,14 @@ class RedisGradeCache(GradeCache):
             now = time.monotonic()
             if watch.left <= 0 or now < self._resumes[access]:
                 return "deadline" if watch.left <= 0 else "cooldown"
-            if self._resumes[access]:  # after a failure one finds out; the others go on without meanwhile
-                self._resumes[access] = now + self.cooldown_s
-        return None
+            if not self._resumes[access]:
+                return None
+            # After a failure one finds out; the others go on without meanwhile.
+            self._resumes[access] = now + self.cooldown_s
+        try:
+            return None if self._name.is_known() else "cooldown"
+        except Exception as failure:
+            return self._failed(access, failure)
 
     def _is_answer(self, failure: Exception) -> bool:
         """Tell whether the server itself refused: it is there, and of use for what it does not refuse."""
@@ -174,6 +184,8 @@ class RedisGradeCache(GradeCache):
             self._resumes |= dict.fromkeys(stopped, now + self.cooldown_s)
             news = now >= self._told + self.cooldown_s
             self._told = now if news else self._told
+        if not self._is_answer(failure):
+            self._name.ask()
         if news:  # the kind only: a message may hold the URL
             what = "cached grades" if "read" in stopped else "grades kept"
             logger.warning("Redis failed ({kind}); no {what} for {s} s.", kind=kind, what=what, s=self.cooldown_s)
@@ -196,6 +208,7 @@ class RedisGradeCache(GradeCache):
 
     def _new(self, library: Any) -> Any:
         url = self.url if isinstance(self.url, str) else _checked(self.url.resolve_value() or "", secret=True)
+        self._name.host = urlsplit(url).hostname
         # Who waits ends the waiting; the client's own timers would blame the server for a late process. Only a thread
         # that was given up needs one, to end with its socket.
         seconds = self.timeout_s * _GIVEN_UP if self.timeout_s and library is self._redis else None
@@ -209,6 +222,12 @@ class RedisGradeCache(GradeCache):
         for key, score in scores.items():
             pipeline.set(self.prefix + key, pack(score), px=max(1, round(1000 * self.lifetime())))
         return pipeline
+
+
+async def _anew(client: Any, command: Callable[[Any], Coroutine[Any, Any, Any]]) -> Any:
+    """Ask by a new connection: one that was reset while nothing was asked is noticed late, and others are like it."""
+    await client.connection_pool.disconnect(inuse_connections=False)
+    return await command(client)
 
 
 def _found(keys: Sequence[str], reply: _Reply) -> Found:

@@ -35,6 +35,7 @@ class Instruments:
     cache_requests: Any
     tokens: Any
     duration: Any
+    telemetry_losses: Any
 
 
 def made(meter: "Meter") -> Instruments:
@@ -66,4 +67,7 @@ def made(meter: "Meter") -> Instruments:
         cache_requests=meter.create_counter("crag.cache.requests", "{request}", "Grades looked up in a cache"),
         tokens=histogram("gen_ai.client.token.usage", "{token}", _TOKENS, "Tokens of one call to a chat model"),
         duration=histogram("gen_ai.client.operation.duration", "s", _DURATION_S, "Duration of one call"),
+        telemetry_losses=meter.create_counter(
+            "crag.telemetry.losses", "{loss}", "Times that OpenTelemetry said that it lost what was to be sent"
+        ),
     )

@@ -160,6 +160,16 @@ def store_answered(answers: bool) -> None:
         to.ready.set(int(answers))
 
 
+def telemetry_lost(signal: str) -> None:
+    """
+    Count that the SDK of OpenTelemetry could not send something, or dropped it.
+
+    :param signal: `traces`, `metrics`, or `unknown` where it does not say.
+    """
+    if (to := _instruments()) is not None:
+        to.telemetry_losses.add(1, {"signal": signal})
+
+
 def web_searched(provider: str, status: str) -> None:
     """
     Count a search.

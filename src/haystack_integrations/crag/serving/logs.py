@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from hayhooks import log
 from hayhooks.server.logger import intercept_stdlib_logging
 
+from haystack_integrations.crag.observing.metrics import telemetry_lost
+
 if TYPE_CHECKING:
     from loguru import Record
 
@@ -33,22 +35,26 @@ class Undelivered(logging.Handler):
         self._next: dict[str, float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it, unless it was said a short while ago: a collector that is gone fails every few seconds."""
+        """Count it, and say it unless that was done a short while ago: a collector that is gone fails all the time."""
+        signal, name = _lost(record)
         if record.levelno >= logging.ERROR:
-            said = f"{_lost(record)} could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin."
+            said = f"{name} could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin."
         elif "drop" in str(record.msg).lower():  # other warnings are of what is tried again
-            said = f"{_lost(record)} are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE."
+            said = f"{name} are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE."
         else:
             return
+        telemetry_lost(signal)
         if time.monotonic() >= self._next.get(said, 0.0):
             self._next[said] = time.monotonic() + _QUIET_SECONDS
             logger.warning("%s", said)
 
 
-def _lost(record: logging.LogRecord) -> str:
+def _lost(record: logging.LogRecord) -> tuple[str, str]:
     """Tell which of the two it is: where one of them is refused all the time, a loss of the other would not be seen."""
     where = f"{record.name} {record.args}".lower()
-    return "Metrics" if "metric" in where else "Traces" if "trace" in where or "span" in where else "Traces or metrics"
+    if "metric" in where:
+        return "metrics", "Metrics"
+    return ("traces", "Traces") if "trace" in where or "span" in where else ("unknown", "Traces or metrics")
 
 
 def configure_logs(sink: TextIO | None = None) -> None:

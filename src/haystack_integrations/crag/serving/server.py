@@ -16,7 +16,7 @@ from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
-from haystack_integrations.crag.serving.workers import run_workers
+from haystack_integrations.crag.serving.workers import end_with_parent, run_workers
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,7 @@ _BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what 
 _IDLE_SECONDS: Final = 75  # a proxy keeps a silent connection for 60: one closed before that fails its next request
 _WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
 _STARTUP_FAILURE: Final = 3  # what uvicorn exits with
+_LOOKUPS: Final = ("UV_THREADPOOL_SIZE", "32")  # uvloop's 4 are all held by one name that no name server answers for
 _FACTORY: Final = "haystack_integrations.crag.serving.server:app_from_environment"
 
 
@@ -118,6 +119,7 @@ def app_from_environment() -> FastAPI:
     :raises SystemExit: When it cannot be made: the log says why in one line, and the command starts another worker.
     """
     configure_logs()
+    end_with_parent()
     try:
         return create_app(read_settings())
     except CragError as error:
@@ -134,6 +136,7 @@ def serve(**given: Any) -> None:
     :raises StoreError: When the store's server cannot be reached.
     """
     configure_logs()
+    os.environ.setdefault(*_LOOKUPS)  # read when the first name is looked up
     settings = read_settings(**given)
     check_port(settings.host, settings.port)
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other

@@ -1,7 +1,11 @@
 """Worker processes: one that dies is started anew at once, one that keeps dying after ever longer pauses."""
 
+import os
+import signal
 import time
-from typing import Final
+from multiprocessing import active_children, parent_process
+from threading import Thread
+from typing import Any, Final
 
 from haystack import logging
 from uvicorn import Config
@@ -15,13 +19,27 @@ _FORGIVEN: Final = 120.0  # seconds without a death after which the next one is 
 
 class Workers(Multiprocess):
     """
-    uvicorn's worker processes, with pauses between starts.
+    uvicorn's worker processes, with pauses between starts, and an end at any time.
 
     uvicorn starts a dead worker anew twice a second, for ever. Where each dies at its start, since the store is away or
     memory does not suffice, that takes the cores from the workers that still serve, and the store's first free moments.
+    It also looks at signals only between two things that it does: while SIGHUP exchanges one worker after the other, a
+    SIGTERM would be heeded minutes later, when whoever sent it has long killed everything.
     """
 
     _deaths, _last, _resumes = 0, float("-inf"), float("-inf")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what uvicorn gives."""
+        super().__init__(*args, **kwargs)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._end)
+
+    def _end(self, *_: Any) -> None:
+        """Let all workers end at the same time, one that is being started as well; nothing is logged in a signal."""
+        self.should_exit.set()
+        for process in active_children():
+            process.terminate()
 
     def keep_subprocess_alive(self) -> None:
         """Start dead workers anew, then look no more for 1, 2, 4 ... 30 seconds; signals are heeded meanwhile."""
@@ -38,6 +56,23 @@ class Workers(Multiprocess):
         if self._deaths > 1:
             words = "Workers died {n} times within a short time; the next one that dies is started anew after {s} s."
             logger.error(words, n=self._deaths, s=pause)
+
+
+def end_with_parent() -> None:
+    """
+    Let this worker end, once its running requests have, when whoever started it was killed.
+
+    Else it would serve on and hold the port: no new start, and no stop that anybody knows, would reach it.
+    """
+    parent = parent_process()
+    if parent is None:  # this process is no worker
+        return
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=wait, daemon=True, name="crag-parent").start()
 
 
 def run_workers(config: Config) -> None:
