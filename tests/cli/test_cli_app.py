@@ -14,7 +14,7 @@ from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused
 from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
-from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 
@@ -75,6 +75,21 @@ def test_an_interruption_while_the_command_is_loaded_shows_no_traceback() -> Non
         [sys.executable, "-c", coming], capture_output=True, text=True, check=False, env=environment()
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ask", "interrupted"),
+        ("calibrate", "interrupted"),
+        ("index", "interrupted; what was finished stays, run the same command again to go on"),
+        ("eval", "interrupted; what was finished stays where `--json FILE` names a place for it, run the same"),
+    ],
+)
+def test_an_interruption_promises_only_what_the_command_keeps(command: str, told: str) -> None:
+    """Nothing stays of a question to files in memory, nor of a calibration."""
+    assert interrupted(command).startswith(told)
+    assert ("stays" in told) == ("stays" in interrupted(command))
 
 
 def test_a_question_without_spaces_is_warned_of_in_a_sentence(docs: Path) -> None:

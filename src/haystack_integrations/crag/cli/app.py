@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.calibrate import calibrate
-from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
@@ -39,7 +39,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            complain("interrupted; what was finished stays, run the same command again to go on")
+            complain(interrupted(ctx.invoked_subcommand))
             raise typer.Exit(130) from None
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
