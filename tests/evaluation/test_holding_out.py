@@ -1,6 +1,5 @@
 """Held-out figures: no question is judged by what has seen it, or its source."""
 
-import os
 from dataclasses import replace
 from functools import cache
 
@@ -78,10 +77,10 @@ def test_processes_that_fit_folds_side_by_side_say_the_same(monkeypatch: pytest.
 
 
 class Fatal:
-    """Ends the process that it is handed to."""
+    """Ends the process that it is handed to, when the others have been started."""
 
     def __reduce__(self) -> tuple:
-        return os.abort, ()
+        return eval, ("__import__('time').sleep(2) or __import__('os').abort()",)
 
 
 def test_a_process_that_dies_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
