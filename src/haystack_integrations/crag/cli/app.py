@@ -146,7 +146,7 @@ def ask(
 
     model = chat_model(llm_base_url, llm_model, llm_api_key)
     request = asking.Request(
-        question=sys.stdin.buffer.read().decode(errors="replace").strip() if question == "-" else question,
+        question=asking.from_stdin() if question == "-" else question,
         pipeline=pipeline or (asking.WITHOUT_MODEL if model is None else asking.WITH_MODEL),
         docs=[*(docs or ()), *asking.more_docs(more or ())],
         options={"mode": mode, "top_k": top_k},
