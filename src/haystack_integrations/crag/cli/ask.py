@@ -95,7 +95,7 @@ def from_stdin() -> str:
     """
     Read a question from stdin.
 
-    :returns: The question. Bytes that are no UTF-8 stay halves of characters, as in an argument, and are refused as such:
+    :returns: The question. Bytes that are no UTF-8 stay halves of characters, as in an argument, and are refused later:
         with signs in their place another question would be asked.
     """
     return sys.stdin.buffer.read().decode("utf-8-sig", "surrogateescape").strip()
