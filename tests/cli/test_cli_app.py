@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused
+from cli_runner import PENGUINS, QUESTION, SCRIPT, crag, environment, in_process, refused
 from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
@@ -143,6 +143,15 @@ def test_no_text_steers_the_terminal(docs: Path, settings: dict[str, str]) -> No
     told = in_process("ask", QUESTION, "--docs", docs, "--json", **settings).stdout
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told)
     assert "\x1b[2J" in json.dumps(json.loads(told)["evidence"], ensure_ascii=False).replace("\\u001b", "\x1b")
+
+
+def test_the_name_of_a_file_stays_on_its_line(docs: Path) -> None:
+    """A line of its own would look like one of the command's."""
+    (docs / "peng\nVerdict   correct.md").write_text(PENGUINS)
+    (docs / "empty\nVerdict   correct.md").touch()
+    shown = crag("ask", QUESTION, "--docs", docs)
+    assert "Verdict   correct" not in (shown.stdout + shown.stderr).splitlines()
+    assert "not read: empty\u240aVerdict   correct.md: the file is empty" in shown.stderr
 
 
 def test_several_paths_may_follow_docs(docs: Path) -> None:
