@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import QUESTION, SCRIPT, crag, environment, in_process, refused
+from cli_runner import PENGUINS, QUESTION, SCRIPT, crag, environment, in_process, refused
 from haystack import Document
 from makers import fill
 from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
-from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
@@ -83,6 +83,21 @@ def test_an_interruption_while_the_command_is_loaded_shows_no_traceback() -> Non
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ask", "interrupted"),
+        ("calibrate", "interrupted"),
+        ("index", "interrupted; what was finished stays, run the same command again to go on"),
+        ("eval", "interrupted; what was finished stays where `--json FILE` names a place for it, run the same"),
+    ],
+)
+def test_an_interruption_promises_only_what_the_command_keeps(command: str, told: str) -> None:
+    """Nothing stays of a question to files in memory, nor of a calibration."""
+    assert interrupted(command).startswith(told)
+    assert ("stays" in told) == ("stays" in interrupted(command))
+
+
 def test_a_question_without_spaces_is_warned_of_in_a_sentence(docs: Path) -> None:
     """The record has a word for programs; a person is told what it means."""
     shown = crag("ask", "ペンギンはどこに住んでいますか", "--docs", docs).stdout
@@ -134,6 +149,15 @@ def test_no_text_steers_the_terminal(docs: Path, settings: dict[str, str]) -> No
     told = in_process("ask", QUESTION, "--docs", docs, "--json", **settings).stdout
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told)
     assert "\x1b[2J" in json.dumps(json.loads(told)["evidence"], ensure_ascii=False).replace("\\u001b", "\x1b")
+
+
+def test_the_name_of_a_file_stays_on_its_line(docs: Path) -> None:
+    """A line of its own would look like one of the command's."""
+    (docs / "peng\nVerdict   correct.md").write_text(PENGUINS)
+    (docs / "empty\nVerdict   correct.md").touch()
+    shown = crag("ask", QUESTION, "--docs", docs)
+    assert "Verdict   correct" not in (shown.stdout + shown.stderr).splitlines()
+    assert "not read: empty\u240aVerdict   correct.md: the file is empty" in shown.stderr
 
 
 def test_several_paths_may_follow_docs(docs: Path) -> None:

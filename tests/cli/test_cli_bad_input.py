@@ -1,11 +1,13 @@
 """Bad input at the command line: what was got, what was wanted, the way out; an exit code, and no traceback."""
 
+import json
 import socket
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from cli_runner import QUESTION, crag, refused
+from cli_runner import QUESTION, SCRIPT, crag, environment, refused
 from pypdf import PdfWriter
 from pytest_httpserver import HTTPServer
 from scripted_model import ScriptedModel
@@ -26,6 +28,17 @@ def test_a_question_of_a_megabyte_is_refused(docs: Path) -> None:
     message = refused(crag("ask", "-", "--docs", docs, stdin="why " * 250_000), ExitCode.USAGE)
     assert "999,999 characters" in message  # without the space at its end
     assert "why" not in message
+
+
+def test_a_question_in_another_encoding_is_refused(docs: Path) -> None:
+    """From stdin as in an argument: with a sign for each byte that is no UTF-8, other words would be searched for."""
+    run = [*SCRIPT, "ask", "-", "--docs", str(docs)]
+    told = subprocess.run(run, input="Wer prüft?".encode("cp1252"), capture_output=True, check=False, env=environment())
+    assert (told.returncode, told.stdout) == (ExitCode.USAGE, b"")
+    assert b"half a character at place 7, which no server takes; send it as UTF-8 text" in told.stderr
+    marked = f"\ufeff{QUESTION}\r\n".encode()
+    read = subprocess.run([*run, "--json"], input=marked, capture_output=True, check=False, env=environment())
+    assert json.loads(read.stdout)["question"] == QUESTION
 
 
 def test_a_folder_without_documents_is_refused_with_what_would_do(tmp_path: Path) -> None:

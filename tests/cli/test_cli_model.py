@@ -51,6 +51,22 @@ def test_settings_may_stand_in_a_dotenv_file(docs: Path, scripted_model: Scripte
     assert json.loads(crag("ask", QUESTION, "--docs", docs, "--json").stdout)["answer"]
 
 
+def test_a_dotenv_file_of_a_windows_editor_is_read(docs: Path, scripted_model: ScriptedModel) -> None:
+    """With a byte order mark, which would otherwise be a part of the first name, and its line ends."""
+    lines = f"\ufeffCRAG_LLM_MODEL={NAME}\r\nCRAG_LLM_BASE_URL={scripted_model.url}\r\n"
+    Path(".env").write_bytes(lines.encode())
+    assert json.loads(crag("ask", QUESTION, "--docs", docs, "--json").stdout)["answer"]
+
+
+@pytest.mark.parametrize("command", [("ask", QUESTION, "--docs", "."), ("doctor",), ("serve",)])
+def test_a_dotenv_file_that_cannot_be_read_is_named(command: tuple[str, ...]) -> None:
+    """PowerShell's `>` writes UTF-16."""
+    Path(".env").write_text("CRAG_LLM_API_KEY=CANARY", "utf-16")
+    message = refused(crag(*command), ExitCode.USAGE)
+    assert f"{str(Path('.env').absolute())!r} cannot be read (UnicodeDecodeError); save the file as UTF-8" in message
+    assert "CANARY" not in message
+
+
 def test_no_answer_is_made_up_when_nothing_answers(docs: Path, model: ScriptedModel) -> None:
     """The model is asked for grades only; the answer is null, and the exit code says so."""
     model.reply = judging(lambda _: 0.0)

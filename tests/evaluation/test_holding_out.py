@@ -8,6 +8,7 @@ import pytest
 from evaluation.calibrated_towns import calibrated_towns, prepared_towns
 from evaluation_records import record
 
+from haystack_integrations.crag.errors import EvaluationError
 from haystack_integrations.crag.evaluation.crossings import fit_crossing
 from haystack_integrations.crag.evaluation.holding_out import LIMITS, figures, held_out, risk_realised
 from haystack_integrations.crag.evaluation.labelled import Prepared
@@ -73,6 +74,20 @@ def test_processes_that_fit_folds_side_by_side_say_the_same(monkeypatch: pytest.
     assert sum(record["gap"] is not None for record in alone) == sum(
         each.source.id in gaps for each in lists if each.source.verdict
     )
+
+
+class Fatal:
+    """Ends the process that it is handed to, when the others have been started."""
+
+    def __reduce__(self) -> tuple:
+        return eval, ("__import__('time').sleep(2) or __import__('os').abort()",)
+
+
+def test_a_process_that_dies_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the system takes it for want of memory."""
+    monkeypatch.setattr("haystack_integrations.crag.evaluation.holding_out.WORTH_WORKERS", 1)
+    with pytest.raises(EvaluationError, match=r"a process of the 2 died, .*run the same command again"):
+        held_out(prepared_towns()[:SOME], {"": Fatal()}, workers=2)
 
 
 def test_a_questions_labels_change_nothing_in_what_is_said_of_it() -> None:

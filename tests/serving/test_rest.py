@@ -87,6 +87,15 @@ def test_a_broken_rule_is_named_and_the_value_is_not(answering: Any, sent: Any, 
         assert body["detail"][0]["accepted"] == ["question", "filters", "top_k", "mode", "budget"]
 
 
+@pytest.mark.parametrize("call", [{"scores": [True]}, {"items": [{"id": "x", "score": True}]}], ids=["list", "items"])
+def test_a_boolean_is_no_similarity_of_an_agents_search(answering: Any, call: dict[str, Any]) -> None:
+    """Read as 1.0 it would be the best there is, and a rule would approve without asking the grader."""
+    sent = {"question": QUESTION, "tool_history": [{"tool": "vector_search", **call}]}
+    with answering.client() as client:
+        response = client.post("/agent_rag/run", json=sent)
+    assert (response.status_code, response.json()["detail"][0]["rule"]) == (422, "int_type")
+
+
 @pytest.mark.parametrize(
     ("asked", "code"),
     [

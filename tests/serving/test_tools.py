@@ -11,6 +11,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from serving.conftest import BEARER, QUESTION
 
+from haystack_integrations.crag import __version__
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.deployment import query_pipelines
 
@@ -41,6 +42,16 @@ async def test_each_tool_says_what_its_pipeline_does(answering: Any) -> None:
         tools = (await client.list_tools()).tools
     assert all(title(tool.name) in (tool.description or "") for tool in tools)
     assert "hybrid retrieval" in next(tool.description or "" for tool in tools if tool.name == "corrective_rag")
+
+
+async def test_clients_are_told_the_version_of_this_server(answering: Any) -> None:
+    """Not that of the library that speaks the protocol."""
+    headers = {"Accept": "application/json, text/event-stream"}
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    async with httpx.AsyncClient(headers={**BEARER, **headers}) as http:
+        told = (await http.post(f"{answering.url}/mcp", json=asked)).json()["result"]["serverInfo"]
+    assert (told["name"], told["version"]) == ("crag", __version__)
 
 
 async def test_a_tool_answers_as_rest_does(answering: Any) -> None:
@@ -83,6 +94,11 @@ async def test_a_call_that_fails_is_told_by_its_code(answering: Any, tool: str, 
         (b"{CANARY", {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}, 400),
         (b'{"CANARY": 1}', {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}, 400),
         (b"{}", {"Accept": "text/html", "Content-Type": "application/json"}, 406),
+        (
+            rb'{"jsonrpc": "2.0", "id": "CANARY \ud800", "method": "ping"}',  # which no answer can hold
+            {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"},
+            400,
+        ),
     ],
 )
 def test_a_message_that_is_none_is_refused_by_code(answering: Any, content: bytes, headers: Any, status: int) -> None:

@@ -25,10 +25,11 @@ def configured(name: str) -> str | None:
 
     :param name: Name of the environment variable.
     :returns: The value without surrounding white space, or None when it is not set or empty.
+    :raises ConfigurationError: For a `.env` file that cannot be read.
     """
     value = os.environ.get(name)
     if value is None:
-        value = dotenv_values(find_dotenv(usecwd=True)).get(name)
+        value = _filed().get(name)
     return (value or "").strip() or None
 
 
@@ -37,8 +38,20 @@ def named() -> set[str]:
     Name all that is set, in the environment or in a `.env` file above the working directory.
 
     :returns: Names of variables.
+    :raises ConfigurationError: For a `.env` file that cannot be read.
     """
-    return {*os.environ, *dotenv_values(find_dotenv(usecwd=True))}
+    return {*os.environ, *_filed()}
+
+
+def _filed() -> dict[str, str | None]:
+    """Read the `.env` file above the working directory: Windows' editors and shells write other encodings, too."""
+    path = find_dotenv(usecwd=True)
+    try:
+        return dotenv_values(path, encoding="utf-8-sig") if path else {}
+    except (OSError, UnicodeDecodeError) as error:
+        kind = type(error).__name__
+        msg = f"the settings in {path!r} cannot be read ({kind}); save the file as UTF-8 text, or remove it"
+        raise ConfigurationError(msg) from None
 
 
 def number(name: str, given: T | None, default: T, parse: Callable[[str], T], low: float, high: float) -> T:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.calibrate import calibrate
-from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain
+from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
@@ -39,7 +39,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            complain("interrupted; what was finished stays, run the same command again to go on")
+            complain(interrupted(ctx.invoked_subcommand))
             raise typer.Exit(130) from None
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
@@ -146,7 +146,7 @@ def ask(
 
     model = chat_model(llm_base_url, llm_model, llm_api_key)
     request = asking.Request(
-        question=sys.stdin.buffer.read().decode(errors="replace").strip() if question == "-" else question,
+        question=asking.from_stdin() if question == "-" else question,
         pipeline=pipeline or (asking.WITHOUT_MODEL if model is None else asking.WITH_MODEL),
         docs=[*(docs or ()), *asking.more_docs(more or ())],
         options={"mode": mode, "top_k": top_k},

@@ -1,5 +1,6 @@
 """What `crag ask` does between the options and the screen: choose the store, read files, run, collect the evidence."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -88,6 +89,16 @@ def answer(
     pipeline = load_pipeline(request.pipeline, store, model, parts)
     failures = read_documents(request.docs, store, tell) if request.docs else []
     return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
+
+
+def from_stdin() -> str:
+    """
+    Read a question from stdin.
+
+    :returns: The question. Bytes that are no UTF-8 stay halves of characters, as in an argument, and are refused later:
+        with signs in their place another question would be asked.
+    """
+    return sys.stdin.buffer.read().decode("utf-8-sig", "surrogateescape").strip()
 
 
 def more_docs(paths: Sequence[Path]) -> Sequence[Path]:

@@ -5,7 +5,15 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from haystack_integrations.crag.elasticsearch.tls import no_answer
-from haystack_integrations.crag.errors import CragError, GradingError, SourceError, StoreError, causes, tls_failure
+from haystack_integrations.crag.errors import (
+    CragError,
+    EvaluationError,
+    GradingError,
+    SourceError,
+    StoreError,
+    causes,
+    tls_failure,
+)
 
 
 class ExitCode(IntEnum):
@@ -33,6 +41,7 @@ _CODES: Final[dict[type[CragError], ExitCode]] = {
     StoreError: ExitCode.UNREACHABLE,
     GradingError: ExitCode.UNREACHABLE,
     SourceError: ExitCode.INPUTS_FAILED,
+    EvaluationError: ExitCode.FAILED,
 }
 
 _MODEL_HINTS: Final = {
@@ -53,6 +62,24 @@ _STORE_HINTS: Final = {
     429: "the server is busy: wait and try again",
 }
 _DOCTOR: Final = "run `crag doctor --store elasticsearch --url URL --index NAME` to see what is wrong"
+
+_GOES_ON: Final = "run the same command again to go on"
+# Commands that keep what they finished.
+_KEPT: Final = {
+    "index": f"what was finished stays, {_GOES_ON}",
+    "label": f"what was finished stays, {_GOES_ON}",
+    "eval": f"what was finished stays where `--json FILE` names a place for it, {_GOES_ON}",
+}
+
+
+def interrupted(command: str | None) -> str:
+    """
+    Say what an interruption from the keyboard leaves.
+
+    :param command: The command that was interrupted.
+    :returns: The message.
+    """
+    return f"interrupted; {_KEPT[command]}" if command in _KEPT else "interrupted"
 
 
 def explain(error: BaseException) -> tuple[str, ExitCode]:

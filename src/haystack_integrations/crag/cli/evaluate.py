@@ -19,7 +19,7 @@ from haystack_integrations.crag.cli.files import (
     write,
 )
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
-from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
+from haystack_integrations.crag.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,13 +109,9 @@ def evaluate(
         base = None if compare is None else _base(compare, dataset, limit)
         dataset = replace(dataset, cases=dataset.cases[:limit])
     tell_doubts(dataset)
-    try:
-        with progress_bar("judging") as progress:
-            journal = None if file is None else journal_of(file)
-            records = running.evaluate(dataset, setup, journal=journal, workers=workers, fresh=fresh, progress=progress)
-    except EvaluationError as error:
-        complain(str(error))
-        raise typer.Exit(ExitCode.FAILED) from None
+    with progress_bar("judging") as progress:
+        journal = None if file is None else journal_of(file)
+        records = running.evaluate(dataset, setup, journal=journal, workers=workers, fresh=fresh, progress=progress)
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
     _tell_what_was_seen(setup.calibration, dataset)
     tell_repeated(dataset)

@@ -108,7 +108,8 @@ def complain_about(failures: Iterable[Mapping[str, str]]) -> None:
     """
     listed = list(failures)
     for failure in listed[:_MOST_FAILURES]:
-        complain(f"{failure['source']}: {failure['reason']}", "not read")
+        source = failure["source"].replace("\n", chr(_PICTURES + ord("\n")))  # what follows would look like ours
+        complain(f"{source}: {failure['reason']}", "not read")
     if len(listed) > _MOST_FAILURES:
         complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", "not read")
 

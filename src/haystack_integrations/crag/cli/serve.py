@@ -44,6 +44,9 @@ def serve(
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
             raise ConfigurationError(msg)
+    from haystack_integrations.crag.settings import named
+
+    named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     from haystack_integrations.crag.serving.server import serve as run
 
     given: dict[str, Any] = {

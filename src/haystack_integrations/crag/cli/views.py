@@ -133,9 +133,9 @@ def _evidence(items: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
     shown: set[str] = set()
     for item in items:
         score = "" if item["score"] is None else f"  {item['score']:.2f}"
-        status = "" if item["status"] in (None, "graded") else f" {item['status']}"
+        status = score + ("" if item["status"] in (None, "graded") else f" {item['status']}")
         status += "  from the web" if item["origin"] == "web" else ""
-        head = Text.assemble((f"{item['number']:>2} ", "dim"), (item["source"], "cyan"), (score + status, "dim"))
+        head = Text.assemble((f"{item['number']:>2} ", "dim"), (_one_line(item["source"]), "cyan"), (status, "dim"))
         best = max((sentence["score"] for sentence in item["sentences"]), default=0)
         telling = [sentence for sentence in item["sentences"] if sentence["score"] >= _TELLING * best]
         texts = {_one_line(sentence["text"]): sentence["score"] for sentence in telling}

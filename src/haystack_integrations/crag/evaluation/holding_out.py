@@ -1,13 +1,13 @@
 """What a calibration does on questions it was not fitted on: nested cross-validation, as records of an evaluation."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
-from multiprocessing import get_context
 from typing import Any, Final
 
 import numpy as np
 
+from haystack_integrations.crag.errors import EvaluationError
 from haystack_integrations.crag.evaluation.cascades import cascade_figures
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
@@ -15,6 +15,7 @@ from haystack_integrations.crag.evaluation.intervals import Groups, intervals
 from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.measures import certainty, summarise
 from haystack_integrations.crag.evaluation.probabilities import probability_measures
+from haystack_integrations.crag.evaluation.processes import at_work
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
@@ -59,9 +60,13 @@ def _told(
     """Give the records of each fold."""
     if workers == 1:
         return [_fold(lists, gaps, own) for own in places]
-    # Fresh processes: a copy of this one would share its threads' locks.
-    with ProcessPoolExecutor(min(workers, len(places)), get_context("spawn"), _begin, (lists, gaps)) as pool:
-        return list(pool.map(_fold_here, places))
+    workers = min(workers, len(places))
+    try:
+        with at_work(workers, _begin, (lists, gaps), _fold_here, places) as futures:
+            return [future.result() for future in futures]
+    except BrokenProcessPool:
+        msg = f"a process of the {workers} died, perhaps for want of memory; run the same command again with more of it"
+        raise EvaluationError(msg) from None
 
 
 def _fold(lists: Sequence[Prepared], gaps: Mapping[str, Prepared], places: Sequence[int]) -> list[Record]:

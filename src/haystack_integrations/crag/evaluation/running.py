@@ -2,14 +2,12 @@
 
 import logging
 import os
-import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from math import ceil
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Protocol
@@ -27,6 +25,7 @@ from haystack_integrations.crag.evaluation.parts import (
     waits_for_a_model,
     warm_up,
 )
+from haystack_integrations.crag.evaluation.processes import at_work
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import counted
@@ -166,20 +165,16 @@ def _by_workers(dataset: Dataset, setup: Setup, pending: Sequence[int], workers:
     size = 1 if waits_for_a_model(setup) else min(_CHUNK, ceil(len(pending) / workers))
     chunks = [pending[start : start + size] for start in range(0, len(pending), size)]
     begun = (dataset.folder, dataset.split, setup, logging.getLogger().level)
-    # Fresh processes: a copy of this one would share its threads' locks.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=begun)
     try:
-        futures: list[Future[list[Record]]] = [pool.submit(_chunk, chunk) for chunk in chunks]
-        for future in as_completed(futures):
-            yield from future.result()
+        with at_work(workers, _begin, begun, _chunk, chunks) as futures:
+            for future in as_completed(futures):
+                yield from future.result()
     except BrokenProcessPool:
         msg = (
             f"a process of the {workers} died, perhaps for want of memory; what was finished stays, "
             "run the same command again to go on, or with --workers 1"
         )
         raise EvaluationError(msg) from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Worker:
@@ -191,7 +186,6 @@ class _Worker:
 
 def _begin(folder: Path, split: str, setup: Setup, level: int) -> None:
     """Load what judges, in a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to handle
     os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
     logging.basicConfig(level=level)
     _Worker.dataset = read_dataset(folder, split)

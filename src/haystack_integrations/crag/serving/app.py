@@ -1,11 +1,11 @@
 """The app of `crag serve`: parts of Hayhooks, and only the routes that are wanted, behind keys and limits."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request, params
 from fastapi.routing import iter_route_contexts
 from fastapi.security import APIKeyHeader, HTTPBearer
 from hayhooks.server.routers import create_openai_router
@@ -35,8 +35,12 @@ from haystack_integrations.crag.serving.uploads import uploads_router
 
 _CHAT: Final = (CHAT, "/v1/models")
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem} for status in (400, 401, 408, 413, 422, 429, 500, 503)
+    status: {"model": Problem} for status in (400, 401, 403, 408, 413, 422, 429, 500, 503)
 }
+# For the schema only: keys are checked by the Gate, before a route is looked for.
+_KEYS: Final = [Depends(HTTPBearer(auto_error=False)), Depends(APIKeyHeader(name="X-API-Key", auto_error=False))]
+_TEXT: Final = {"schema": {"type": "string"}}
+_STREAMED: Final = {"content": {"text/event-stream": {}}, "description": "The answer; with `stream`, its parts."}
 _UPLOAD_SECONDS: Final = 60.0
 _LAST_WORDS_SECONDS: Final = 1.0
 
@@ -78,11 +82,9 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         responses=_FAILURES,
-        # For the schema only: keys are checked by the Gate, before a route is looked for.
-        dependencies=[Depends(HTTPBearer(auto_error=False)), Depends(APIKeyHeader(name="X-API-Key", auto_error=False))],
     )
     app.state.deployment = deployment
-    _add_routes(app, deployment, settings)
+    _add_routes(app, deployment, settings, _KEYS if keys.required else [])
     app.router.routes.append(Route(MCP, endpoint=tools, include_in_schema=False))
     add_handlers(app, deployment.accepted, deployment.wrappers)
     _add_layers(app, keys, settings)
@@ -91,19 +93,20 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     return app
 
 
-def _add_routes(app: FastAPI, deployment: Deployment, settings: ServeSettings) -> None:
+def _add_routes(app: FastAPI, deployment: Deployment, settings: ServeSettings, keys: Sequence[params.Depends]) -> None:
     for name, wrapper in deployment.wrappers.items():
         run = create_run_endpoint_handler(wrapper, name, wrapper.question_model, RunResult, requires_files=False)
         told: dict[str, Any] = {"summary": name, "description": wrapper.description, "tags": ["pipelines"]}
-        app.add_api_route(f"/{name}/run", run, methods=["POST"], name=name, response_model=RunResult, **told)
-    _add_chat(app, deployment)
+        told |= {"response_model": RunResult, "dependencies": keys}
+        app.add_api_route(f"/{name}/run", run, methods=["POST"], name=name, **told)
+    _add_chat(app, deployment, keys)
     app.include_router(health_router(Readiness(deployment.store, settings.ready_seconds)))
-    app.include_router(_metrics_router())
+    app.include_router(_metrics_router(), dependencies=[] if settings.metrics_open else keys)
     if settings.uploads:
-        app.include_router(uploads_router(deployment.store))
+        app.include_router(uploads_router(deployment.store), dependencies=keys)
 
 
-def _add_chat(app: FastAPI, deployment: Deployment) -> None:
+def _add_chat(app: FastAPI, deployment: Deployment, keys: Sequence[params.Depends]) -> None:
     """Take of Hayhooks' OpenAI routes those that are documented here: not files, responses, nor second names."""
 
     async def known(request: Request) -> None:
@@ -121,8 +124,11 @@ def _add_chat(app: FastAPI, deployment: Deployment) -> None:
 
     for route in iter_route_contexts(create_openai_router(deployment.registry).routes):
         if route.path in _CHAT and route.endpoint is not None:
-            told = {"summary": route.summary, "response_model": route.response_model, "dependencies": [Depends(known)]}
+            told: dict[str, Any] = {"summary": route.summary, "response_model": route.response_model}
+            told["dependencies"] = [*keys, Depends(known)]
             told["responses"] = {status: {"model": ChatProblem} for status in _FAILURES}
+            if route.path == CHAT:
+                told["responses"] |= {200: _STREAMED, 404: {"model": ChatProblem}}
             app.add_api_route(route.path, route.endpoint, methods=list(route.methods or ()), tags=["chat"], **told)
 
 
@@ -130,7 +136,7 @@ def _metrics_router() -> APIRouter:
     metrics = configure_metrics()
     router = APIRouter(tags=["metrics"])
 
-    @router.get(METRICS, response_class=Response)
+    @router.get(METRICS, response_class=Response, responses={200: {"content": {"text/plain": _TEXT}}})
     def page(request: Request) -> Response:
         """Give the metrics in Prometheus' format."""
         content, media_type = metrics.page(request.headers.get("accept", ""))

@@ -24,6 +24,7 @@ def _no_switch(value: Any) -> Any:
 
 
 _Number = BeforeValidator(_no_switch)
+_Score = Annotated[float, Field(allow_inf_nan=False), _Number]
 _Positive = Annotated[int, Field(gt=0, le=1_000_000_000), _Number]
 
 
@@ -42,7 +43,7 @@ class FoundItem(BaseModel):
     """What an agent's vector search found."""
 
     id: str | None = None
-    score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    score: _Score | None = None
 
 
 class ToolCall(BaseModel):
@@ -50,7 +51,7 @@ class ToolCall(BaseModel):
 
     tool: str
     items: list[FoundItem] | None = None
-    scores: list[Annotated[float, Field(allow_inf_nan=False)]] | None = None
+    scores: list[_Score] | None = None
 
 
 def _shallow(filters: dict[str, Any]) -> dict[str, Any]:

@@ -171,7 +171,8 @@ def read_settings(**given: Any) -> ServeSettings:
     :raises ConfigurationError: Naming each setting that is unusable, never its value.
     """
     try:
-        return ServeSettings(_env_file=find_dotenv(usecwd=True) or None, **given)  # type: ignore[call-arg]
+        file = find_dotenv(usecwd=True) or None
+        return ServeSettings(_env_file=file, _env_file_encoding="utf-8-sig", **given)  # type: ignore[call-arg]
     except ValidationError as error:
         problems = (_problem(entry) for entry in error.errors(include_url=False, include_input=False))
         msg = f"unusable settings: {'; '.join(problems)}"

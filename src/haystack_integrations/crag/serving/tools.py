@@ -8,6 +8,7 @@ from mcp import types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
+from haystack_integrations.crag import __version__
 from haystack_integrations.crag.serving.deployment import Deployment
 from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, translated
 from haystack_integrations.crag.serving.problems import problem, trace_id
@@ -30,6 +31,7 @@ class Tools:
         self.path = PATH
         self._deployment = deployment
         server = create_mcp_server("crag", deployment.registry)
+        server.version = __version__  # else clients are shown that of MCP's library
         self._listed = server.request_handlers[types.ListToolsRequest]
         server.request_handlers[types.ListToolsRequest] = self._list
         server.request_handlers[types.CallToolRequest] = self._call
@@ -49,8 +51,10 @@ class Tools:
             return
         body = (await receive()).get("body", b"")
         try:
-            json.loads(body)
-        except (ValueError, RecursionError):  # the library answers nesting without end with a 500
+            sent = json.loads(body)
+            if isinstance(sent, dict):
+                str(sent.get("id")).encode()  # it stands in the answer, which a half of a character cannot be in
+        except (ValueError, RecursionError):  # the library answers these, and nesting without end, with a 500
             await problem(400)(scope, receive, send)
             return
         refused, given = False, False

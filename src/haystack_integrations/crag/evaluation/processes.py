@@ -1,0 +1,84 @@
+"""Worker processes that an interruption from the keyboard ends without a word of theirs."""
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, resource_tracker
+from threading import current_thread, main_thread
+from typing import Any, TypeVar
+
+Part = TypeVar("Part")
+Done = TypeVar("Done")
+
+
+@contextmanager
+def at_work(
+    workers: int,
+    begin: Callable[..., None],
+    given: tuple[Any, ...],
+    work: Callable[[Part], Done],
+    parts: Iterable[Part],
+) -> Iterator[list[Future[Done]]]:
+    """
+    Let processes do the parts of some work while the block runs.
+
+    :param workers: Number of processes.
+    :param begin: Makes a fresh process ready.
+    :param given: What it is given for that.
+    :param work: What is done with a part, in a process.
+    :param parts: The parts.
+    :returns: What will be done, a future for each part; whoever leaves early, as by an interruption, ends the work.
+    """
+    others = set(active_children())
+    # Fresh processes: a copy of this one would share its threads' locks.
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin, given)
+    try:
+        futures = []
+        for part in parts:
+            with _unheard():  # each starts a process as long as there are fewer than wanted
+                futures.append(pool.submit(work, part))
+        yield futures
+    except BaseException as error:
+        if not isinstance(error, Exception):  # nobody waits for the rest of a part, which may take a minute
+            for process in set(active_children()) - others:
+                process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """
+    Put an interruption off while processes are started, and keep it from them: they inherit what is blocked.
+
+    A terminal tells all processes, and each would say so with a traceback, also while it still imports. This one would
+    lose sight of a process that it has just started.
+    """
+    heard, handler = list[int](), signal.getsignal(signal.SIGINT)
+    puts_off = callable(handler) and current_thread() is main_thread()  # no other thread is interrupted
+    resource_tracker.ensure_running()  # it would unblock the interruption when the first process starts it
+    try:
+        if puts_off:
+            signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+        with _blocked():
+            yield
+    finally:
+        if puts_off:
+            signal.signal(signal.SIGINT, handler)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _blocked() -> Iterator[None]:
+    """Block an interruption in this thread, where the system can: others hear of it all the same."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
