@@ -133,34 +133,22 @@ def heard(
         yield None
         return
     listener: Any = callback
-    over, thoughts, halves = Event(), Thoughts(), Halves()
-
-    def told_of(chunk: StreamingChunk) -> StreamingChunk | None:
-        join_parts(chunk)
-        reason = chunk.finish_reason or chunk.meta.get("finish_reason")  # Haystack knows not every server's own words
-        if why is not None and reason:
-            why.append(str(reason))
-        is_unasked = adds_usage and "usage" in chunk.meta and "finish_reason" not in chunk.meta
-        return None if over.is_set() or is_unasked else _without_thought(chunk, thoughts, halves)
-
-    def ended() -> None:
-        if over.is_set():
-            raise GivenUpError
+    parts = _Parts(why, adds_usage=adds_usage)
 
     def passed(chunk: StreamingChunk) -> Any:
-        ended()
-        told = told_of(chunk)
+        parts.end_thread_if_over()
+        told = parts.told_of(chunk)
         return None if told is None else listener(told)
 
     async def passed_async(chunk: StreamingChunk) -> None:
-        told = told_of(chunk)
+        told = parts.told_of(chunk)
         if told is not None:
             await listener(told)
 
     def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
         # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
         def told(chunk: StreamingChunk) -> None:
-            ended()  # as its event loop may have, too
+            parts.end_thread_if_over()  # as its event loop may have ended, too
             asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
 
         return told
@@ -174,7 +162,28 @@ def heard(
         else:
             yield passed_on(asyncio.get_running_loop())
     finally:
-        over.set()
+        parts.over.set()
+
+
+class _Parts:
+    """What is told of the parts of one answer, until that is over."""
+
+    def __init__(self, why: list[str] | None, *, adds_usage: bool) -> None:
+        self.over = Event()
+        self._why, self._adds_usage = why, adds_usage
+        self._thoughts, self._halves = Thoughts(), Halves()
+
+    def end_thread_if_over(self) -> None:
+        if self.over.is_set():
+            raise GivenUpError
+
+    def told_of(self, chunk: StreamingChunk) -> StreamingChunk | None:
+        join_parts(chunk)
+        reason = chunk.finish_reason or chunk.meta.get("finish_reason")  # Haystack knows not every server's own words
+        if self._why is not None and reason:
+            self._why.append(str(reason))
+        is_unasked = self._adds_usage and "usage" in chunk.meta and "finish_reason" not in chunk.meta
+        return None if self.over.is_set() or is_unasked else _without_thought(chunk, self._thoughts, self._halves)
 
 
 def _without_thought(chunk: StreamingChunk, thoughts: Thoughts, halves: Halves) -> StreamingChunk | None:
