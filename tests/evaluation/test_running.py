@@ -104,8 +104,11 @@ def test_sentences_go_by_the_calibration_where_it_has_a_model_of_them(
     shipped = files("haystack_integrations.crag") / "models" / "calibration"
     calibration = json.loads((shipped / "default.json").read_text())
     strips = json.loads((shipped / "default_strips.json").read_text())["strips"]
+    # All above the threshold, and all alike for a share of the evidence.
+    alike = {name: [*shape, 0.0] for name, (*shape, _) in strips["company"]["signals"].items()}
+    every = {**strips, "threshold": 0.0, "company": {**strips["company"], "signals": alike}}
     words = []
-    for number, content in enumerate([calibration, {**calibration, "strips": {**strips, "threshold": 0.0}}]):
+    for number, content in enumerate([calibration, {**calibration, "strips": every}]):
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps(content))
         record = evaluate(dataset, Setup(pipeline, calibration=str(file)))[0]
