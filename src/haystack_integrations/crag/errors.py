@@ -17,6 +17,7 @@ Messages carry names, numbers and settings; never a document's, a question's or 
 
 from collections.abc import Iterator
 from ssl import SSLCertVerificationError, SSLError
+from typing import Final
 
 
 class CragError(Exception):
@@ -72,11 +73,18 @@ class WebSearchError(CragError, RuntimeError):
         self.kind, self.retry_after_s = kind, retry_after_s
 
 
-def causes(error: BaseException) -> Iterator[BaseException]:
+OWN_AUTHORITY: Final = (
+    "where an authority of your own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+)
+"""The way out where a certificate is right and nobody here trusts who signed it."""
+
+
+def causes(error: BaseException, *, hidden: bool = False) -> Iterator[BaseException]:
     """
     Give an exception and what it was raised from: Haystack wraps what a component raises.
 
     :param error: Any exception.
+    :param hidden: Whether also what was being handled, and what a client does not want to be printed.
     :returns: The links of the chain, outermost first, each once.
     """
     link: BaseException | None = error
@@ -84,7 +92,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     while link is not None and id(link) not in seen:
         seen.add(id(link))
         yield link
-        link = link.__cause__
+        link = link.__cause__ or (link.__context__ if hidden else None)
 
 
 def tls_failure(error: BaseException) -> str | None:
@@ -94,14 +102,10 @@ def tls_failure(error: BaseException) -> str | None:
     :param error: What a client raised; each wraps that in errors of its own.
     :returns: Such as `self-signed certificate` or `WRONG_VERSION_NUMBER`; None where TLS is not what failed.
     """
-    link: BaseException | None = error
-    seen: set[int] = set()
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        if isinstance(link, SSLError):
-            return str(link.verify_message if isinstance(link, SSLCertVerificationError) else link.reason)
-        link = link.__cause__ or link.__context__  # also one that its client does not want to be printed
-    return None
+    found = next((link for link in causes(error, hidden=True) if isinstance(link, SSLError)), None)
+    if found is None:
+        return None
+    return str(found.verify_message if isinstance(found, SSLCertVerificationError) else found.reason)
 
 
 def told(error: BaseException) -> Iterator[BaseException]:

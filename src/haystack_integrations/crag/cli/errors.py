@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import (
+    OWN_AUTHORITY,
     CragError,
     EvaluationError,
     GradingError,
@@ -52,8 +53,8 @@ _MODEL_HINTS: Final = {
     429: "wait, or use another key in CRAG_LLM_API_KEY",
 }
 _MODEL_TLS: Final = (
-    "put the address that its certificate is for into CRAG_LLM_BASE_URL (http:// where it speaks no TLS); where an "
-    "authority of your own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+    "put the address that its certificate is for into CRAG_LLM_BASE_URL (http:// where it speaks no TLS); "
+    f"{OWN_AUTHORITY}"
 )
 _STORE_HINTS: Final = {
     401: "put user and password into --url, or a key into ELASTIC_API_KEY",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.store_checks import store_checks
-from haystack_integrations.crag.errors import ConfigurationError, tls_failure
+from haystack_integrations.crag.errors import OWN_AUTHORITY, ConfigurationError, tls_failure
 from haystack_integrations.crag.settings import REDIS_SETTING, configured, named
 from haystack_integrations.crag.store_profiles import display_url
 from haystack_integrations.crag.web.searxng import URL_SETTING
@@ -23,8 +23,8 @@ _REFUSED: Final = {
 }
 _UNREACHED: Final = f"start it, or correct {REDIS_SETTING} (redis://HOST:PORT/0; rediss:// where it speaks TLS)"
 _SECURED: Final = (
-    f"name in {REDIS_SETTING} the address that its certificate is for (redis:// where it speaks no TLS); where an "
-    "authority of your own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+    f"name in {REDIS_SETTING} the address that its certificate is for (redis:// where it speaks no TLS); "
+    f"{OWN_AUTHORITY}"
 )
 
 

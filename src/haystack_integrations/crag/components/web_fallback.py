@@ -114,8 +114,9 @@ class WebFallback(WebBacked):
         """
         with trace("crag.web") as span:
             asking = self._asking(query, state, enabled)
-            search = self._chain.search
-            outcome = search(asking.query, asking.prepare, asking.seconds) if asking.allowed else Outcome("skipped")
+            outcome = Outcome("skipped")
+            if asking.allowed:
+                outcome = self._chain.search(asking.query, asking.prepare, asking.seconds)
             documents = asking.found(outcome)
             if documents and self.read_pages:
                 documents = asking.read(documents)
@@ -135,10 +136,9 @@ class WebFallback(WebBacked):
         """
         with trace("crag.web") as span:
             asking = self._asking(query, state, enabled)
-            search = self._chain.search_async
-            outcome = (
-                await search(asking.query, asking.prepare, asking.seconds) if asking.allowed else Outcome("skipped")
-            )
+            outcome = Outcome("skipped")
+            if asking.allowed:
+                outcome = await self._chain.search_async(asking.query, asking.prepare, asking.seconds)
             documents = asking.found(outcome)
             if documents and self.read_pages:
                 documents = await asking.read_async(documents)

@@ -1,15 +1,16 @@
 """What differs between Haystack's web searches: how they are called, where they put the link, and how they fail."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
-from haystack_integrations.crag.errors import CragError, NotConfiguredError
+from haystack_integrations.crag.errors import CragError, NotConfiguredError, causes
 from haystack_integrations.crag.web.breaker import Breaker
 from haystack_integrations.crag.web.retry_after import seconds_to_wait
 
@@ -150,20 +151,12 @@ def failure_of(error: BaseException) -> Failure:
     :param error: What a web search raised.
     :returns: Its kind, and how long the provider asked to be left alone.
     """
-    chain = list(_causes(error))
+    chain = list(islice(causes(error, hidden=True), _MOST_CAUSES))
     named = ((kind, link) for link in chain if (kind := _kind(link)) is not None)
     kind, at = next(named, (None, error))
     if kind is None:
         kind = "malformed" if isinstance(chain[-1], _MALFORMED) else type(error).__name__
     return Failure(kind, _retry_after(at))
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    for _ in range(_MOST_CAUSES):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _kind(error: BaseException) -> str | None:

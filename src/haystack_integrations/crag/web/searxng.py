@@ -13,7 +13,13 @@ from urllib.parse import unquote_plus
 import httpx
 from haystack import Document, logging
 
-from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError, tls_failure
+from haystack_integrations.crag.errors import (
+    OWN_AUTHORITY,
+    ConfigurationError,
+    NotConfiguredError,
+    WebSearchError,
+    tls_failure,
+)
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.web.retry_after import seconds_to_wait
@@ -31,8 +37,7 @@ _WAYS_OUT: Final = {
     429: "ask later, or switch its limiter off for this client",
 }
 _CERTIFICATE: Final = (
-    "set url to the address that its certificate is for (http:// where it speaks no TLS); where an authority of your "
-    "own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
+    f"set url to the address that its certificate is for (http:// where it speaks no TLS); {OWN_AUTHORITY}"
 )
 # A word that begins so is an order to the server: another engine, a redirect to another site, a language, a timeout.
 _ORDER: Final = re.compile(r"(?<!\S)[!?:<]+")
