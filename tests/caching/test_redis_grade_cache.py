@@ -545,7 +545,7 @@ class TestBesideThreadsThatCompute:
     async def test_runs_on_an_event_loop_get_what_is_kept(
         self, server: "redis.Redis", redis_url: str, prefix: str
     ) -> None:
-        cache = RedisGradeCache(redis_url, prefix=prefix)
+        cache = RedisGradeCache(redis_url, prefix=prefix, timeout_s=0.1)
         server.set(f"{prefix}k", b'{"v":1,"s":0.5}')
 
         async def read(number: int) -> Found:
@@ -565,7 +565,7 @@ class TestBesideThreadsThatCompute:
         await cache.close_async()
 
     def test_runs_in_threads_too(self, server: "redis.Redis", redis_url: str, prefix: str) -> None:
-        cache = RedisGradeCache(redis_url, prefix=prefix)
+        cache = RedisGradeCache(redis_url, prefix=prefix, timeout_s=0.1)
         server.set(f"{prefix}k", b'{"v":1,"s":0.5}')
 
         def read(number: int) -> Found:

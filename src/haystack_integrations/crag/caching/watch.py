@@ -9,16 +9,18 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 _LOOKS: Final = 50
-_COUNTED: Final = 2  # times the length of a look: timers are never quite on time
+_ON_TIME: Final = 2  # times the length of a look: timers are never quite on time
+_LATE: Final = 0.5  # what a late look counts, in lengths of a look
 
 
 class Watch:
     """
     Looks whether a reply is there, again and again, until the server has had its time.
 
-    Beside a thread that computes, this one or its event loop may come to look late, long after a reply. So a look that
-    took much longer than it was to take counts as if it had not: that time was this process's own. A server has its
-    time in at least 25 looks, which in a process that is on time last as long as agreed.
+    Beside threads that compute, this one or its event loop may come to look late, long after a reply, and whoever reads
+    the reply is late at each of its steps. So a look that took much longer than it was to take counts half of what it
+    was to take: that time was this process's own. A server has its time in at least 25 looks, in a late process in 100,
+    which in a process that is on time last as long as agreed.
 
     ```python
     from haystack_integrations.crag.caching.watch import Watch
@@ -79,5 +81,6 @@ class Watch:
         return time.monotonic()
 
     def _end(self, since: float) -> None:
-        counted = min(time.monotonic() - since, self._look * _COUNTED)
+        took = time.monotonic() - since
+        counted = took if took <= self._look * _ON_TIME else self._look * _LATE
         self.left, self.spent = self.left - counted, self.spent + counted
