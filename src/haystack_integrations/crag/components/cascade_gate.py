@@ -50,7 +50,7 @@ class CascadeGate:
     ```
     """
 
-    def __init__(self, *, sure: float = 0.85, low: float = 0.02, high: float = 0.9) -> None:
+    def __init__(self, *, sure: float = 0.85, low: float = 0.01, high: float = 0.9) -> None:
         """
         Set how sure is sure.
 
