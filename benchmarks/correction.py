@@ -80,6 +80,7 @@ class Run:
     strategy: str
     gold: bool  # a document that answers stood in what the pipeline retrieved first
     before: bool
+    held: bool  # before, in a document that answers by the labels
     first: bool
     after: bool
     words_before: int
@@ -147,6 +148,7 @@ class Bench:
 
             plain = self.baseline.run(query=question["question"])["documents"]
             before = holds([normal(document.content or "") for document in plain])
+            held = holds([normal(document.content or "") for document in plain if document.id in question["gold"]])
             for name, rag in self.pipelines.items():
                 off = {"web": False} if name in WITH_WEB else {}
                 result = rag.run(query=question["question"], **off)
@@ -157,6 +159,7 @@ class Bench:
                         strategy="abstained" if record["action"] == "abstain" else record["strategy"],
                         gold=not set(question["gold"]).isdisjoint(first),
                         before=before,
+                        held=held,
                         first=holds([self.normal[id_] for id_ in first]),
                         after=holds([normal(document.content or "") for document in final]),
                         words_before=words(plain),
@@ -197,6 +200,8 @@ def summed(runs: Sequence[Run], gaps: Sequence[Run]) -> dict[str, Any]:
         **means,
         "gained": sum(run.after and not run.before for run in runs),
         "lost": sum(run.before and not run.after for run in runs),
+        "held": sum(run.held for run in runs),
+        "lost_held": sum(run.held and not run.after for run in runs),
         "floor": {"n": len(gaps), **{part: mean([getattr(run, part) for run in gaps]) for part in ("before", "after")}},
     }
 
@@ -206,7 +211,8 @@ def row(label: str, figures: dict[str, Any]) -> str:
     support = " ".join(f"{figures[part]:6.3f}" for part in ("before", "first", "after"))
     size = " ".join(f"{figures[part]:6.0f}" for part in ("words_before", "words_after"))
     floor = f"{figures['floor']['n']:4} {figures['floor']['before']:6.3f} {figures['floor']['after']:6.3f}"
-    line = f"{label:43} {figures['n']:4} | {support} {figures['gained']:4} {figures['lost']:4} | {size} | {floor}"
+    lost = f"{figures['lost']} ({figures['lost_held']})"
+    line = f"{label:43} {figures['n']:4} | {support} {figures['gained']:4} {lost:>8} | {size} | {floor}"
     return line.replace("nan", "  -")
 
 
@@ -228,8 +234,8 @@ def table(bench: Bench, runs: dict[str, list[Run]], gaps: dict[str, list[Run]]) 
     )
     found = {}
     print(
-        f"{'':43} {'':4} | {'support':^20} {'':9} | {'words':^13} | {'floor (gold deleted)':^18}\n"
-        f"{'pipeline / strategy':43} {'n':>4} | {'before':>6} {'first':>6} {'after':>6} {'+':>4} {'-':>4} | "
+        f"{'':43} {'':4} | {'support':^20} {'':13} | {'words':^13} | {'floor (gold deleted)':^18}\n"
+        f"{'pipeline / strategy':43} {'n':>4} | {'before':>6} {'first':>6} {'after':>6} {'+':>4} {'-':>8} | "
         f"{'before':>6} {'after':>6} | {'n':>4} {'before':>6} {'after':>6}"
     )
     for name, every in runs.items():
