@@ -48,7 +48,7 @@ def test_a_verdict_that_is_sure_enough_stands_whatever_the_documents_score() -> 
 
 def test_of_an_unsure_verdict_only_the_documents_between_go_to_the_model() -> None:
     """They have no grade any more, all else stays on them; the verdict that did not stand is gone."""
-    documents = [annotate(document, origin="web") for document in docs(0.02, 0.03, 0.89, 0.9)]
+    documents = [annotate(document, origin="web") for document in docs(0.01, 0.02, 0.89, 0.9)]
     result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.84))
     assert set(result) == {"undecided", "report"}
     assert [document.id for document in result["undecided"]] == [document.id for document in documents]
@@ -158,7 +158,7 @@ def test_the_router_reads_the_models_score_of_the_set_and_records_both() -> None
 @pytest.mark.parametrize("action", ["re_retrieve", "web", "web_and_refine"])
 def test_a_model_that_fails_does_not_turn_doubt_into_incorrect(action: str) -> None:
     """Four sure-low documents are no majority against the one that may answer: ungraded, kept, and never the web."""
-    result = route(docs(0.01, 0.02, 0.01, 0.02, 0.5), scripted("no idea"), on_incorrect=action, on_ambiguous=action)
+    result = route(docs(0.005, 0.01, 0.005, 0.01, 0.5), scripted("no idea"), on_incorrect=action, on_ambiguous=action)
     decision = result["decision"]
     assert (decision["verdict"], decision["rule"], decision["action"]) == ("ungraded", "grader_failed", "generate")
     assert decision["coverage"]["failed"] == 1

@@ -81,7 +81,7 @@ def run(store: Any, scorer: Any, model: Any, *, asynchronous: bool = False, **in
 
 def likely(text: str) -> float:
     """A scorer's opinion: sure of two documents, not of those about Mars."""
-    return 0.6 if "Mars" in text else 0.02
+    return 0.6 if "Mars" in text else 0.01
 
 
 BOTH_DOORS = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
@@ -123,7 +123,7 @@ def test_an_unsure_one_costs_one_call_about_the_unsure_middle(store: Any, asynch
 def test_a_sure_incorrect_is_corrected_without_a_grading_call(store: Any, asynchronous: bool) -> None:
     """Both passes cost nothing, and the end is an explained abstention."""
     model = Asked(lambda _: 0.9)
-    scorer = Scorer(lambda _: 0.02, always("incorrect", 0.97))
+    scorer = Scorer(lambda _: 0.01, always("incorrect", 0.97))
     result = run(store, scorer, model.model, asynchronous=asynchronous)
     assert model.calls == []
     assert [decision["action"] for decision in result["crag"]["trail"]] == ["re_retrieve", "abstain"]
