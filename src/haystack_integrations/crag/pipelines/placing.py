@@ -10,7 +10,7 @@ from haystack.core.serialization import component_from_dict, import_class_by_nam
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
-from haystack_integrations.crag.pipelines.index_fields import check_index
+from haystack_integrations.crag.pipelines.index_fields import Ask, check_index
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -42,13 +42,14 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     return changed
 
 
-def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, Any]]:
+def place_on(spec: Spec, store: Any, given: set[str], ask: Ask) -> tuple[Spec, dict[str, Any]]:
     """
     Exchange the store of a pipeline.
 
     :param spec: A pipeline as `read` gives it.
     :param store: A live store; its index is made if it has one.
     :param given: Components the caller passes himself.
+    :param ask: Reads the fields of the store's index.
     :returns: The pipeline for that kind of store, and live components by name that hold the store.
     :raises ConfigurationError: For a store of an unknown kind without its two retrievers, or an index that these
         cannot search.
@@ -59,7 +60,7 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
         is_new = prepare(store)
         spec = on_store(spec, profile, {}, given)
         if profile.index and not is_new:
-            check_index(store, spec["components"], given)
+            check_index(store, spec["components"], given, ask)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:
