@@ -140,8 +140,9 @@ def run_record(
     """
     last, first = state.trail[-1], state.trail[0]
     applied = corrections_of(state)
-    total = state.usage + spent
-    coverage = _coverage(state)
+    total, coverage = state.usage + spent, _coverage(state)
+    tokens_in, tokens_out, tokens = (None, None, None) if untold else (total.tokens_in, total.tokens_out, total.tokens)
+    coverage |= {"llm_calls": total.llm_calls, "tokens": tokens}
     coverage["reasons"] = [*coverage["reasons"], *shortcomings]
     coverage["deadline_hit"] |= any(one.endswith(":deadline") for one in shortcomings)
     coverage["degraded"] |= bool(shortcomings)
@@ -159,12 +160,12 @@ def run_record(
         "documents_after": len(evidence),
         "kept": _entries(evidence, last["mode"]),
         "discarded": _never_used(state, evidence),
-        "tokens": {"in": None if untold else total.tokens_in, "out": None if untold else total.tokens_out},
+        "tokens": {"in": tokens_in, "out": tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": _is_web_used(evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
-        "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": None if untold else total.tokens},
+        "coverage": coverage,
         "trail": list(state.trail),
     }
 
