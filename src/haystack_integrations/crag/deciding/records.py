@@ -11,7 +11,7 @@ from haystack_integrations.crag.deciding.decisions import Judgement, best_first,
 from haystack_integrations.crag.deciding.policy import Choice
 from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
-from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, Mode
 
@@ -193,7 +193,7 @@ def _entries(documents: Sequence[Document], mode: Mode) -> list[dict[str, Any]]:
 
 
 def _is_web_used(evidence: Sequence[Document]) -> bool:
-    return any(crag_meta(document).get("origin") == "web" for document in evidence)
+    return any(origin_of(document) == "web" for document in evidence)
 
 
 def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:
