@@ -15,7 +15,7 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
-from haystack_integrations.crag.pipelines.forms import checked
+from haystack_integrations.crag.pipelines.forms import checked, inputs_of
 from haystack_integrations.crag.pipelines.given import (
     check_name,
     check_parts,
@@ -213,8 +213,7 @@ def _quiet(part: str, model: Any) -> Any:
 
 def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> LoadedPipeline:
     """Give a pipeline the inputs and outputs that its YAML names."""
-    inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
-    inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
+    inputs = inputs_of(spec)
     try:
         loaded = LoadedPipeline(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
     except (InvalidMappingTypeError, InvalidMappingValueError) as error:

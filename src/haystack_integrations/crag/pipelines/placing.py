@@ -9,6 +9,7 @@ from haystack.core.serialization import component_from_dict, import_class_by_nam
 
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
 from haystack_integrations.crag.pipelines.index_fields import Ask, check_index
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
@@ -84,7 +85,7 @@ def asked_by_text(given: Any, part: Spec) -> Any:
     :param part: That component as the YAML holds it.
     :returns: The retriever with the embedder of the YAML before it; anything else as it is.
     """
-    embedder = part.get("init_parameters", {}).get(_EMBEDDER)
+    embedder = settings_of(part).get(_EMBEDDER)
     sockets = getattr(given, "__haystack_input__", None)
     if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
         return given
@@ -99,7 +100,7 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside.
     :returns: The changed component.
     """
-    parameters = part.get("init_parameters", {})
+    parameters = settings_of(part)
     if _EMBEDDER in parameters:
         own = {name: value for name, value in settings.items() if name in parameters}
         inside = {name: value for name, value in settings.items() if name not in parameters}
@@ -114,7 +115,7 @@ def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
 
 
 def _has_store(part: Spec) -> bool:
-    parameters = part.get("init_parameters", {})
+    parameters = settings_of(part)
     return _STORE in parameters or any(_has_store(value) for value in parameters.values() if is_part(value))
 
 
