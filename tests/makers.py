@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from haystack import Document
@@ -12,6 +13,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
+from haystack_integrations.crag.state import CragState
 
 _KEY = re.compile(r'<doc-[0-9a-f]+ id="([0-9a-f]{6})"[^>]*>\n(.*?)\n</doc-', re.DOTALL)
 
@@ -19,6 +21,16 @@ _KEY = re.compile(r'<doc-[0-9a-f]+ id="([0-9a-f]{6})"[^>]*>\n(.*?)\n</doc-', re.
 def graded(content: str, score: float, question: str, status: Any = "graded", **meta: Any) -> Document:
     """A document with a grade for a question."""
     return with_grade(Document(content=content, meta=meta), Grade(score, status, "test", question_id(question)))
+
+
+def texts(result: dict[str, Any]) -> list[Any]:
+    """The texts of the documents that something gave."""
+    return [document.content for document in result["documents"]]
+
+
+def after(action: str, state: CragState) -> CragState:
+    """The state as a router leaves it for a correction."""
+    return replace(state, action=action, trail=(*state.trail, {"action": action}))
 
 
 def asked(messages: Sequence[ChatMessage]) -> dict[str, str]:

@@ -59,6 +59,16 @@ async def grade_async(grader: BatchRelevanceGrader, **inputs: Any) -> dict[str, 
     return await grader.run_async(**inputs)
 
 
+class Hanging:
+    """A model that does not answer, to be asked on the event loop only."""
+
+    async def run_async(self, messages: Any) -> Any:
+        await asyncio.sleep(30)
+
+    def run(self, messages: Any) -> Any:
+        raise AssertionError
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("count", [1, 3, 20])
 def test_one_call_grades_all_documents_in_their_order(count: int, asynchronous: bool) -> None:
@@ -216,13 +226,6 @@ def test_interrupts_are_never_swallowed() -> None:
     with pytest.raises(KeyboardInterrupt):
         BatchRelevanceGrader(interrupt).run(query=QUESTION, documents=docs(1))
 
-    class Hanging:
-        async def run_async(self, messages: Any) -> Any:
-            await asyncio.sleep(30)
-
-        def run(self, messages: Any) -> Any:
-            raise AssertionError
-
     async def cancelled() -> None:
         task = asyncio.create_task(BatchRelevanceGrader(Hanging()).run_async(query=QUESTION, documents=docs(1)))  # type: ignore[arg-type]
         await asyncio.sleep(0.05)
@@ -235,13 +238,6 @@ def test_interrupts_are_never_swallowed() -> None:
 
 async def test_a_hanging_model_does_not_hold_the_run_beyond_its_deadline() -> None:
     """The asynchronous door waits for the deadline and not longer."""
-
-    class Hanging:
-        async def run_async(self, messages: Any) -> Any:
-            await asyncio.sleep(30)
-
-        def run(self, messages: Any) -> Any:
-            raise AssertionError
 
     async with asyncio.timeout(5):
         result = await BatchRelevanceGrader(Hanging(), deadline_s=0.2).run_async(query=QUESTION, documents=docs(2))  # type: ignore[arg-type]

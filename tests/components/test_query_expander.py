@@ -1,13 +1,13 @@
 """QueryExpander: other words, other strategies, never the same twice."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from haystack import Document
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import after
 
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.errors import ConfigurationError
@@ -17,11 +17,6 @@ STRATEGIES = [
     {"name": "dense", "weights": {"bm25": 0.0, "dense": 1.0}},
     {"name": "expanded", "weights": {"bm25": 1.0, "dense": 0.3}, "expand": True},
 ]
-
-
-def after(action: str, state: CragState) -> CragState:
-    """The state as a router leaves it for a correction."""
-    return replace(state, action=action, trail=(*state.trail, {"action": action}))
 
 
 def test_synonyms_are_at_most_two_per_term_in_the_order_of_the_question() -> None:

@@ -10,7 +10,7 @@ import pytest
 from haystack import Document, Pipeline
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import scripted
+from makers import scripted, texts
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
@@ -62,11 +62,6 @@ def refine(*contents: str | None, query: str = QUESTION, **settings: Any) -> dic
     return StripRefiner(**settings).run(query=query, documents=documents)
 
 
-def kept(result: dict[str, Any]) -> list[str | None]:
-    """The refined texts."""
-    return [document.content for document in result["documents"]]
-
-
 def test_the_sentence_that_words_the_question_is_kept() -> None:
     """And its offsets lead back to it."""
     document = refine(PAGE)["documents"][0]
@@ -90,7 +85,7 @@ def test_a_document_without_a_kept_strip_is_dropped_and_says_so() -> None:
 def test_where_no_strip_passes_the_best_one_is_kept_and_marked() -> None:
     """The result is never empty for documents with text."""
     result = refine(OTHER, "It rains on towers.", query="quantum iron tower physics exam")
-    assert kept(result) == ["It rains on towers."]
+    assert texts(result) == ["It rains on towers."]
     assert result["documents"][0].meta["crag"]["strips_fallback"] is True
     assert [document.id for document in result["dropped"]] == ["0"]
     assert "strips_fallback" not in refine(PAGE)["documents"][0].meta["crag"]
@@ -108,7 +103,7 @@ def test_the_fallback_keeps_to_the_budget_too() -> None:
 
 def test_documents_without_text_come_back_unchanged() -> None:
     """There is nothing to refine, and nothing to lose."""
-    assert kept(refine(None, "  ")) == [None, "  "]
+    assert texts(refine(None, "  ")) == [None, "  "]
     nothing = refine()
     assert (nothing["documents"], nothing["dropped"], nothing["report"]["strips_in"]) == ([], [], 0)
 
@@ -117,8 +112,8 @@ def test_strips_keep_reading_order_and_the_space_between_neighbours() -> None:
     """Neighbours are joined as they were, others by a line break."""
     text = "Paris. The iron tower did open in 1889.  The tower is iron. Bread. Iron is dark."
     result = refine(text, threshold=None, top_n=3)
-    assert kept(result) == ["The iron tower did open in 1889.  The tower is iron.\nIron is dark."]
-    assert kept(refine(PAGE, threshold=None)) == [PAGE]
+    assert texts(result) == ["The iron tower did open in 1889.  The tower is iron.\nIron is dark."]
+    assert texts(refine(PAGE, threshold=None)) == [PAGE]
 
 
 def test_documents_keep_their_order_and_the_rest_of_themselves() -> None:
@@ -148,21 +143,21 @@ def test_the_budget_keeps_the_best_and_lets_a_shorter_one_in() -> None:
     """Not the first ones; and a strip too long for the rest does not end the filling."""
     text = f"Weather. The iron tower did open in 1889. An iron tower did open {'and more ' * 30} there. Tower."
     result = refine(text, threshold=None, max_tokens=14)
-    assert kept(result) == ["Weather. The iron tower did open in 1889.\nTower."]
+    assert texts(result) == ["Weather. The iron tower did open in 1889.\nTower."]
 
 
 def test_windows_hold_several_sentences_and_passages_all() -> None:
     """The three modes of the paper."""
     text = "One here. Two there. The iron tower did open. Four. Five."
-    assert kept(refine(text, granularity="window", window=2)) == ["The iron tower did open. Four."]
-    assert kept(refine(text, granularity="passage")) == [text]
+    assert texts(refine(text, granularity="window", window=2)) == ["The iron tower did open. Four."]
+    assert texts(refine(text, granularity="passage")) == [text]
     assert refine(text, OTHER, granularity="passage")["dropped"][0].content == OTHER
 
 
 def test_a_title_need_not_be_repeated() -> None:
     """A sentence of the page on the tower counts for the tower."""
     page = Document(content="Bread is baked. It did open in 1889.", meta={"title": "Iron tower"})
-    assert kept(StripRefiner().run(query=QUESTION, documents=[page])) == ["It did open in 1889."]
+    assert texts(StripRefiner().run(query=QUESTION, documents=[page])) == ["It did open in 1889."]
     scores = {}
     for field in ("title", None):
         document = StripRefiner(threshold=None, title_field=field).run(query=QUESTION, documents=[page])["documents"][0]
@@ -178,13 +173,13 @@ def test_an_earlier_document_wins_between_equal_strips() -> None:
 
 def test_a_question_without_words_speaks_against_no_strip() -> None:
     """All score 1; only the budget limits."""
-    assert kept(refine(PAGE, OTHER, query="?")) == [PAGE, OTHER]
+    assert texts(refine(PAGE, OTHER, query="?")) == [PAGE, OTHER]
 
 
 def test_sentences_of_chinese_and_japanese_are_strips_and_stay_together() -> None:
     """No space is put between neighbours that had none."""
     text = "\u5854\u5f88\u9ad8\u3002\u5854\u57281889\u5e74\u5f00\u653e\u3002\u9762\u5305\u3002"
-    assert kept(refine(text, query="\u5854 1889", threshold=None)) == [text]
+    assert texts(refine(text, query="\u5854 1889", threshold=None)) == [text]
     assert refine(text, query="\u5854 1889")["documents"][0].meta["crag"]["strips_in"] == 3
 
 
@@ -207,7 +202,7 @@ def test_the_calibrated_scorer_gives_probabilities_and_has_a_line_of_its_own() -
     kept_by_line = refine(PAGE, OTHER, scorer="calibrated")["report"]
     assert kept_by_line["strips_kept"] == max(1, sum(score > line for score in scores))
     assert kept_by_line["scorer"] == "calibrated"
-    assert kept(refine(PAGE, OTHER, scorer="calibrated", top_n=1)) == ["The iron tower did open in 1889."]
+    assert texts(refine(PAGE, OTHER, scorer="calibrated", top_n=1)) == ["The iron tower did open in 1889."]
 
 
 def test_a_share_of_the_evidence_is_kept_in_place_of_a_threshold() -> None:
@@ -313,26 +308,26 @@ def test_a_sentence_brings_along_what_it_says_nothing_without(
 def test_what_comes_along_takes_no_place_from_what_is_worth_keeping() -> None:
     """Within both limits; strips of windows stay as they are, and of a model's choice nothing below it is added."""
     query = "Which price has which plan?"
-    assert kept(refine(PLANS, query=query, top_n=1)) == ["| Plan | Price |"]
-    assert kept(refine(PLANS, query=query, max_tokens=15)) == ["| Plan | Price |\n| Basic | 9 EUR |"]
-    assert kept(refine(PLANS, query="VAT?", granularity="window", window=1)) == ["All without VAT."]
+    assert texts(refine(PLANS, query=query, top_n=1)) == ["| Plan | Price |"]
+    assert texts(refine(PLANS, query=query, max_tokens=15)) == ["| Plan | Price |\n| Basic | 9 EUR |"]
+    assert texts(refine(PLANS, query="VAT?", granularity="window", window=1)) == ["All without VAT."]
     for choice, expected in ([2], "| Plan | Price |"), ([5], "| Plan | Price |\n| Pro | 29 EUR |"):
         model = scripted(json.dumps({"keep": choice}))
         result = refine(PLANS, query=query, scorer="llm", chat_generator=model)
-        assert kept(result) == [expected]
+        assert texts(result) == [expected]
         assert [strip["score"] for strip in result["documents"][0].meta["crag"]["strips"]][-1] == 1.0
 
 
 def test_the_first_row_of_a_part_of_a_table_is_no_head() -> None:
     """Indexing cuts long tables; the row that a part begins with belongs to no other."""
     for rows in ("| S1 | 1 EUR |\n| S2 | 2 EUR |\n| S3 | 3 EUR |", "S1\t1\tEUR\nS2\t2\tEUR\nS3\t3\tEUR"):
-        assert kept(refine(rows, query="What costs S3?")) == [rows.splitlines()[2]]
+        assert texts(refine(rows, query="What costs S3?")) == [rows.splitlines()[2]]
 
 
 def test_prose_is_kept_sentence_by_sentence() -> None:
     """Nothing comes along where no form says that it belongs."""
     text = "He said: go. 1. May is free. The iron tower did open in 1889. - Not a list. It has 3 | 4 stairs."
-    assert kept(refine(text, query=QUESTION)) == ["The iron tower did open in 1889."]
+    assert texts(refine(text, query=QUESTION)) == ["The iron tower did open in 1889."]
 
 
 @given(

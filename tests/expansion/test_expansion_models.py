@@ -13,7 +13,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import graded, scripted
+from makers import after, graded, scripted
 from scripted_model import NAME, ScriptedModel
 
 from haystack_integrations.crag.budget import Budget, Usage
@@ -52,11 +52,6 @@ def judged(action: str = "refine", **values: Any) -> CragState:
         query=QUESTION, documents=documents, state=CragState.start(QUESTION, **values)
     )["state"]
     return state
-
-
-def after(action: str, state: CragState) -> CragState:
-    """The state as a router leaves it for a correction."""
-    return replace(state, action=action, trail=(*state.trail, {"action": action}))
 
 
 def client(model: ScriptedModel, timeout: float = 30.0) -> OpenAIChatGenerator:

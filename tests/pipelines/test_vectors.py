@@ -1,5 +1,6 @@
 """A question's vector and those of the documents come from one model; where they do not, someone is told what to do."""
 
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -207,3 +208,19 @@ def test_texts_in_another_field_are_told_instead_of_found_empty(cluster: Any) ->
     with pytest.raises(ConfigurationError, match=r"has the field 'content', .* its fields are \['body', 'vector'\]"):
         load("corrective_retrieval", store=cluster)
     assert {check.name: check.status for check in store_checks(cluster)}["index"] == "error"
+
+
+def test_loading_asks_an_index_for_its_fields_once(cluster: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Whether it can be searched, what its scores are and how long its vectors are is all in one answer."""
+    with caplog.at_level(logging.INFO, logger="elastic_transport.transport"):
+        load("corrective_retrieval", store=cluster, dense={"text_embedder": ThreeNumbers()})
+    assert sum("/_mapping" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_the_doctor_asks_an_index_for_its_fields_once_for_its_vectors(
+    cluster: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Another time it asks for whether the index is ours; each check stands for itself."""
+    with caplog.at_level(logging.INFO, logger="elastic_transport.transport"):
+        assert {check.name for check in store_checks(cluster)} >= {"index", "vectors"}
+    assert sum("/_mapping" in record.getMessage() for record in caplog.records) == 2

@@ -15,7 +15,7 @@ from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGen
 from haystack.components.rankers import LLMRanker, LostInTheMiddleRanker
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
-from makers import scripted
+from makers import scripted, texts
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import Messages, ScriptedModel
 
@@ -49,11 +49,6 @@ def refine(
             await refiner.close_async()
 
     return asyncio.run(run())
-
-
-def texts(result: dict[str, Any]) -> list[str | None]:
-    """The refined texts."""
-    return [document.content for document in result["documents"]]
 
 
 def naming(*numbers: int, finish_reason: str = "stop") -> StripRefiner:

@@ -28,7 +28,7 @@ from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.components import HeuristicGrader
-from haystack_integrations.crag.observing.redaction import redacted
+from haystack_integrations.crag.observing.redaction import RedactingTracer
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
@@ -64,7 +64,7 @@ def sent(jaeger: Service) -> Iterator[Sent]:
     from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 
     traced = Sent(jaeger)
-    enable_tracing(redacted(OpenTelemetryTracer(traced.provider.get_tracer("crag"))))
+    enable_tracing(RedactingTracer(OpenTelemetryTracer(traced.provider.get_tracer("crag"))))
     yield traced
     disable_tracing()
     traced.provider.shutdown()

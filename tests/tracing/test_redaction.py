@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from reading import everything, in_new_process, named
 
-from haystack_integrations.crag.observing.redaction import RedactingTracer, redacted
+from haystack_integrations.crag.observing.redaction import RedactingTracer
 from haystack_integrations.crag.tracing import enable_tracing as enable_ours
 
 SECRET = "canary-7f3a"
@@ -284,7 +284,7 @@ class Page(Span):
 def notebook() -> Iterator[Notebook]:
     """Haystack traced by another tracer, redacted."""
     book, before = Notebook(), tracer.actual_tracer
-    enable_tracing(redacted(book))
+    enable_tracing(RedactingTracer(book))
     yield book
     enable_tracing(before)
 

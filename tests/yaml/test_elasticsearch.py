@@ -10,7 +10,7 @@ import pytest
 import yaml
 from haystack import Document, Pipeline
 from haystack.utils import Secret
-from makers import grading_by, scripted
+from makers import grading_by, scripted, texts
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
@@ -52,11 +52,6 @@ def agent(store: Any, score: Any = lambda _: 0.9) -> Any:
     return load("agent_rag", store=store, grader=grading_by(score), generator=scripted("In Antarctica [1]."))
 
 
-def contents(result: dict[str, Any]) -> list[str]:
-    """Texts of the evidence."""
-    return [document.content for document in result["documents"]]
-
-
 def test_bm25_dense_and_fused_retrieval_find_the_document(store: Any) -> None:
     """Three strategies of one wiring, each visible in what the documents say of their retrieval."""
     rag = agent(store, lambda text: 0.9 if "Penguins live" in text else 0.1)
@@ -68,7 +63,7 @@ def test_bm25_dense_and_fused_retrieval_find_the_document(store: Any) -> None:
     ):
         guard.strategy = strategy
         result = rag.run(query=QUESTION)
-        assert contents(result) == [TEXTS[0]]
+        assert texts(result) == [TEXTS[0]]
         assert result["crag"]["retrieval"][0] == strategy["name"]
         assert set(result["documents"][0].meta["crag"]["retrievers"]) == found_by
 
@@ -101,7 +96,7 @@ def test_the_asynchronous_door_finds_the_same(store: Any) -> None:
         finally:
             await rag.close_async()
 
-    assert contents(asyncio.run(ask())) == contents(rag.run(query=QUESTION)) == [TEXTS[0]]
+    assert texts(asyncio.run(ask())) == texts(rag.run(query=QUESTION)) == [TEXTS[0]]
 
 
 def test_a_missing_index_is_made_before_the_first_query(empty_store: Any) -> None:
@@ -170,7 +165,7 @@ def test_special_characters_are_only_words(store: Any) -> None:
 def test_filters_work_on_the_server(store: Any) -> None:
     """The same filter for both retrievers."""
     only = {"field": "meta.source", "operator": "==", "value": "1.md"}
-    assert contents(agent(store).run(query=QUESTION, filters=only)) == [TEXTS[1]]
+    assert texts(agent(store).run(query=QUESTION, filters=only)) == [TEXTS[1]]
 
 
 def test_a_server_that_is_down_is_a_clear_error_that_spoils_nothing() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from makers import fill, grading_by, run_by_door, scripted
+from makers import fill, grading_by, run_by_door, scripted, texts
 from metasearch import Metasearch
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -34,11 +34,6 @@ def run(
     grader = BatchRelevanceGrader(grading_by(score))
     rag = load("paper_rag", store=store, grader=grader, generator=scripted(reply), **parts)
     return run_by_door(rag, asynchronous=asynchronous, query=QUESTION, **(inputs or {}))
-
-
-def texts(result: dict[str, Any]) -> list[str]:
-    """The evidence."""
-    return [document.content for document in result["documents"]]
 
 
 @pytest.fixture

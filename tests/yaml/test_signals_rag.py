@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from makers import fill, run_by_door, scripted
+from makers import fill, run_by_door, scripted, texts
 from metasearch import Metasearch
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
@@ -25,11 +25,6 @@ def run(store: Any, *, asynchronous: bool, **parts: Any) -> dict[str, Any]:
     """Run the pipeline by one of the doors."""
     rag = load("signals_rag", store=store, generator=scripted("In 1901 [1]."), **parts)
     return run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
-
-
-def texts(result: dict[str, Any]) -> list[str]:
-    """The evidence."""
-    return [document.content for document in result["documents"]]
 
 
 def test_the_signals_are_weighted_as_the_design_says() -> None:

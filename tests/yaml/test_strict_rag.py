@@ -8,7 +8,7 @@ import pytest
 from haystack import Document
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
-from makers import fill, run_by_door
+from makers import fill, run_by_door, texts
 from metasearch import Metasearch
 from scripted_model import NAME, Messages, ScriptedModel, documents_in
 
@@ -47,11 +47,6 @@ def run(store: Any, scripted: ScriptedModel, *, asynchronous: bool, **parts: Any
     chat = OpenAIChatGenerator(api_key=Secret.from_token("k"), model=NAME, api_base_url=scripted.url, max_retries=0)
     rag = load("strict_rag", store=store, generator=chat, **parts)
     return run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
-
-
-def texts(result: dict[str, Any]) -> list[str]:
-    """The evidence."""
-    return [document.content for document in result["documents"]]
 
 
 @BOTH

@@ -15,6 +15,8 @@ MODEL_SETTING: Final = "CRAG_LLM_MODEL"
 URL_SETTING: Final = "CRAG_LLM_BASE_URL"
 KEY_SETTING: Final = "CRAG_LLM_API_KEY"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
+HOW_TO_SET: Final = f"set {URL_SETTING} and {MODEL_SETTING} (and {KEY_SETTING} where it needs one)"
+"""The way out where a chat model is asked and none is configured."""
 
 GRADING_SECONDS: Final = 20.0
 ANSWER_SECONDS: Final = 60.0

@@ -96,6 +96,16 @@ def crag_meta(document: Document) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
+def origin_of(document: Document) -> str:
+    """
+    Tell where a document comes from.
+
+    :param document: Any document.
+    :returns: `web`, or `index` also of one that nothing says it of.
+    """
+    return str(crag_meta(document).get("origin", "index"))
+
+
 def annotate(document: Document, **values: Any) -> Document:
     """
     Write into `meta["crag"]` of a copy; the given document stays as it is.

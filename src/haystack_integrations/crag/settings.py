@@ -1,7 +1,7 @@
 """Settings from the environment or a `.env` file, read when a component is built and checked at once."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import Any, Final, TypeVar
 
@@ -126,4 +126,18 @@ def check_whole(name: str, value: Any, most: int | None = None) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1 or value > (most or value):
         wanted = "> 0" if most is None else f"from 1 to {most}"
         msg = f"{name} must be a whole number {wanted}, but got {value!r}"
+        raise ConfigurationError(msg)
+
+
+def check_one_of(name: str, value: Any, known: Collection[Any]) -> None:
+    """
+    Refuse what is none of some values.
+
+    :param name: What is set.
+    :param value: What was given.
+    :param known: The accepted values.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    if value not in known:
+        msg = f"{name} must be one of {list(known)}, but got {value!r}"
         raise ConfigurationError(msg)

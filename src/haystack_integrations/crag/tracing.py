@@ -16,7 +16,7 @@ from haystack.tracing.tracer import Tracer, is_tracing_enabled, tracer
 from haystack.tracing.tracer import enable_tracing as enable
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.observing.redaction import RedactingTracer, redacted
+from haystack_integrations.crag.observing.redaction import RedactingTracer
 
 _INSTALL = 'pip install "crag-haystack[trace]"'
 
@@ -33,7 +33,7 @@ def enable_tracing() -> None:
     """
     traced: Tracer = tracer.actual_tracer if is_tracing_enabled() else _by_opentelemetry()
     if not isinstance(traced, RedactingTracer):
-        enable(redacted(traced))
+        enable(RedactingTracer(traced))
     _guard_other_spans()
 
 

@@ -4,6 +4,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from haystack_integrations.crag.errors import ConfigurationError
+
 
 def write_whole(path: Path, data: bytes) -> None:
     """
@@ -20,3 +22,14 @@ def write_whole(path: Path, data: bytes) -> None:
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> ConfigurationError:
+    """
+    Say that a file cannot be written.
+
+    :param path: The file.
+    :param error: What the system said.
+    :returns: The error to raise.
+    """
+    return ConfigurationError(f"cannot write {str(path)!r} ({error.strerror}); choose a path that can be written")

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from haystack_integrations.crag.chat_model import (
     ANSWER_SECONDS,
     GRADING_SECONDS,
-    KEY_SETTING,
-    MODEL_SETTING,
-    URL_SETTING,
+    HOW_TO_SET,
     ChatModel,
     has_key,
 )
@@ -154,23 +152,24 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     """
     from haystack_integrations.crag.components.question_guard import QuestionGuard
     from haystack_integrations.crag.pipelines.checks import check_questions
+    from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
     from haystack_integrations.crag.pipelines.loader import names, read
     from haystack_integrations.crag.pipelines.unloadable import said_of
 
     spec = read(name)
     check_questions(name, spec)
-    unknown = sorted(set(options) - set(spec["inputs"]) - set(spec.get("optional_inputs", ())))
+    unknown = sorted(set(options).difference(inputs_of(spec)))
     if unknown:
         msg = f"the pipeline {name!r} takes no {' and no '.join(unknown)}; leave it out, or choose another pipeline"
         raise ConfigurationError(msg)
     guards = {key: one for key, one in spec["components"].items() if str(one.get("type")).endswith(".QuestionGuard")}
     with said_of(name, lambda: guards):
-        guard: Any = QuestionGuard(**next((one.get("init_parameters") or {} for one in guards.values()), {}))
+        guard: Any = QuestionGuard(**next((settings_of(one) for one in guards.values()), {}))
     guard.run(query=question)
     if model is None and name in names() and "generator" in spec["components"] and not has_key():
         msg = (
-            f"the pipeline {name!r} asks a chat model, but none is configured; set {URL_SETTING} and {MODEL_SETTING} "
-            f"(and {KEY_SETTING} where it needs one), or take --pipeline {WITHOUT_MODEL}"
+            f"the pipeline {name!r} asks a chat model, but none is configured; {HOW_TO_SET}, or take --pipeline "
+            f"{WITHOUT_MODEL}"
         )
         raise ConfigurationError(msg)
 

@@ -10,13 +10,14 @@ from haystack_integrations.crag.cli.files import (
     CALIBRATION,
     REPORT,
     check_targets,
+    no_lists,
     require_extra,
     tell_doubts,
     tell_repeated,
     write,
 )
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
-from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
+from haystack_integrations.crag.errors import CalibrationError
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.calibrating import Calibrated
@@ -89,8 +90,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     if lists is Lists.FIXED:
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
-            msg = f"the split {dataset.split!r} has no lists; use --lists live to retrieve with a pipeline"
-            raise ConfigurationError(msg)
+            raise no_lists(dataset)
         return found, []
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 

@@ -19,7 +19,6 @@ from haystack_integrations.crag.cli.files import (
     write,
 )
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
-from haystack_integrations.crag.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,11 +155,11 @@ def _setup(
     from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.evaluation.parts import waits_for_a_model
     from haystack_integrations.crag.evaluation.setup import Setup
+    from haystack_integrations.crag.pipelines.opening import check_calibration
 
-    if calibration is not None and not calibration.is_file():
-        msg = f"no calibration at {str(calibration)!r}; write one with `crag calibrate`, or leave it out"
-        raise ConfigurationError(msg)
     file = None if calibration is None else str(calibration)
+    if file is not None:
+        check_calibration(file)
     setup = Setup(pipeline, None if grader is None else grader.value, file, lists.value, top_k, encoder=model)
     return replace(setup, model=chat_model()) if waits_for_a_model(setup) else setup
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from haystack_integrations.crag.cli.output import complain
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.whole_file import cannot_write
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.cases import Dataset
@@ -77,8 +78,17 @@ def write(file: Path, text: str) -> None:
     try:
         file.write_text(text, "utf-8")
     except OSError as error:
-        msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
-        raise ConfigurationError(msg) from None
+        raise cannot_write(file, error) from None
+
+
+def no_lists(dataset: "Dataset") -> ConfigurationError:
+    """
+    Say that lists are wanted and the data has none.
+
+    :param dataset: The data.
+    :returns: The error to raise.
+    """
+    return ConfigurationError(f"the split {dataset.split!r} has no lists; use --lists live to retrieve with a pipeline")
 
 
 def tell_doubts(dataset: "Dataset") -> None:

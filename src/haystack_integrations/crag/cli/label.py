@@ -9,7 +9,7 @@ import typer
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, Lists, PipelineName, Split
-from haystack_integrations.crag.cli.files import require_extra
+from haystack_integrations.crag.cli.files import no_lists, require_extra
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -80,8 +80,7 @@ def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Cal
         with working("indexing the corpus"):
             return Retrieval(dataset, pipeline, top_k).of
     if any(case.fixed is None for case in dataset.cases):
-        msg = f"the split {dataset.split!r} has no lists; use --lists live to retrieve with a pipeline"
-        raise ConfigurationError(msg)
+        raise no_lists(dataset)
 
     def fixed(case: "Case") -> "RankedList":
         assert case.fixed is not None  # noqa: S101 - checked for all of them

@@ -87,7 +87,7 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
     """
     from haystack_integrations.crag.components.evidence_prompt_builder import source_of
     from haystack_integrations.crag.components.strip_refiner import StripRefiner
-    from haystack_integrations.crag.grades import crag_meta, grade_of
+    from haystack_integrations.crag.grades import crag_meta, grade_of, origin_of
 
     refiner: Any = StripRefiner(granularity="sentence", threshold=None, top_n=_SENTENCES)
     found = []
@@ -98,7 +98,7 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
         strips = crag_meta(refined[0]).get("strips", []) if refined else []
         sentences = [{"text": text[one["start"] : one["end"]], **one} for one in strips]
         entry: dict[str, Any] = {"number": number, "id": document.id, "source": source_of(document)}
-        entry["origin"] = str(crag_meta(document).get("origin", "index"))
+        entry["origin"] = origin_of(document)
         entry.update({key: getattr(grade, key, None) for key in ("score", "status", "reason")})
         found.append({**entry, "text": text, "sentences": sentences})
     return found

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
+from haystack_integrations.crag.cli.files import write
 from haystack_integrations.crag.cli.output import Json, console, plain, show, show_json
 from haystack_integrations.crag.cli.place import Index, Url
 from haystack_integrations.crag.errors import ConfigurationError
@@ -118,11 +119,7 @@ def _keep(file: Path, text: str) -> None:
 def _deliver(result: dict[str, Any], key: str, output: Path | None, *, json: bool) -> None:
     """Write a text into a file, or to stdout, or as JSON."""
     if output is not None:
-        try:
-            output.write_text(result[key], "utf-8")
-        except OSError as error:
-            msg = f"cannot write {str(output)!r} ({error.strerror}); choose a path that can be written"
-            raise ConfigurationError(msg) from None
+        write(output, result[key])
     if json:
         show_json({**result, "file": None if output is None else str(output)})
     elif output is None:

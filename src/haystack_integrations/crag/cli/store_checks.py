@@ -7,7 +7,7 @@ from typing import Any, Final
 from haystack_integrations.crag.cli.check import Check, waited
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
-from haystack_integrations.crag.pipelines.vectors import stored_size
+from haystack_integrations.crag.pipelines.vectors import size_of
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
 _PARTIAL: Final = "search.default_allow_partial_results"
@@ -60,8 +60,9 @@ def _index(store: Any) -> Check:
 
 
 def _vectors(store: Any) -> Check:
-    check_vectors(fields_of(store))
-    stored, asked = stored_size(store), load_encoder().dimension
+    fields = fields_of(store)
+    check_vectors(fields)
+    stored, asked = size_of(fields), load_encoder().dimension
     if stored is None:
         return Check("vectors", "info", "no document has one, so documents are found by their words")
     if stored != asked:

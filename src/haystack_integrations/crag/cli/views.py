@@ -26,7 +26,6 @@ _STYLES: Final = {"correct": "green", "ambiguous": "yellow", "incorrect": "red",
 _SIGNS: Final = {"ok": "[green]✔[/]", "warning": "[yellow]![/]", "error": "[red]✘[/]", "info": "[dim]·[/]"}
 _ACTIONS: Final = {
     "generate": "answer from what was kept",
-    "best": "answer from the best that was found",
     "refine": "keep the good, search again with a better query",
     "re_retrieve": "drop it all, search again in another way",
     "web": "search the web instead",
@@ -108,9 +107,10 @@ def _counted(number: int, one: str, several: str = "") -> str:
 
 def _deed(entry: Mapping[str, Any]) -> str:
     """Say what is done: of an index that was not searched nobody knows whether it answers."""
-    partial = entry["action"] == "abstain" and entry.get("rule") in RETRIEVAL_RULES
+    if entry["action"] == "abstain" and entry.get("rule") in RETRIEVAL_RULES:
+        return "say that not all documents could be searched"
     kept = entry["action"] != "generate" or entry.get("trail", [entry])[-1]["kept"]
-    return "say that not all documents could be searched" if partial else _ACTIONS[entry["action"] if kept else "best"]
+    return _ACTIONS[entry["action"]] if kept else "answer from the best that was found"
 
 
 def _verdict(entry: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from haystack_integrations.crag.grades import annotate, crag_meta, unite, withou
 from haystack_integrations.crag.inputs import check_input, checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
-from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.settings import check_one_of, check_whole
 from haystack_integrations.crag.state import CragState
 
 
@@ -75,9 +75,7 @@ class EvidenceJoiner:
         :raises ConfigurationError: For an unusable weight, name or number.
         """
         check_weights(weights, kept_weight)
-        if fusion not in FUSIONS:
-            msg = f"fusion must be one of {list(FUSIONS)}, but got {fusion!r}"
-            raise ConfigurationError(msg)
+        check_one_of("fusion", fusion, FUSIONS)
         limits = {} if max_tokens is None else {"max_tokens": max_tokens}
         for name, count in {"top_k": top_k, "rrf_k": rrf_k, **limits}.items():
             check_whole(name, count)

@@ -7,7 +7,7 @@ from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.copying import Copied
-from haystack_integrations.crag.grades import crag_meta, source_name
+from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.templates import compile_template
@@ -81,7 +81,7 @@ class EvidencePromptBuilder(Copied):
             {
                 "number": number,
                 "source": source_of(document),
-                "origin": crag_meta(document).get("origin", "index"),
+                "origin": origin_of(document),
                 "title": _title(document),
                 "text": document.content or "",
             }

@@ -13,7 +13,7 @@ from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.observing.metrics import timed_grading
 from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.ranker_scores import Ranking, Scale
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.settings import check_one_of, check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 
 
@@ -63,9 +63,7 @@ class RankerGrader(ChatBacked):
         if not hasattr(ranker, "run"):
             msg = f"ranker must be a Haystack ranker, but got {type(ranker).__name__}"
             raise ConfigurationError(msg)
-        if scale not in get_args(Scale):
-            msg = f"scale must be one of {list(get_args(Scale))}, but got {scale!r}"
-            raise ConfigurationError(msg)
+        check_one_of("scale", scale, get_args(Scale))
         if not is_number(middle) or not math.isfinite(middle):
             msg = f"middle must be a number, but got {middle!r}"
             raise ConfigurationError(msg)

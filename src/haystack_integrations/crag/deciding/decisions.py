@@ -10,6 +10,7 @@ from haystack import Document
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, grade_of, source_name
+from haystack_integrations.crag.settings import check_one_of
 from haystack_integrations.crag.vocabulary import MODE_OFF, Verdict
 
 Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
@@ -67,12 +68,8 @@ def check_aggregate(aggregate: str, over: str) -> None:
     :param over: Whose scores.
     :raises ConfigurationError: With the list of known ones.
     """
-    if over not in get_args(Over):
-        msg = f"aggregate_over must be one of {list(get_args(Over))}, but got {over!r}"
-        raise ConfigurationError(msg)
-    if aggregate not in get_args(Aggregate):
-        msg = f"aggregate must be one of {list(get_args(Aggregate))}, but got {aggregate!r}"
-        raise ConfigurationError(msg)
+    check_one_of("aggregate_over", over, get_args(Over))
+    check_one_of("aggregate", aggregate, get_args(Aggregate))
 
 
 def unjudged(documents: Sequence[Document]) -> Judgement:

@@ -11,7 +11,7 @@ from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, unite
-from haystack_integrations.crag.settings import check_whole, number
+from haystack_integrations.crag.settings import check_one_of, check_whole, number
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import (
     ACTIONS,
@@ -81,9 +81,7 @@ class Policy:
         :returns: The policy.
         :raises ConfigurationError: With what was got and what is accepted.
         """
-        if router.on_limit not in ON_LIMIT:
-            msg = f"on_limit must be one of {list(ON_LIMIT)}, but got {router.on_limit!r}"
-            raise ConfigurationError(msg)
+        check_one_of("on_limit", router.on_limit, ON_LIMIT)
         check_whole("max_evidence", router.max_evidence)
         if router.enough_documents is not None:
             check_whole("enough_documents", router.enough_documents)
@@ -210,8 +208,6 @@ def check_mode(mode: Any) -> Mode:
     :returns: The same name.
     :raises ConfigurationError: With the list of known ones.
     """
-    if mode not in MODES:
-        msg = f"mode must be one of {list(MODES)}, but got {mode!r}"
-        raise ConfigurationError(msg)
+    check_one_of("mode", mode, MODES)
     checked: Mode = mode
     return checked

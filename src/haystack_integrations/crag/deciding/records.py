@@ -11,7 +11,7 @@ from haystack_integrations.crag.deciding.decisions import Judgement, best_first,
 from haystack_integrations.crag.deciding.policy import Choice
 from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
-from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import GRADING_DETAILS, Mode
 
@@ -140,8 +140,9 @@ def run_record(
     """
     last, first = state.trail[-1], state.trail[0]
     applied = corrections_of(state)
-    total = state.usage + spent
-    coverage = _coverage(state)
+    total, coverage = state.usage + spent, _coverage(state)
+    tokens_in, tokens_out, tokens = (None, None, None) if untold else (total.tokens_in, total.tokens_out, total.tokens)
+    coverage |= {"llm_calls": total.llm_calls, "tokens": tokens}
     coverage["reasons"] = [*coverage["reasons"], *shortcomings]
     coverage["deadline_hit"] |= any(one.endswith(":deadline") for one in shortcomings)
     coverage["degraded"] |= bool(shortcomings)
@@ -159,12 +160,12 @@ def run_record(
         "documents_after": len(evidence),
         "kept": _entries(evidence, last["mode"]),
         "discarded": _never_used(state, evidence),
-        "tokens": {"in": None if untold else total.tokens_in, "out": None if untold else total.tokens_out},
+        "tokens": {"in": tokens_in, "out": tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": _is_web_used(evidence),
         "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
-        "coverage": {**coverage, "llm_calls": total.llm_calls, "tokens": None if untold else total.tokens},
+        "coverage": coverage,
         "trail": list(state.trail),
     }
 
@@ -192,7 +193,7 @@ def _entries(documents: Sequence[Document], mode: Mode) -> list[dict[str, Any]]:
 
 
 def _is_web_used(evidence: Sequence[Document]) -> bool:
-    return any(crag_meta(document).get("origin") == "web" for document in evidence)
+    return any(origin_of(document) == "web" for document in evidence)
 
 
 def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:

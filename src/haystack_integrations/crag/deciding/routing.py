@@ -14,7 +14,7 @@ from haystack_integrations.crag.deciding.records import decision_record
 from haystack_integrations.crag.deciding.reports import read_report, usage_of
 from haystack_integrations.crag.deciding.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.deciding.thresholds import Thresholds
-from haystack_integrations.crag.grades import crag_meta, grade_of, question_id, taken_up, unite
+from haystack_integrations.crag.grades import grade_of, origin_of, question_id, taken_up, unite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.record_tags import route_tags
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
@@ -213,7 +213,7 @@ def _count(decision: Mapping[str, Any], after: CragState, fresh: Sequence[Docume
         return
     graded = [(document, grade_of(document, after.question)) for document in fresh]
     metrics.documents_scored(
-        (grade.score, str(crag_meta(document).get("origin")))
+        (grade.score, origin_of(document))
         for document, grade in graded
         if grade is not None and grade.status != "failed"
     )

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.settings import check_one_of
 
 Preset = Literal["balanced", "conservative", "aggressive"]
 
@@ -102,9 +103,7 @@ class Thresholds:
         :returns: The thresholds.
         :raises ConfigurationError: For an unknown preset or an unusable number.
         """
-        if preset not in PRESETS:
-            msg = f"preset must be one of {list(PRESETS)}, but got {preset!r}"
-            raise ConfigurationError(msg)
+        check_one_of("preset", preset, PRESETS)
         if not set(strict or ()) <= {"upper", "lower"}:
             msg = f"strict must name 'upper' or 'lower', but got {strict!r}"
             raise ConfigurationError(msg)

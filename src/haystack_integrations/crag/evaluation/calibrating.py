@@ -1,7 +1,7 @@
 """Calibrate a judgement on labelled questions: fit, say how it does on questions it has not seen, or refuse."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +10,7 @@ import orjson
 
 from haystack_integrations.crag.encoding.encoders import load_encoder, model_name
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
-from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
+from haystack_integrations.crag.evaluation.cases import Dataset, Progress, RankedList, Record
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.groups import group_numbers
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out
@@ -27,10 +27,7 @@ from haystack_integrations.crag.evaluation.training import (
 )
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.whole_file import write_whole
-
-Record = dict[str, Any]
-Progress = Callable[[int, int | None, str], None]
+from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 _STEPS: Final = 4
 _MOST_READINGS: Final = 50_000
@@ -223,5 +220,4 @@ def write(calibrated: Calibrated, file: Path) -> None:
     try:
         write_whole(file, orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
     except OSError as error:
-        msg = f"cannot write {str(file)!r} ({error.strerror}); choose a path that can be written"
-        raise ConfigurationError(msg) from None
+        raise cannot_write(file, error) from None

@@ -1,13 +1,19 @@
 """Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from haystack_integrations.crag.vocabulary import Judged
 
 Label = Judged
+
+Record = dict[str, Any]
+"""What became of a question, as an evaluation writes it down; `measures` says what it holds."""
+Progress = Callable[[int, int | None, str], None]
+"""Called with the number of things done, how many there are if known, and the name of the last one."""
+
 TOP_K: Final = 5
 """A verdict is about the first documents of a list, unless another number is asked for; so are strips."""
 

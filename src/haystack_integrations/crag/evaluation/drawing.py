@@ -74,16 +74,15 @@ def cost(curve: Sequence[Mapping[str, Any]]) -> Markup:
     return _picture("Cost curve of a cascade", "The dashed line is everything sent to the LLM.", *parts)
 
 
-def histograms(groups: Mapping[str, Sequence[float]], axis: str, title: str) -> Markup:
+def histograms(groups: Mapping[str, Sequence[float]], title: str) -> Markup:
     """
-    Draw how scores are spread, one row for each group, on one axis.
+    Draw how scores of lists are spread, one row for each group, on one axis.
 
     :param groups: Scores in [0, 1] by the group's name, which is also the class that colours it.
-    :param axis: What the scores are.
     :param title: What the picture is.
     :returns: The picture.
     """
-    parts, height, width = [_axes(axis)], (_FLOOR - _TOP) / max(len(groups), 1), _x(1 / _BINS) - _x(0)
+    parts, height, width = [_axes("score of the list")], (_FLOOR - _TOP) / max(len(groups), 1), _x(1 / _BINS) - _x(0)
     for row, (name, scores) in enumerate(groups.items()):
         floor = _TOP + (row + 1) * height
         counts, edges = np.histogram(np.clip(scores, 0, 1), bins=_BINS, range=(0, 1))

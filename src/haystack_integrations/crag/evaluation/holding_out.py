@@ -9,6 +9,7 @@ import numpy as np
 
 from haystack_integrations.crag.errors import EvaluationError
 from haystack_integrations.crag.evaluation.cascades import cascade_figures
+from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
 from haystack_integrations.crag.evaluation.intervals import Groups, intervals
@@ -21,13 +22,13 @@ from haystack_integrations.crag.evaluation.risk import control_wrong_generate, c
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.judge import Conclusion, conclude, crossed, likely_of
 
-Record = dict[str, Any]
 LIMITS = (0.05, 0.1, 0.2)
 """Shares of wrong `generate` decisions that are tried on held-out questions."""
 
 # The router's filter.
 _KEPT = 0.3
 
+_POINTS: Final = 50
 WORTH_WORKERS: Final = 200
 """Questions from which on it pays to start processes for the folds, which takes some seconds."""
 
@@ -173,7 +174,7 @@ def figures(
         "brier": None if quality is None else quality["brier"],
         "reliability": None if quality is None else quality["curve"],
         "cost_curve": thinned(curve),
-        "calls_saved_at_2_points": saved_at(curve, 0.02),
+        "calls_saved_at_2_points": saved_at(curve),
         "cascade": cascade_figures(records),
         "wrong_generate": [risk_realised(records, folds, most) for most in sorted({*LIMITS, *limits})],
     }
@@ -201,13 +202,12 @@ def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) 
     return {"limit": most, **realised(chosen, right, 0.0)}
 
 
-def thinned(curve: Sequence[dict[str, Any]], most: int = 50) -> list[dict[str, Any]]:
+def thinned(curve: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     Leave points of a curve out, so that a file stays small.
 
     :param curve: Points.
-    :param most: About so many stay, the first and the last among them.
-    :returns: Points.
+    :returns: About fifty points, the first and the last among them.
     """
-    step = max(1, len(curve) // most)
+    step = max(1, len(curve) // _POINTS)
     return [point for number, point in enumerate(curve) if number % step == 0 or number == len(curve) - 1]

@@ -6,7 +6,7 @@ together, so drawing them one by one would claim more than is known. Where a mea
 sees none either: an interval from 1 to 1 on ten questions says that the data is small, not that the measure is certain.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -25,12 +25,12 @@ from haystack_integrations.crag.evaluation.measures import (
 from haystack_integrations.crag.vocabulary import JUDGED
 
 Groups = Mapping[str, Hashable]
-Measure = Callable[[Sequence[Record]], float | None]
 
 MEASURES: Final = ("verdict.accuracy", "verdict.macro_f1", "first.accuracy", "first.macro_f1", *RATIOS)
 """The measures that have an interval: keys of the result, joined by a point."""
 
 _CELLS: Final = len(JUDGED) * len(TOLD)
+_LEVEL: Final = 0.95  # the share of the draws inside an interval
 
 
 def intervals(
@@ -38,7 +38,6 @@ def intervals(
     *,
     groups: Groups | None = None,
     draws: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, dict[str, float] | None]:
     """
@@ -47,41 +46,13 @@ def intervals(
     :param records: One for each question.
     :param groups: A group by question id; questions of one group are drawn together. One that is not named is alone.
     :param draws: How often the questions are redrawn.
-    :param level: The share of the draws inside the interval.
     :param seed: Seed of the draws.
     :returns: `{"low", "high"}` by measure; None where the measure does not apply.
     """
     sums = _sums(records)
     redrawn, point = _values(_times(records, groups, draws, seed) @ sums), _values(sums.sum(axis=0))
     known = [name for name in MEASURES if not np.isnan(point[name]) and _applies(name, records)]
-    return {name: _bounds(redrawn[name], level) if name in known else None for name in MEASURES}
-
-
-def interval(
-    records: Sequence[Record],
-    measure: Measure,
-    *,
-    groups: Groups | None = None,
-    draws: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> dict[str, float] | None:
-    """
-    Give the interval of any function of the records; slower than `intervals`, which redraws sums only.
-
-    :param records: One for each question.
-    :param measure: Gives a number for some records, or None.
-    :param groups: A group by question id; questions of one group are drawn together.
-    :param draws: How often the questions are redrawn.
-    :param level: The share of the draws inside the interval.
-    :param seed: Seed of the draws.
-    :returns: `{"low", "high"}`, or None where the measure does not apply.
-    """
-    if measure(records) is None:
-        return None
-    times = _times(records, groups, draws, seed).astype(int)
-    redrawn = [measure([one for one, often in zip(records, row, strict=True) for _ in range(often)]) for row in times]
-    return _bounds(np.array([np.nan if value is None else value for value in redrawn]), level)
+    return {name: _bounds(redrawn[name]) if name in known else None for name in MEASURES}
 
 
 def paired(
@@ -90,7 +61,6 @@ def paired(
     *,
     groups: Groups | None = None,
     draws: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, dict[str, float] | None]:
     """
@@ -100,7 +70,6 @@ def paired(
     :param base: The one to compare with; matched by question id.
     :param groups: A group by question id; questions of one group are drawn together.
     :param draws: How often the questions are redrawn.
-    :param level: The share of the draws inside the interval.
     :param seed: Seed of the draws.
     :returns: By measure `{"value", "base", "difference", "low", "high"}`; None where it does not apply to both.
     :raises ConfigurationError: When the two are not of the same questions.
@@ -114,7 +83,7 @@ def paired(
         difference = float(point[name] - reference[name])
         numbers = {"value": float(point[name]), "base": float(reference[name]), "difference": difference}
         known = not np.isnan(difference) and _applies(name, [*records, *base])
-        bounds = _bounds(redrawn[name] - against[name], level) if known else None
+        bounds = _bounds(redrawn[name] - against[name]) if known else None
         compared[name] = None if bounds is None else {**numbers, **bounds}
     return compared
 
@@ -190,17 +159,15 @@ def _times(records: Sequence[Record], groups: Groups | None, draws: int, seed: i
     position = {key: i for i, key in enumerate(sorted(set(keys), key=repr))}
     count = len(position)
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / max(count, 1)), size=draws)
-    if not count or (
-        count == 1 and len(keys) > 1
-    ):  # all about one source: every draw is the same, which is no certainty
+    if not count or (count == 1 and len(keys) > 1):  # of one source every draw is the same, which is no certainty
         return np.zeros((draws, len(keys)))
     return drawn[:, [position[key] for key in keys]].astype(float)
 
 
-def _bounds(values: Any, level: float) -> dict[str, float] | None:
+def _bounds(values: Any) -> dict[str, float] | None:
     """Cut off both ends; draws to which the measure does not apply say nothing."""
     known = values[~np.isnan(values)]
     if not len(known):
         return None
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(known, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return {"low": float(low), "high": float(high)}

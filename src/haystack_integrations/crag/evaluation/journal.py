@@ -11,12 +11,13 @@ from haystack_integrations.crag import __version__
 from haystack_integrations.crag.components.rule_prefilter import MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING
 from haystack_integrations.crag.deciding.policy import ITERATIONS_SETTING
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
-from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.cases import Dataset, Record
 from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
 from haystack_integrations.crag.settings import configured
+from haystack_integrations.crag.whole_file import cannot_write
 
 FORMAT: Final = "crag-eval-records"
 SUFFIX: Final = ".records.jsonl"
@@ -25,8 +26,6 @@ _CODE: Final = (".py", ".yml", ".json")
 _READ: Final = (".json", ".json.gz", ".yml", ".yaml", ".jsonl", ".txt")
 _SETTINGS: Final = (MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING, ITERATIONS_SETTING)
 """What components read from the environment where the pipeline does not say."""
-
-Record = dict[str, Any]
 
 
 def journal_of(result: Path) -> Path:
@@ -128,8 +127,7 @@ class Journal:
                 self._file.truncate(size)  # half a line, of a run that was killed
                 self._file.seek(size)
         except OSError as error:
-            msg = f"cannot write {str(path)!r} ({error.strerror}); choose a path that can be written"
-            raise ConfigurationError(msg) from None
+            raise cannot_write(path, error) from None
 
     @property
     def done(self) -> frozenset[str]:

@@ -5,26 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, cast
 
 import orjson
 from haystack import Document
 
+from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.deciding.thresholds import PRESETS
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
-from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList, label
+from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, Progress, RankedList, Record, label
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.rows import rows
-from haystack_integrations.crag.evaluation.setup import ChatSource, Setup
+from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.whole_file import write_whole
 
-Record = dict[str, Any]
-Progress = Callable[[int, int | None, str], None]
-
-ANSWERS, ON_TOPIC = 0.7, 0.3
-"""A grade from which on a document answers, and one from which on it is on topic: the router's own thresholds."""
+# A grade from which on a document answers, and one from which on it is on topic.
+_ANSWERS, _ON_TOPIC = PRESETS["balanced"]
 
 _AT_ONCE: Final = 4
 _SECONDS: Final = 60.0
@@ -35,20 +34,7 @@ _MOST_FAILURES: Final = 5
 _SPENT: Final = ("llm_calls", "tokens_in", "tokens_out")
 
 
-class Grader(Protocol):
-    """Grades documents, as `BatchRelevanceGrader` does; safe to use from several threads."""
-
-    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
-        """
-        Grade documents.
-
-        :param query: The question.
-        :param documents: Documents.
-        :returns: `documents` with grades, and `report`.
-        """
-
-
-def grader_of(model: ChatSource) -> Grader:
+def grader_of(model: ChatModel) -> BatchRelevanceGrader:
     """
     Make what grades for labels.
 
@@ -84,7 +70,7 @@ def make_labels(
     dataset: Dataset,
     setup: Setup,
     ranked: Callable[[Case], RankedList],
-    grader: Grader,
+    grader: BatchRelevanceGrader,
     place: Path,
     *,
     fresh: bool = False,
@@ -127,7 +113,7 @@ def _ask(
     dataset: Dataset,
     pending: Sequence[Case],
     ranked: Callable[[Case], RankedList],
-    grader: Grader,
+    grader: BatchRelevanceGrader,
     log: Journal,
     progress: Progress | None,
 ) -> None:
@@ -156,7 +142,7 @@ def _ask(
                 raise GradingError(msg)
 
 
-def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: Grader) -> Record:
+def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: BatchRelevanceGrader) -> Record:
     passages = [dataset.passages[name] for name in ranked.retrieved]
     documents = [Document(id=each.id, content=each.text, meta={"title": each.title}) for each in passages]
     result = grader.run(query=case.question, documents=documents)
@@ -166,7 +152,7 @@ def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: Grader) 
     return {
         "id": case.id,
         "retrieved": list(ranked.retrieved),
-        "grades": None if failed else [2 if score >= ANSWERS else int(score >= ON_TOPIC) for score in scores],
+        "grades": None if failed else [2 if score >= _ANSWERS else int(score >= _ON_TOPIC) for score in scores],
         "cost": {name: result["report"].get(name, 0) for name in _SPENT},
         "error": ", ".join(result["report"].get("reasons") or ["not graded"]) if failed else None,
     }

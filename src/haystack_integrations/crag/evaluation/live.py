@@ -15,6 +15,7 @@ from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged,
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
 from haystack_integrations.crag.pipelines.checks import check_questions
+from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import memory_store
 
@@ -30,7 +31,7 @@ def check(setup: Setup) -> None:
     """
     spec = read(setup.pipeline)
     check_questions(setup.pipeline, spec)
-    if setup.top_k is not None and "top_k" not in {**spec["inputs"], **spec.get("optional_inputs", {})}:
+    if setup.top_k is not None and "top_k" not in inputs_of(spec):
         msg = f"the pipeline {setup.pipeline!r} takes no top_k; leave out --top-k, or choose another pipeline"
         raise ConfigurationError(msg)
     require_model(setup, asking_parts(setup, spec["components"]))
@@ -55,8 +56,7 @@ class LiveLists:
         if setup.model is not None:
             changes.setdefault("generator", setup.model.generator(ANSWER_SECONDS))
         self._pipeline: Any = load(setup.pipeline, store=store, **changes)
-        inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
-        self._options: dict[str, Any] = {"web": False} if "web" in inputs else {}
+        self._options: dict[str, Any] = {"web": False} if "web" in inputs_of(spec) else {}
         if setup.top_k is not None:
             self._options["top_k"] = setup.top_k
         self._normal: dict[str, str] = {}

@@ -13,6 +13,7 @@ from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.refining.model import has_strip_model
@@ -98,11 +99,10 @@ def judging_parts(setup: Setup) -> Parts:
         )
         raise ConfigurationError(msg)
     for name in [name for name, change in changes.items() if isinstance(change, dict)]:
-        chosen[name]["init_parameters"] = {**(chosen[name].get("init_parameters") or {}), **changes.pop(name)}
+        chosen[name]["init_parameters"] = {**settings_of(chosen[name]), **changes.pop(name)}
     for part in filter(judges_by_calibration, chosen.values()):
-        given = {**(part.get("init_parameters") or {})}
         # What the pipeline asks its store for, which is not here, comes from the corpus.
-        part["init_parameters"] = {"statistics": setup.statistics, **given, "document_store": None}
+        part["init_parameters"] = {"statistics": setup.statistics, **settings_of(part), "document_store": None}
     asking = asking_parts(setup, chosen)
     require_model(setup, asking)
     with said_of(setup.pipeline, lambda: {name: part for name, part in chosen.items() if name not in changes}):
@@ -133,7 +133,7 @@ def _refiner_by_calibration(setup: Setup) -> dict[str, dict[str, Any]]:
     spec = read(setup.pipeline)
     if not (name := _final_refiner(spec)):
         return {}
-    own = (spec["components"][name].get("init_parameters") or {}).get("scorer", "lexical")
+    own = settings_of(spec["components"][name]).get("scorer", "lexical")
     settings = _by_calibration(setup) if own in _MODEL_FREE else {}
     return {name: settings} if settings else {}
 

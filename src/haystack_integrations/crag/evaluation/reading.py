@@ -120,7 +120,7 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
             gold,
             partial,
             row.sentences(passages),
-            strict=row.flag("strict", default=True),
+            strict=row.strict(),
         )
         doubts += row.doubts
     for question, number in lines.items():

@@ -56,7 +56,6 @@ _BARS: Final = {
 }
 _GRADES: Final = {2: "answers", 1: "on topic", 0: "neither", None: "not labelled"}
 _WORST: Final = 10
-_LOSS: Final = 0.02
 _ROWS_OF_CURVE: Final = 10
 
 
@@ -158,7 +157,7 @@ def _scores(records: Sequence[Record]) -> dict[str, Any] | None:
     """Show the scores by true label."""
     scored = [record for record in judged(records) if record["score"] is not None]
     groups = {name: [record["score"] for record in scored if record["label"] == name] for name in JUDGED}
-    picture = drawing.histograms(groups, "score of the list", "Scores by true label")
+    picture = drawing.histograms(groups, "Scores by true label")
     return {"picture": picture, "rows": _spread(groups)} if scored else None
 
 
@@ -184,7 +183,7 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
     rows = {point["share_sent"]: point for point in near}  # several may lie nearest to the same point
     # A calibration's curve is thinned out for its file: what is saved was read from the whole one.
     saved = calibration.get("calls_saved") if held_out else None
-    saved = saved_at(curve, _LOSS) if saved is None else saved
+    saved = saved_at(curve) if saved is None else saved
     shown = {"picture": drawing.cost(curve), "rows": list(rows.values()), "saved": saving(saved), "held_out": held_out}
     return {**shown, "shipped": "; ".join(in_words(calibration["cascade"])) if "cascade" in calibration else None}
 
@@ -205,7 +204,7 @@ def _gap(records: Sequence[Record]) -> dict[str, Any] | None:
         return None
     if (reason := two_scales(records)) is not None:
         return {"picture": None, "reason": reason}
-    picture = drawing.histograms(groups, "score of the list", "Scores with the evidence removed, and with it")
+    picture = drawing.histograms(groups, "Scores with the evidence removed, and with it")
     return {"picture": picture, "rows": _spread(groups), "at_ten": gap_recall_at(records, 0.1)}
 
 

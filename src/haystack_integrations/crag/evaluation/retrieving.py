@@ -12,6 +12,7 @@ from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedLis
 from haystack_integrations.crag.evaluation.live import fill
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.pipelines.checks import check_questions
+from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
 from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import memory_store
 
@@ -35,9 +36,9 @@ class Retrieval:
         """
         self._dataset, self._depth, spec = dataset, depth, read(pipeline)
         check_questions(pipeline, spec)
-        inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
+        inputs = inputs_of(spec)
         routers = [part for part in spec["components"].values() if str(part["type"]).endswith(".CragRouter")]
-        if "mode" not in inputs and any((part.get("init_parameters") or {}).get("mode") != "off" for part in routers):
+        if "mode" not in inputs and any(settings_of(part).get("mode") != "off" for part in routers):
             msg = (
                 f"the pipeline {pipeline!r} takes no mode, so its lists are to be had only as judged; add "
                 "`mode: [guard.mode]` to its optional_inputs, or put the lists into the data"

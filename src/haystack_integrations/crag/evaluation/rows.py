@@ -112,19 +112,17 @@ class Row:
         if not isinstance(name, str) or name not in known:
             self.refuse(f"the unknown id {name!r}", f"that of {what}", "correct it, or add what it names")
 
-    def flag(self, key: str, default: bool) -> bool:
+    def strict(self) -> bool:
         """
-        Read what is true or false.
+        Read whether a question counts in the scores of verdicts.
 
-        :param key: Its key.
-        :param default: What holds where there is no such key.
-        :returns: Which of the two; a text such as "false" is neither, and would count as true.
+        :returns: True where nothing is said; a text such as "false" is neither of the two, and would count as true.
         """
-        value = self.values.get(key)
+        value = self.values.get("strict")
         if value is None:
-            return default
+            return True
         if not isinstance(value, bool):
-            self.refuse(f"{value!r} as {key}", "true or false", "write it without quotes, or leave it out")
+            self.refuse(f"{value!r} as strict", "true or false", "write it without quotes, or leave it out")
         return value
 
     def sentences(self, passages: Mapping[str, Passage]) -> frozenset[tuple[str, int]]:

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -10,11 +10,11 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, Label
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Label, Progress, Record
 from haystack_integrations.crag.evaluation.journal import Journal
 from haystack_integrations.crag.evaluation.lists import FixedLists
 from haystack_integrations.crag.evaluation.live import LiveLists, check
@@ -30,9 +30,6 @@ from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import counted
 from haystack_integrations.crag.vocabulary import COSTS
-
-Record = dict[str, Any]
-Progress = Callable[[int, int | None, str], None]
 
 WORTH_A_WORKER: Final = {"fixed": 1000, "live": 100}
 """Questions without a chat model for which another process is worth its start of some seconds."""

@@ -1,26 +1,15 @@
 """What is evaluated: plain values, so that they reach worker processes."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal
 
+from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import read
 
 Lists = Literal["fixed", "live"]
 GRADERS: Final = ("heuristic", "evidence", "coherence", "rerank", "llm")
 """Graders that can take the place of the pipeline's own: a heuristic, its presets, a chat model."""
-
-
-class ChatSource(Protocol):
-    """Makes chat generators; plain values, so that it reaches worker processes."""
-
-    def generator(self, timeout: float) -> Any:
-        """
-        Make a chat generator.
-
-        :param timeout: Seconds to wait for a reply.
-        :returns: The generator.
-        """
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class Setup:
     calibration: str | None = None
     lists: Lists = "fixed"
     top_k: int | None = None
-    model: ChatSource | None = None
+    model: ChatModel | None = None
     encoder: str | None = None
     statistics: str | None = None
 

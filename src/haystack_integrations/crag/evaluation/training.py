@@ -55,9 +55,8 @@ def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[L
     :param dataset: The data set.
     :param ranked: The list of each question, by id.
     :returns: By their wording, for each question its first five documents with a verdict; the whole list without one,
-        since all of it
-        teaches what single documents are; and the first five of what is left without the documents that answer, as if
-        the store did not have them.
+        since all of it teaches what single documents are; and the first five of what is left without the documents that
+        answer, as if the store did not have them.
     """
     groups, lists = group_numbers(dataset), []
     for case in dataset.ordered:

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from haystack_integrations.crag.chat_backed import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.prompt import ExpansionPrompt
 from haystack_integrations.crag.expansion.rules import check_synonyms, load_synonyms
 from haystack_integrations.crag.fusion import check_strategy
-from haystack_integrations.crag.settings import check_positive, check_whole
+from haystack_integrations.crag.settings import check_one_of, check_positive, check_whole
 
 ExpansionMode = Literal["synonyms", "llm", "web", "multi", "decompose"]
 
-MODES: Final = ("synonyms", "llm", "web", "multi", "decompose")
 SEVERAL: Final = ("multi", "decompose")
 """Modes that give several queries for one pass, beside the original one."""
 
@@ -48,9 +47,7 @@ class ExpansionOptions:
         :raises ConfigurationError: With what was got, what is wanted and the way out.
         """
         mode, generator, given = expander.mode, expander.chat_generator, expander.synonyms
-        if mode not in MODES:
-            msg = f"mode must be one of {list(MODES)}, but got {mode!r}"
-            raise ConfigurationError(msg)
+        check_one_of("mode", mode, get_args(ExpansionMode))
         if mode == "llm" and generator is None:
             msg = "mode 'llm' needs a chat_generator, but got none; pass one, or choose mode 'synonyms'"
             raise ConfigurationError(msg)

@@ -43,6 +43,16 @@ def query_key(text: str) -> str:
     return folded.rstrip(_ENDS) or folded
 
 
+def folded(text: str) -> str:
+    """
+    Bring equal texts to one form: NFC, case folded, white space collapsed.
+
+    :param text: A query or a term.
+    :returns: Its form for comparing; what is sent keeps its case.
+    """
+    return " ".join(normalize("NFC", text).casefold().split())
+
+
 def one_line(text: str) -> str:
     """
     Put a text on one line: no control, invisible or unassigned characters, single spaces.

@@ -9,13 +9,18 @@ from importlib.resources import files
 from math import log
 from pathlib import Path
 from typing import Any, Final
-from unicodedata import normalize
 
 import yaml
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, bounded, one_line
+from haystack_integrations.crag.expansion.query_text import (
+    MAX_QUERY_CHARACTERS,
+    MAX_WEB_WORDS,
+    bounded,
+    folded,
+    one_line,
+)
 from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, surface_words, terms, words
 
 _FEEDBACK_WORDS: Final = 3
@@ -84,13 +89,9 @@ def check_synonyms(mapping: Any, name: str) -> dict[str, tuple[str, ...]]:
             msg = f"{name} must be a mapping {_FORM}, but got {synonyms!r} for the term {term!r}; "
             msg += "write a list of words or phrases, numbers in quotes"
             raise ConfigurationError(msg)
-        key = _folded(term)
+        key = folded(term)
         checked[key] = tuple(dict.fromkeys((*checked.get(key, ()), *(" ".join(s.split()) for s in synonyms))))
     return checked
-
-
-def _folded(text: str) -> str:
-    return " ".join(normalize("NFC", text).casefold().split())
 
 
 def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: int, skip: int = 0) -> list[str]:
@@ -103,7 +104,7 @@ def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: 
     :param skip: How many of each term's synonyms an earlier try has used.
     :returns: In the order of the terms in the question, longest phrase first; none that the question holds already.
     """
-    text = _folded(question)
+    text = folded(question)
     found: dict[str, str] = {}
     taken: list[tuple[int, int]] = []
     matches = []
@@ -115,8 +116,8 @@ def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: 
                 matches.append((match.start(), term))
     for _, term in sorted(matches):
         for word in mapping[term][skip : skip + per_term]:
-            if not re.search(rf"(?<!\w){re.escape(_folded(word))}(?!\w)", text):
-                found.setdefault(_folded(word), word)
+            if not re.search(rf"(?<!\w){re.escape(folded(word))}(?!\w)", text):
+                found.setdefault(folded(word), word)
     return list(found.values())
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from haystack import Document
 
-from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.grading.reply import Entry, Reply
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -146,8 +146,7 @@ def _item(key: str, place: int, document: Document, max_characters: int, max_tok
         text = text[: min(len(text) - 1, len(text) * max(1, max_tokens - markup) // tokens)]
     if len(text) < len(whole):
         text = text.rstrip() + CUT_MARK
-    origin = str(crag_meta(document).get("origin", "index"))
-    return Item(key, text, title, origin, place, count_tokens(text) + markup)
+    return Item(key, text, title, origin_of(document), place, count_tokens(text) + markup)
 
 
 def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> list[list[Item]]:

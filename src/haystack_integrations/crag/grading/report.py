@@ -63,7 +63,7 @@ def _asked_tags(grading: Grading, status: GraderStatus) -> dict[str, Any]:
     """Say who was asked, in which words (by a hash), and how the replies ended."""
     tally = grading.tally
     return {
-        "crag.grader.prompt.sha256": grading.prompt.digest[:12],
+        "crag.grader.prompt.sha256": grading.prompt.digest,
         "gen_ai.request.model": grading.model.model,
         "gen_ai.response.finish_reasons": list(dict.fromkeys(tally.finish_reasons)) or None,
         "error.type": next(iter(tally.reasons), None) if status == "failed" else None,
@@ -93,13 +93,13 @@ def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[int, Grade], *,
     set_tags(span, tags)
     if not failed:
         return
+    reasons = ", ".join(report["reasons"])
     logger.warning(
         "Grading failed for {failed} of {total} documents, which keep the score 0.5: {reasons}",
         failed=failed,
         total=len(result["documents"]),
-        reasons=", ".join(report["reasons"]),
+        reasons=reasons,
     )
     if strict and status == "failed":
-        reasons = ", ".join(report["reasons"])
         msg = f"none of {failed} documents could be judged ({reasons}); check the model, or on_failure"
         raise GradingError(msg)

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import fsum, log
+from math import log
 from operator import itemgetter
 from typing import Final
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.among import Among, beside
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
-from haystack_integrations.crag.judging.evidence import Features, examine
+from haystack_integrations.crag.judging.evidence import Features, examine, weight_of
 from haystack_integrations.crag.judging.phrases import weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 
@@ -161,7 +161,7 @@ def _joined(
 
     def share(terms: frozenset[str]) -> float:
         if terms not in known:  # most documents of a list have the same of the question's terms
-            known[terms] = fsum(map(asked.weights.__getitem__, terms)) / asked.total
+            known[terms] = weight_of(asked, terms) / asked.total
         return known[terms]
 
     pairs = {(n, k): share(found[n] | found[k]) for n, k in combinations(size, 2)}
@@ -197,7 +197,7 @@ def _together(
     """The list as a whole."""
 
     def share(terms: frozenset[str]) -> float:
-        return fsum(asked.weights[term] for term in terms) / asked.total
+        return weight_of(asked, terms) / asked.total
 
     def most(name: str) -> float:
         return max(each[name] for each in features)
@@ -208,11 +208,11 @@ def _together(
     titles = Counter(reading.title for reading in readings)
     in_titles = frozenset[str]().union(*(reading.title_terms for reading in readings)).intersection(asked.terms)
     bm25 = sorted((each["bm25"] for each in features), reverse=True)
-    size, weight = len(readings), fsum(asked.weights[term] for term in names)
+    size, weight = len(readings), weight_of(asked, names)
     return {
         "union": share(frozenset[str]().union(*found)),
         "titles_covered": share(in_titles),
-        "titles_names": fsum(asked.weights[term] for term in names & in_titles) / weight if weight else 1.0,
+        "titles_names": weight_of(asked, names & in_titles) / weight if weight else 1.0,
         "titles": float(len(titles)) / size,
         "same_title_most": max(titles.values()) / size,
         "agreement": float(alike.sum() - np.trace(alike)) / max(1, size * (size - 1)),

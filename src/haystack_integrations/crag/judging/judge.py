@@ -13,6 +13,7 @@ from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.verdicts import listed
+from haystack_integrations.crag.vocabulary import JUDGED
 
 CROSSED = "crossing"
 """The signal that `Crossing` gives a document."""
@@ -176,9 +177,8 @@ def decide(row: Values, calibration: Calibration) -> tuple[str, dict[str, float]
     weighed = row * np.array(calibration.priors)
     by_class = dict(zip(calibration.classes, row.tolist(), strict=True))
     least = calibration.correct_from
-    if least is not None and "correct" in by_class:
-        # A limit only takes verdicts away: it never makes one `correct` that would be none without it.
-        if by_class["correct"] < least:
-            weighed[calibration.classes.index("correct")] = -1.0
+    # A limit only takes verdicts away: it never makes one `correct` that would be none without it.
+    if least is not None and "correct" in by_class and by_class["correct"] < least:
+        weighed[calibration.classes.index("correct")] = -1.0
     verdict = calibration.classes[int(weighed.argmax())]
-    return verdict, {name: by_class.get(name, 0.0) for name in ("correct", "ambiguous", "incorrect")}
+    return verdict, {name: by_class.get(name, 0.0) for name in JUDGED}

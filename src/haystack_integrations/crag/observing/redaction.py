@@ -62,16 +62,6 @@ ours: "WeakSet[Any]" = WeakSet()
 """The spans of the tracing library that are open below a redacting tracer."""
 
 
-def redacted(traced: Tracer) -> Tracer:
-    """
-    Wrap a tracer so that no content leaves by it unless Haystack's content switch is on.
-
-    :param traced: Any Haystack tracer.
-    :returns: One that redacts; the same when it does already.
-    """
-    return traced if isinstance(traced, RedactingTracer) else RedactingTracer(traced)
-
-
 class RedactingTracer(Tracer):
     """
     Hands spans on without content, and tells numbers about what retrievers found.

@@ -10,6 +10,7 @@ from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
 CHAT_GENERATOR: Final = "chat_generator"
@@ -81,7 +82,7 @@ def asks_a_model(part: Mapping[str, Any]) -> bool:
     :param part: The component, as it stands in the YAML.
     :returns: Whether it does.
     """
-    return CHAT_GENERATOR in (part.get("init_parameters") or {})
+    return CHAT_GENERATOR in settings_of(part)
 
 
 def judges_by_calibration(part: Mapping[str, Any]) -> bool:
@@ -91,7 +92,7 @@ def judges_by_calibration(part: Mapping[str, Any]) -> bool:
     :param part: The component, as it stands in the YAML.
     :returns: Whether it does.
     """
-    weights = (part.get("init_parameters") or {}).get("weights")
+    weights = settings_of(part).get("weights")
     return str(part["type"]).endswith(".HeuristicGrader") and weights is None
 
 

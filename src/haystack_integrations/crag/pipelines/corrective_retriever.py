@@ -16,8 +16,9 @@ from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import load, names, read
-from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.settings import check_one_of, check_whole
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
@@ -205,10 +206,8 @@ class CorrectiveRetriever(Copied):
 
 def _policy(given: str | FilterPolicy) -> str:
     """Give a policy as YAML holds it."""
-    value, known = getattr(given, "value", given), [policy.value for policy in FilterPolicy]
-    if value not in known:
-        msg = f"filter_policy must be one of {known}, but got {value!r}"
-        raise ConfigurationError(msg)
+    value = getattr(given, "value", given)
+    check_one_of("filter_policy", value, [policy.value for policy in FilterPolicy])
     return str(value)
 
 
@@ -245,6 +244,6 @@ def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) ->
         if (kind := kinds.get(part["type"])) is not None:
             setting = _ROOM[kind]
             usual = signature(vars(kind)["__init__"]).parameters[setting].default
-            least = max(most, part.get("init_parameters", {}).get(setting, usual))
+            least = max(most, settings_of(part).get(setting, usual))
             roomy[name] = {setting: least, **settings.get(name, {})}
     return roomy

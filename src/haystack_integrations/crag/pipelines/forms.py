@@ -41,6 +41,28 @@ def checked(name: str, spec: Any) -> dict[str, Any]:
     return spec
 
 
+def inputs_of(spec: Mapping[str, Any]) -> dict[str, list[str]]:
+    """
+    List what a pipeline can be given.
+
+    :param spec: A pipeline in the form that `checked` wants.
+    :returns: For each of its `inputs`, then of its `optional_inputs`, where it goes: `part.socket`, or the part alone.
+    """
+    given = {**spec["inputs"], **spec.get("optional_inputs", {})}
+    return {name: [places] if isinstance(places, str) else places for name, places in given.items()}
+
+
+def settings_of(part: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give the settings of a component.
+
+    :param part: The component as the YAML holds it.
+    :returns: Its settings by name; empty where it names none.
+    """
+    settings: dict[str, Any] = part.get(_PARAMETERS) or {}
+    return settings
+
+
 def _components(name: str, parts: object) -> dict[str, Any]:
     if not isinstance(parts, dict) or not all(isinstance(part, str) for part in parts):
         _refuse(name, "components", parts, "a mapping of names to {type, init_parameters}")

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
+from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
 
 Spec = Mapping[str, Any]
 
@@ -54,7 +56,7 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
     """
     known = sorted(spec["components"])
     if unknown := sorted(set(parts) - set(known) - {"generator"}):
-        asked = sorted({*spec["inputs"], *spec.get("optional_inputs", {})} & set(unknown))
+        asked = sorted(inputs_of(spec).keys() & set(unknown))
         guess = meant([one for one in unknown if one not in _ARGUMENTS], (*known, *_ARGUMENTS))
         hint = f"pass {' and '.join(asked)} to run(); " if asked else guess
         msg = f"the pipeline {name!r} has no component {unknown}; {hint}choose from {known}"
@@ -101,7 +103,7 @@ def check_settings(part: Spec, place: str) -> None:
     :param place: Which one it is.
     :raises ConfigurationError: Naming it, the settings, and those that may have been meant.
     """
-    settings = part.get("init_parameters") or {}
+    settings = settings_of(part)
     parameters = dict(inspect.signature(import_class_by_name(part["type"]).__init__).parameters)
     parameters.pop("self", None)
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
@@ -136,9 +138,7 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
     :param live: Components by the names of those in whose place they stand.
     :raises ConfigurationError: Naming each input and output that is missing, or that nothing reaches.
     """
-    mapped = [*spec["inputs"].values(), *spec.get("optional_inputs", {}).values()]
-    entries = [path for paths in mapped for path in ([paths] if isinstance(paths, str) else paths)]
-    taken = [one["receiver"] for one in spec["connections"]] + entries
+    taken = [one["receiver"] for one in spec["connections"]] + [*chain.from_iterable(inputs_of(spec).values())]
     given = [one["sender"] for one in spec["connections"]] + list(spec["outputs"].values())
     for part, value in live.items():
         takes = value.__haystack_input__._sockets_dict

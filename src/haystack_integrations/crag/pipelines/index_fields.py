@@ -1,12 +1,14 @@
 """What an Elasticsearch index that somebody made says of its fields: whether it can be searched, and by what scores."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.store_profiles import elasticsearch_client, server_of
 
 Fields = Sequence[dict[str, Any]]
+Ask = Callable[[Any], Fields]
+"""Reads the fields of a store's index, as `fields_of`, or what it said before."""
 
 _TEXT: Final = "content"
 _VECTOR: Final = "embedding"
@@ -89,16 +91,17 @@ def holds_cosines(fields: Fields) -> bool:
     return all(one.get("similarity", "cosine") in _OF_COSINES for one in vectors_of(fields))
 
 
-def check_index(store: Any, components: Collection[str], given: Collection[str]) -> None:
+def check_index(store: Any, components: Collection[str], given: Collection[str], ask: Ask) -> None:
     """
     Refuse an index that was there before where a pipeline's own retrievers cannot search it.
 
     :param store: An ElasticsearchDocumentStore.
     :param components: Names of the pipeline's components.
     :param given: Names of those that the caller passes himself.
+    :param ask: Reads the fields of the index.
     :raises ConfigurationError: Naming what is wrong with it, and the way out.
     """
-    fields, searching = fields_of(store), set(components) - set(given)
+    fields, searching = ask(store), set(components) - set(given)
     if "bm25" in searching:
         check_text(store, fields)
     if "dense" in searching:

@@ -100,11 +100,9 @@ class Listing:
 
         :returns: Number of files, and of lines in JSON Lines files; None when it is not known how many are of a shard.
         """
-        return (
-            None
-            if self.shard.of > 1
-            else sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
-        )
+        if self.shard.of > 1:
+            return None
+        return sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
 
 
 def around(name: str) -> set[str]:

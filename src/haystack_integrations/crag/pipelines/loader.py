@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import takewhile
@@ -14,7 +15,7 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
-from haystack_integrations.crag.pipelines.forms import checked
+from haystack_integrations.crag.pipelines.forms import checked, inputs_of
 from haystack_integrations.crag.pipelines.given import (
     check_name,
     check_parts,
@@ -24,6 +25,7 @@ from haystack_integrations.crag.pipelines.given import (
     lent,
     meant,
 )
+from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
 from haystack_integrations.crag.pipelines.scores import fit_scores
@@ -176,12 +178,13 @@ def load(
         live |= {"generator": models["generator"]} if "generator" in spec["components"] else {}
     elif hasattr(generator, CHAT_GENERATOR):
         models["generator"] = generator.chat_generator
+    ask = cache(fields_of)  # an index is asked once, whatever is to be known of its fields
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
     with said_of(str(name), lambda: {part: one for part, one in spec["components"].items() if part not in live}):
         for key, settings in changes.items():
             spec["components"][key] = with_settings(spec["components"][key], settings)
         if store is not None:
-            spec, placed = place_on(spec, store, given=set(live))
+            spec, placed = place_on(spec, store, set(live), ask)
             live = {**placed, **live}
         for key in changes:
             check_settings(spec["components"][key], f"the component {key!r}")
@@ -189,9 +192,9 @@ def load(
         pipeline = Pipeline.from_dict(spec, components=live)
     with lent(pipeline, live):
         check_loaded(pipeline)
-        fit_scores(pipeline, given=live)
+        fit_scores(pipeline, live, ask)
         if store is not None:
-            check_asked(pipeline, store)
+            check_asked(pipeline, store, ask)
     declared = spec["components"]
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
@@ -210,8 +213,7 @@ def _quiet(part: str, model: Any) -> Any:
 
 def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> LoadedPipeline:
     """Give a pipeline the inputs and outputs that its YAML names."""
-    inputs = {**spec["inputs"], **spec.get("optional_inputs", {})}
-    inputs = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
+    inputs = inputs_of(spec)
     try:
         loaded = LoadedPipeline(pipeline, inputs, {path: output for output, path in spec["outputs"].items()})
     except (InvalidMappingTypeError, InvalidMappingValueError) as error:

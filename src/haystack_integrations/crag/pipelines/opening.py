@@ -126,9 +126,7 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
     """
     if file is None:
         return {}
-    if not Path(file).is_file():
-        msg = f"no calibration at {file!r}; write one with `crag calibrate`, or leave it out"
-        raise ConfigurationError(msg)
+    check_calibration(file)
     spec = read(name)
     parts = spec["components"].items()
     chosen = {part: {"calibration": file} for part, entry in parts if judges_by_calibration(entry)}
@@ -136,6 +134,18 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
         return {}
     load_calibration(file)
     return {**chosen, **by_the_set(spec)}
+
+
+def check_calibration(file: str) -> None:
+    """
+    Refuse a calibration that is not there.
+
+    :param file: Its file.
+    :raises ConfigurationError: With the command that writes one.
+    """
+    if not Path(file).is_file():
+        msg = f"no calibration at {file!r}; write one with `crag calibrate`, or leave it out"
+        raise ConfigurationError(msg)
 
 
 def model_parts(name: str, answering: AnswerGenerator, grading: Any) -> dict[str, Any]:

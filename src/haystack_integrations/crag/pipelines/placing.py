@@ -9,8 +9,9 @@ from haystack.core.serialization import component_from_dict, import_class_by_nam
 
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
-from haystack_integrations.crag.pipelines.index_fields import check_index
+from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
@@ -42,13 +43,14 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     return changed
 
 
-def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, Any]]:
+def place_on(spec: Spec, store: Any, given: set[str], ask: Ask = fields_of) -> tuple[Spec, dict[str, Any]]:
     """
     Exchange the store of a pipeline.
 
     :param spec: A pipeline as `read` gives it.
     :param store: A live store; its index is made if it has one.
     :param given: Components the caller passes himself.
+    :param ask: Reads the fields of the store's index.
     :returns: The pipeline for that kind of store, and live components by name that hold the store.
     :raises ConfigurationError: For a store of an unknown kind without its two retrievers, or an index that these
         cannot search.
@@ -59,7 +61,7 @@ def place_on(spec: Spec, store: Any, given: set[str]) -> tuple[Spec, dict[str, A
         is_new = prepare(store)
         spec = on_store(spec, profile, {}, given)
         if profile.index and not is_new:
-            check_index(store, spec["components"], given)
+            check_index(store, spec["components"], given, ask)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:
@@ -83,7 +85,7 @@ def asked_by_text(given: Any, part: Spec) -> Any:
     :param part: That component as the YAML holds it.
     :returns: The retriever with the embedder of the YAML before it; anything else as it is.
     """
-    embedder = part.get("init_parameters", {}).get(_EMBEDDER)
+    embedder = settings_of(part).get(_EMBEDDER)
     sockets = getattr(given, "__haystack_input__", None)
     if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
         return given
@@ -98,7 +100,7 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside.
     :returns: The changed component.
     """
-    parameters = part.get("init_parameters", {})
+    parameters = settings_of(part)
     if _EMBEDDER in parameters:
         own = {name: value for name, value in settings.items() if name in parameters}
         inside = {name: value for name, value in settings.items() if name not in parameters}
@@ -113,7 +115,7 @@ def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
 
 
 def _has_store(part: Spec) -> bool:
-    parameters = part.get("init_parameters", {})
+    parameters = settings_of(part)
     return _STORE in parameters or any(_has_store(value) for value in parameters.values() if is_part(value))
 
 

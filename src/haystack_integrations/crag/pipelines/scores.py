@@ -10,7 +10,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, fields_of, holds_cosines
+from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, Ask, holds_cosines
 from haystack_integrations.crag.store_profiles import profile_of
 
 logger = logging.getLogger(__name__)
@@ -20,17 +20,18 @@ _LOOKED_AT: Final = 10
 _TOLERANCE: Final = 1e-3
 
 
-def fit_scores(pipeline: Pipeline, given: Collection[str] = ()) -> None:
+def fit_scores(pipeline: Pipeline, given: Collection[str], ask: Ask) -> None:
     """
     Let each joiner read the scores of a vector search as what its store makes them, whatever the YAML was written for.
 
     :param pipeline: A loaded pipeline; the `similarity` of its joiners is changed in place.
     :param given: Names of components that the caller passes himself; such a joiner stays as it is.
+    :param ask: Reads the fields of an index.
     """
     for name in set(pipeline.graph.nodes).difference(given):
         joiner = pipeline.get_component(name)
         if isinstance(joiner, EvidenceJoiner) and joiner.similarity:
-            kinds = {one: _kind(_searching(pipeline, name, one), said) for one, said in joiner.similarity.items()}
+            kinds = {one: _kind(_searching(pipeline, name, one), said, ask) for one, said in joiner.similarity.items()}
             joiner.similarity = {one: kind for one, kind in kinds.items() if kind is not None}
 
 
@@ -42,7 +43,7 @@ def _searching(pipeline: Pipeline, joiner: str, socket: str) -> Any:
     return getattr(part, "retriever", part)
 
 
-def _kind(retriever: Any, said: Any) -> Any:
+def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
     """Tell what a retriever's scores are; of an unknown store, or a search in a way of its own, what the YAML says."""
     store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
     is_known = store is not None and profile_of(store) is not None
@@ -52,7 +53,7 @@ def _kind(retriever: Any, said: Any) -> Any:
     if isinstance(store, InMemoryDocumentStore):
         return _in_memory(store, scaled=bool(getattr(retriever, "scale_score", False)))
     try:
-        return COSINE_HALF if holds_cosines(fields_of(store)) else None
+        return COSINE_HALF if holds_cosines(ask(store)) else None
     except StoreError:
         logger.warning(
             "The index could not be asked how it compares vectors ({store}), so its scores are read as those of "

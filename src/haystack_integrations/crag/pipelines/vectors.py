@@ -6,15 +6,16 @@ from typing import Any
 from haystack import Document, Pipeline
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.index_fields import fields_of, vectors_of
+from haystack_integrations.crag.pipelines.index_fields import Ask, Fields, fields_of, vectors_of
 from haystack_integrations.crag.store_profiles import profile_of
 
 
-def stored_size(store: Any) -> int | None:
+def stored_size(store: Any, ask: Ask = fields_of) -> int | None:
     """
     Tell how long the vectors of a store are.
 
     :param store: Any document store.
+    :param ask: Reads the fields of the store's index, where it has one.
     :returns: How many numbers a document's embedding has; None for a store without any, or of an unknown kind.
     :raises StoreError: When the store's server cannot be reached.
     """
@@ -23,20 +24,31 @@ def stored_size(store: Any) -> int | None:
         return None
     if not profile.index:
         return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
-    return next((int(field["dims"]) for field in vectors_of(fields_of(store)) if "dims" in field), None)
+    return size_of(ask(store))
 
 
-def check_asked(pipeline: Pipeline, store: Any) -> None:
+def size_of(fields: Fields) -> int | None:
+    """
+    Tell how long the vectors of an index are.
+
+    :param fields: What `fields_of` gave.
+    :returns: As `stored_size`.
+    """
+    return next((int(field["dims"]) for field in vectors_of(fields) if "dims" in field), None)
+
+
+def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
     """
     Refuse a pipeline whose questions get vectors of another length than its documents have.
 
     :param pipeline: A loaded pipeline, whose embedder may say how long its vectors are (`dimension`), as ours does.
     :param store: The store that it searches.
+    :param ask: Reads the fields of the store's index, where it has one.
     :raises ConfigurationError: Naming both lengths and the way out.
     :raises StoreError: When the store's server cannot be reached.
     """
     embedders = dict(_embedders(pipeline))
-    stored = stored_size(store) if embedders else None
+    stored = stored_size(store, ask) if embedders else None
     for name, embedder in embedders.items():
         if stored not in (None, embedder.dimension):
             msg = (

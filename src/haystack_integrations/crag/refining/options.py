@@ -9,7 +9,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.refining.prompt import OVERHEAD
 from haystack_integrations.crag.refining.strips import Granularity
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.settings import check_one_of, check_positive
 
 Scorer = Literal["lexical", "embedding", "calibrated", "ranker", "llm"]
 """`lexical` compares wording, `embedding` vectors; `calibrated` is a trained model of both, which gives probabilities;
@@ -59,9 +59,7 @@ class RefinerOptions:
         """
         options = cls(**{field.name: getattr(refiner, field.name) for field in fields(cls)})
         for name, choice in _CHOICES.items():
-            if (value := getattr(options, name)) not in get_args(choice):
-                msg = f"{name} must be one of {list(get_args(choice))}, but got {value!r}"
-                raise ConfigurationError(msg)
+            check_one_of(name, getattr(options, name), get_args(choice))
         for name in ("window", "top_n", "max_tokens", "max_prompt_tokens"):
             value = getattr(options, name)
             if value is not None and not _is_whole(value, 1):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.reading import BRACKETS
 from haystack_integrations.crag.texts.text import stems, surface_words
+from haystack_integrations.crag.texts.wording import pair
 
 Values = NDArray[np.float64]
 Table = NDArray[np.bool_]
@@ -76,7 +77,7 @@ def read_strips(query: str, texts: Sequence[str], documents: Sequence[int], titl
     for word, term in asked:
         said.setdefault(term, word)
     places = {term: place for place, term in enumerate(said)}
-    reader = _Reader(places, frozenset(_pair(one, two) for (_, one), (_, two) in pairwise(asked) if one != two), stem)
+    reader = _Reader(places, frozenset(pair(one, two) for (_, one), (_, two) in pairwise(asked) if one != two), stem)
     own = np.zeros((len(texts), len(places)), dtype=bool)
     for number, text in enumerate(texts):
         own[number, reader.read(text)] = True
@@ -124,7 +125,7 @@ class _Reader:
         known = self.vocabulary
         self.words.append([known.setdefault(low, len(known)) for low, term in zip(lowered, terms, strict=True) if term])
         self.bodies.append(f" {' '.join(content)} ")
-        phrases = {_pair(one, two) for (first, one), (second, two) in pairwise(hits) if second == first + 1}
+        phrases = {pair(one, two) for (first, one), (second, two) in pairwise(hits) if second == first + 1}
         numbers, dates = self._numbers(lowered, terms)
         self._counts.append(
             {
@@ -165,7 +166,3 @@ def _asked(query: str) -> tuple[Stem, list[tuple[str, str]]]:
 
 def _terms(text: str, stem: Stem) -> list[str]:
     return [term for word in surface_words(text) if (term := stem(word.lower()))]
-
-
-def _pair(one: str, two: str) -> tuple[str, str]:
-    return (one, two) if one < two else (two, one)

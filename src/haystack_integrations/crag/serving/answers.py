@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
 from haystack_integrations.crag.deciding.abstention import in_words
-from haystack_integrations.crag.grades import crag_meta, grade_of
+from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.serving.problems import trace_id
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
@@ -85,7 +85,7 @@ def _evidence(number: int, document: Document) -> dict[str, Any]:
         "url": None if url is None else str(url),
         "score": None if grade is None else grade.score,
         "status": None if grade is None else grade.status,
-        "origin": str(crag_meta(document).get("origin", "index")),
+        "origin": origin_of(document),
     }
 
 

@@ -18,9 +18,7 @@ from haystack.utils import Secret
 
 from haystack_integrations.crag.chat_model import (
     GRADING_SECONDS,
-    KEY_SETTING,
-    MODEL_SETTING,
-    URL_SETTING,
+    HOW_TO_SET,
     chat_model,
     has_key,
 )
@@ -198,10 +196,7 @@ def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
     able = [name for name, asks in known.items() if has_model or not asks]
     unable = sorted(set(settings.pipelines) - set(able))
     if unable:
-        msg = (
-            f"the pipelines {unable} ask a chat model, but none is configured; set {URL_SETTING} and {MODEL_SETTING} "
-            f"(and {KEY_SETTING} where it needs one), or serve only {able}"
-        )
+        msg = f"the pipelines {unable} ask a chat model, but none is configured; {HOW_TO_SET}, or serve only {able}"
         raise ConfigurationError(msg)
     return [name for name in able if name in settings.pipelines or not settings.pipelines]
 

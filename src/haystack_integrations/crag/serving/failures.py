@@ -105,7 +105,7 @@ def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], serve
     app.add_exception_handler(RequestValidationError, failed)
 
 
-def broken_rules(errors: Sequence[Any], accepted: Sequence[str] = ()) -> list[dict[str, Any]]:
+def broken_rules(errors: Sequence[Any], accepted: Sequence[str]) -> list[dict[str, Any]]:
     """
     Say which fields are wrong and which rules they break.
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 
+from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.serving.failures import ServeError, broken_rules
 from haystack_integrations.crag.vocabulary import Mode
 
@@ -90,7 +91,7 @@ def question_model(name: str, spec: Mapping[str, Any], kinds: Mapping[str, Any],
     fields: dict[str, Any] = {
         "question": (Annotated[str, Field(min_length=1, max_length=longest)], Field(description=told))
     }
-    for option in (*spec["inputs"], *spec.get("optional_inputs", ())):
+    for option in inputs_of(spec):
         if option != QUERY:
             kind, meaning = _OPTIONS.get(option, (kinds[option], f"Input {option} of the pipeline."))
             fields[option] = (kind | None, Field(default=None, description=meaning))

@@ -76,7 +76,7 @@ def read(question: Question, text: str, title: str = "") -> Reading:
     wanted = set(question.terms)
     heading, body = question.read(title), question.read(text)
     hits = tuple((place, term) for place, term in enumerate(body) if term in wanted)
-    pairs = {_pair(one, two) for (i, one), (j, two) in pairwise(hits) if j == i + 1}
+    pairs = {pair(one, two) for (i, one), (j, two) in pairwise(hits) if j == i + 1}
     pairs.update(_pairs(heading))
     found = frozenset(term for _, term in hits) | (wanted & set(heading))
     return Reading(found, question.pairs & pairs, hits, len(body), wanted.issuperset(heading) if heading else None)
@@ -152,9 +152,16 @@ def best_window(reading: Reading, weights: Mapping[str, float]) -> tuple[float, 
     return (min(1.0, best / sum(weights.values())) if best else 0.0), middle
 
 
-def _pair(one: str, two: str) -> tuple[str, str]:
+def pair(one: str, two: str) -> tuple[str, str]:
+    """
+    Name two neighbouring terms, in whichever order they stand.
+
+    :param one: The one.
+    :param two: The other.
+    :returns: Both, in alphabetical order.
+    """
     return (one, two) if one < two else (two, one)
 
 
 def _pairs(sequence: Sequence[str]) -> set[tuple[str, str]]:
-    return {_pair(one, two) for one, two in pairwise(sequence) if one != two}
+    return {pair(one, two) for one, two in pairwise(sequence) if one != two}

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
-from unicodedata import normalize
 
 from haystack import Document
 
@@ -16,16 +15,6 @@ NOT_CONFIGURED: Final = NotConfiguredError.kind
 
 Prepare = Callable[[Sequence[Document], str], tuple[list[Document], dict[str, int]]]
 """From raw results and their provider to what may be used, and how many were dropped for what reason."""
-
-
-def normalised(query: str) -> str:
-    """
-    Bring equal queries to one form: NFC, case folded, white space collapsed.
-
-    :param query: A search query.
-    :returns: Its form for comparing; what is sent keeps its case.
-    """
-    return " ".join(normalize("NFC", query).casefold().split())
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import trafilatura
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
-from haystack_integrations.crag.grades import annotate, crag_meta
+from haystack_integrations.crag.grades import annotate, crag_meta, origin_of
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.web.charsets import decoded
 from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
@@ -80,7 +80,7 @@ def _each_once(documents: Sequence[Document]) -> list[Document]:
 
 
 def _is_web(document: Document) -> bool:
-    return crag_meta(document).get("origin") == "web"
+    return origin_of(document) == "web"
 
 
 def _labelled(document: Document, **entries: Any) -> Document:
@@ -126,18 +126,16 @@ async def read_pages_async(
     documents: Sequence[Document],
     seconds: float,
     *,
-    max_bytes: int = MOST_BYTES,
     allow_domains: Sequence[str] = (),
     deny_domains: Sequence[str] = (),
 ) -> list[Document]:
     """
     Put the main text of their pages in the place of web documents' snippets; all pages at once.
 
-    Of a page that is longer than `max_bytes`, the first bytes are read; 32 KiB of its text are kept, 64 KiB of all.
+    Of a page that is longer than 2 MiB, the first bytes are read; 32 KiB of its text are kept, 64 KiB of all.
 
     :param documents: Any documents; only those from the web are read.
     :param seconds: The longest wait for all of them, in seconds; 5 for one page.
-    :param max_bytes: The most that is read of one page.
     :param allow_domains: As in `web_documents`; for redirects too.
     :param deny_domains: As in `web_documents`; for redirects too.
     :returns: The documents in their order with their ids, a page that several lead to once. In the provenance of a web
@@ -146,14 +144,13 @@ async def read_pages_async(
     :raises ConfigurationError: For a rule that is no domain.
     """
     permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))
-    return await _PageReader(permits, max_bytes).read(documents, seconds)
+    return await _PageReader(permits).read(documents, seconds)
 
 
 def read_pages(
     documents: Sequence[Document],
     seconds: float,
     *,
-    max_bytes: int = MOST_BYTES,
     allow_domains: Sequence[str] = (),
     deny_domains: Sequence[str] = (),
 ) -> list[Document]:
@@ -162,11 +159,10 @@ def read_pages(
 
     :param documents: Any documents; only those from the web are read.
     :param seconds: The longest wait for all of them, in seconds; 5 for one page.
-    :param max_bytes: The most that is read of one page.
     :param allow_domains: As in `web_documents`; for redirects too.
     :param deny_domains: As in `web_documents`; for redirects too.
     :returns: The documents, as `read_pages_async` gives them.
     :raises ConfigurationError: For a rule that is no domain.
     """
     permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))
-    return _PageReader(permits, max_bytes).read_blocking(documents, seconds)
+    return _PageReader(permits).read_blocking(documents, seconds)

@@ -7,12 +7,13 @@ from typing import Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag.expansion.query_text import folded
 from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, shown
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import WEB
-from haystack_integrations.crag.web.outcome import NOT_CONFIGURED, Outcome, normalised, status_of
+from haystack_integrations.crag.web.outcome import NOT_CONFIGURED, Outcome, status_of
 from haystack_integrations.crag.web.providers import Provider
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ def _after(state: CragState, query: str, outcome: Outcome) -> CragState:
     A rewriter has noted its query already. What is sent may be less than that, and is what counts.
     """
     queries, last = state.queries, state.queries[-1] if state.queries else {}
-    if query and (last.get("strategy") != WEB or normalised(last["query"]) != normalised(query)):
+    if query and (last.get("strategy") != WEB or folded(last["query"]) != folded(query)):
         queries = (*queries, {"query": query, "strategy": WEB})
     return replace(state, web=outcome.status, queries=queries)
 

@@ -7,12 +7,10 @@ from itertools import pairwise
 from typing import Final
 from unicodedata import combining, normalize
 
-_JOINERS: Final = "\u200c\u200d"
 # Controls, soft hyphen, zero-width, bidi, invisible operators, fillers, selectors, annotations, half characters.
 _CONTROLS: Final = r"\x00-\x08\x0e-\x1f\x7f"
 _INVISIBLE: Final = (
-    _CONTROLS
-    + r"\x80-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    _CONTROLS + r"\x80-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
 )
 # Shorthand's and music's, tags, more selectors, characters that are none: apart, since a class with them is three times
@@ -20,11 +18,10 @@ _INVISIBLE: Final = (
 _ASTRAL: Final = r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff" + "".join(
     f"\\U{n:04x}fffe\\U{n:04x}ffff" for n in range(1, 17)
 )
-FORBIDDEN: Final = re.compile(f"[{_INVISIBLE}{_JOINERS}{_ASTRAL}]+")
+FORBIDDEN: Final = re.compile(f"[{_INVISIBLE}{_ASTRAL}]+")
 """Characters that no web text keeps: a reader does not see them, a model does."""
 
-_WITHOUT_JOINERS: Final = re.compile(f"[{_INVISIBLE}{_JOINERS}]+")
-_WITH_JOINERS: Final = re.compile(f"[{_INVISIBLE}]+")
+_LOW_INVISIBLE: Final = re.compile(f"[{_INVISIBLE}]+")
 _HIGH: Final = re.compile(r"[^\x00-\uffff]")
 _HIGH_INVISIBLE: Final = re.compile(f"[{_ASTRAL}]+")
 _NO_CONTROLS: Final = dict.fromkeys([*range(0x09), *range(0x0E, 0x20), 0x7F])
@@ -54,13 +51,11 @@ _ENDLESS_ENTITY: Final = re.compile(r"&#(?:\d{9,}+|[xX][0-9a-fA-F]{9,}+);?")
 _MOST_MARKS: Final = 30  # the Unicode standard's bound for "stream-safe" text
 
 
-def sanitize_text(
-    text: str, *, keep_joiners: bool = False, links: bool = False, markup: bool = True
-) -> tuple[str, int]:
+def sanitize_text(text: str, *, markup: bool = True) -> tuple[str, int]:
     """
     Turn text from the web into plain, visible text in Unicode's normal form C; time grows with its length only.
 
-    Variation selectors and (by default) joiners are lost, so some emoji and some words of Persian or Indic scripts
+    Variation selectors and joiners are lost, so some emoji and some words of Persian or Indic scripts
     look different afterwards.
 
     ```python
@@ -70,32 +65,29 @@ def sanitize_text(
     ```
 
     :param text: Any text.
-    :param keep_joiners: Whether U+200C and U+200D stay: some scripts spell with them.
-    :param links: Whether Markdown links stay; otherwise their text does. Images always go.
     :param markup: Whether tags are taken out and entities read, as in a snippet; off for text that was extracted.
     :returns: The clean text, and how many invisible characters were taken out of it.
     """
-    seen, removed = _visible(text, keep_joiners=keep_joiners)
+    seen, removed = _visible(text)
     text = seen
     if markup:
         text = _TAG.sub(_tag_text, text) if "<" in text else text
         text = html.unescape(_ENDLESS_ENTITY.sub("\ufffd", text)) if "&" in text else text
-    text = _without_links(text, links=links)
+    text = _without_links(text)
     # What was taken out can have brought marks together, and an entity can be an invisible character.
-    text, more = _visible(text, keep_joiners=keep_joiners) if text is not seen else (text, 0)
+    text, more = _visible(text) if text is not seen else (text, 0)
     text = text if text.isascii() else normalize("NFC", text)
-    text = _TAG_LEFT.sub("< ", text)
-    text = text.replace("![", "! [") if links else text.replace("](", "] (").replace("]:", "] :")
+    text = _TAG_LEFT.sub("< ", text).replace("](", "] (").replace("]:", "] :")
     return _BLANK_LINES.sub("\n\n", text).strip(), removed + more
 
 
-def _visible(text: str, *, keep_joiners: bool) -> tuple[str, int]:
+def _visible(text: str) -> tuple[str, int]:
     for end in _LINE_ENDS:
         text = text.replace(end, "\n")
     if text.isascii():
         clean = text.translate(_NO_CONTROLS)
         return clean, len(text) - len(clean)
-    clean = (_WITH_JOINERS if keep_joiners else _WITHOUT_JOINERS).sub("", text)
+    clean = _LOW_INVISIBLE.sub("", text)
     if _HIGH.search(clean):
         clean = _HIGH_INVISIBLE.sub("", clean)
     # Bringing marks into order takes the square of their number: 64,000 on one letter, 5 seconds.
@@ -121,10 +113,10 @@ def _piled_marks() -> re.Pattern[str]:
     return re.compile(f"([{any_mark}]{{{_MOST_MARKS}}})[{any_mark}]++")
 
 
-def _without_links(text: str, *, links: bool) -> str:
+def _without_links(text: str) -> str:
     """Reduce links, twice because an image is often the text of a link; deeper nesting is parted by the caller."""
     for _ in range(2):
         if "](" not in text:
             return text
-        text = _MARKDOWN.sub(lambda link: "" if link["image"] else link[0] if links else link["text"], text)
+        text = _MARKDOWN.sub(lambda link: "" if link["image"] else link["text"], text)
     return text

@@ -16,10 +16,11 @@ from cachetools import TTLCache
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import begun
+from haystack_integrations.crag.expansion.query_text import folded
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.vocabulary import WebStatus
 from haystack_integrations.crag.web.breaker import Breaker, Ticket
-from haystack_integrations.crag.web.outcome import Answer, Outcome, Prepare, Search, normalised, status_of
+from haystack_integrations.crag.web.outcome import Answer, Outcome, Prepare, Search, status_of
 from haystack_integrations.crag.web.providers import Failure, Provider, failure_of
 
 _Start = Callable[[Provider, Ticket, float], Any]
@@ -133,7 +134,7 @@ class WebSearchChain:
         limit = self._timeout_s if seconds is None else min(seconds, self._timeout_s)
         run = Search(query, prepare, time.monotonic() + limit, hurried=limit < self._timeout_s)
         with self._lock:
-            known = self._found.get(normalised(query))
+            known = self._found.get(folded(query))
         if known is None:
             return None, run
         # A copy: what a run does to its documents is not seen by the next.
@@ -148,7 +149,7 @@ class WebSearchChain:
         cut = outcome.status != "ok" and any(answer.failure == "deadline" for answer in run.tried)
         if any(answer.calls for answer in run.tried) and not cut:
             with self._lock:
-                self._found[normalised(run.query)] = deepcopy(outcome)
+                self._found[folded(run.query)] = deepcopy(outcome)
         return outcome
 
     def _course(self, run: Search, start: _Start) -> Generator[tuple[set[Any], float], set[Any], None]:
