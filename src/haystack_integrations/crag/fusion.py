@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from math import inf, isfinite
+from math import inf
 from typing import Any, Final
 
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import is_refined
-from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.texts.text import count_tokens
 
 
@@ -21,7 +21,7 @@ class Hit:
 
     :param document: The version that was met first.
     :param score: The fused score, only good for ordering.
-    :param found: Rank (from 1) and own score by retriever.
+    :param found: Rank (from 1) and own score by retriever; None for a score that is no number.
     """
 
     document: Document
@@ -86,8 +86,7 @@ def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:
 
 def _scaled_scores(documents: Sequence[Document], _k: int) -> list[float]:
     # A score that is none, or no number, says nothing in favour of a document.
-    given = [document.score for document in documents]
-    scores = [score if score is not None and isfinite(score) else None for score in given]
+    scores = [finite(document.score) for document in documents]
     known = [score for score in scores if score is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     return [((low if score is None else score) - low) / (high - low) if high > low else 1.0 for score in scores]
@@ -128,7 +127,7 @@ def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], 
             if name in hit.found:
                 continue
             hit.score += weight * score
-            hit.found[name] = (rank, document.score)
+            hit.found[name] = (rank, finite(document.score))
     return sorted(hits, key=lambda hit: -hit.score)
 
 

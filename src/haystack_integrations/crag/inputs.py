@@ -1,6 +1,7 @@
 """What the components here take: a value of another type is refused by one clear error, before anything reads it."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -78,6 +79,17 @@ def is_number(value: object) -> TypeGuard[int | float]:
     :returns: Whether it is.
     """
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def finite(value: object) -> float | None:
+    """
+    Read a score that anybody may have written, as Python's own number: NumPy's are no JSON.
+
+    :param value: Anything.
+    :returns: The number; None for what is none, or none that can be compared, such as NaN.
+    """
+    is_one = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_one else None  # type: ignore[arg-type] # a Real is what float() takes
 
 
 def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:
