@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component, default_to_dict
-from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
-from makers import fill, grading_by, run_by_door, scripted
+from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+from makers import fill, run_by_door
 
-from haystack_integrations.crag.components import EvidenceJoiner, StaticTextEmbedder
+from haystack_integrations.crag.components import EvidenceJoiner, RulePrefilter, StaticTextEmbedder
 from haystack_integrations.crag.components.order_keeping_text_embedding_retriever import (
     OrderKeepingTextEmbeddingRetriever,
 )
@@ -53,13 +53,12 @@ def test_the_nearest_document_stays_first_in_a_loaded_pipeline(store: Any, async
     assert "similarity" not in dense[BEST]
 
 
-def test_documents_that_are_far_away_are_not_approved_for_their_distance(store: Any) -> None:
-    """A distance of 0.9 is no cosine of 0.9: the rule that asks for 0.3 of every document does not speak."""
-    parts = {"bm25": InMemoryBM25Retriever(store), "dense": ByDistance(store)}
-    rag = load("agent_rag", store=store, **parts, grader=grading_by(lambda _: 0.0), generator=scripted("x"))
-    found = rag.run(query=QUESTION)
-    assert found["crag"]["coverage"]["approved"] == 0
-    assert found["crag"]["verdict"] == "incorrect"
+def test_documents_that_are_far_away_are_not_approved_for_their_distance() -> None:
+    """A distance of 0.9 is no cosine of 0.9."""
+    joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": "cosine"})
+    far = [Document(content=str(score), score=score) for score in (0.85, 0.9, 0.95)]
+    documents = joiner.run(dense=far)["documents"]
+    assert RulePrefilter(rules=["high_vector_score"]).run(query=QUESTION, documents=documents)["rule_name"] == ""
 
 
 def test_it_is_written_down_with_what_is_in_it(store: Any) -> None:
