@@ -61,6 +61,23 @@ def test_documents_that_are_far_away_are_not_approved_for_their_distance() -> No
     assert RulePrefilter(rules=["high_vector_score"]).run(query=QUESTION, documents=documents)["rule_name"] == ""
 
 
+@pytest.mark.parametrize("scaled", [True, False])
+def test_no_cosine_is_read_in_what_an_unknown_store_scales(store: Any, scaled: bool) -> None:
+    """As Qdrant's retriever does where it is told to."""
+
+    @component
+    class Scaling:
+        def __init__(self) -> None:
+            self._scale_score = scaled
+
+        @component.output_types(documents=list[Document])
+        def run(self, query_embedding: list[float], filters: Any = None, top_k: int | None = None) -> dict[str, Any]:
+            return dict(InMemoryEmbeddingRetriever(store).run(query_embedding, scale_score=scaled))
+
+    found = load("corrective_retrieval", store=store, dense=Scaling()).run(query=QUESTION)["documents"]
+    assert ("similarity" in found[0].meta["crag"]["retrievers"]["dense"]) is not scaled
+
+
 def test_it_is_written_down_with_what_is_in_it(store: Any) -> None:
     """As any component of a pipeline."""
     by_vector = InMemoryEmbeddingRetriever(store)
