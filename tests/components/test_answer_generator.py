@@ -217,6 +217,18 @@ async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> No
     assert result["replies"][0].text == "soon late"
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["the generator's", "the run's"])
+def test_a_coroutine_function_that_nobody_can_await_is_refused(own: bool) -> None:
+    """As by Haystack's generators; it passed for a model that failed, and the answer was an apology."""
+
+    async def listen(chunk: StreamingChunk) -> None:
+        """Hear nothing."""
+
+    generator = AnswerGenerator(MockChatGenerator("one two", streaming_callback=listen if own else None))
+    with pytest.raises(ConfigurationError, match=r"coroutine function as .*streaming_callback.*run_async"):
+        generator.run(messages=PROMPT, streaming_callback=None if own else listen)
+
+
 def test_a_coroutine_function_listens_as_one() -> None:
     """Generators ask which kind a callback is, and await what a coroutine function gives."""
     words: list[str] = []

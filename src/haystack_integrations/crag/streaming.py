@@ -13,6 +13,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.chat_backed import ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
@@ -58,8 +59,10 @@ class AnswerModel:
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None.
         :returns: What the generator returns.
+        :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat_backed.ask`.
         """
+        self._check_not_awaited(callback)
         ends, extra = time.monotonic() + seconds, self._extra(callback)
         try:
             sent = ask(self.generator, messages, seconds, streaming_callback=callback, generation_kwargs=extra)
@@ -95,6 +98,14 @@ class AnswerModel:
             sent = await ask_async(self.generator, messages, left, streaming_callback=callback)
             self._asks = False
         return sent
+
+    def _check_not_awaited(self, callback: object) -> None:
+        """Refuse what generators refuse, before it passes for a model that failed."""
+        own = {"the chat generator's own streaming_callback": getattr(self.generator, "streaming_callback", None)}
+        for name, listener in {"streaming_callback": callback, **own}.items():
+            if iscoroutinefunction(listener):
+                msg = f"got a coroutine function as {name}, which run cannot await; pass a function, or call run_async"
+                raise ConfigurationError(msg)
 
     def _extra(self, callback: StreamingCallbackT | None) -> dict[str, Any] | None:
         """Give what is sent with a stream, be it the run's or the generator's own; without a stream it is an error."""
