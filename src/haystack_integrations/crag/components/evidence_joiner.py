@@ -34,6 +34,8 @@ class EvidenceJoiner:
     or same id) appears once; two texts of one id are two. `meta["crag"]["retrievers"]` holds each retriever's own score
     and rank: a fused score says where a document stands, not how well it fits. Vectors are dropped: copying costs time.
 
+    It waits for all its lists. Behind branches of which only one is taken, join with `DocumentJoiner`, which does not.
+
     ```python
     from haystack import Document
     from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
