@@ -12,7 +12,7 @@ from typing import Any, Final
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat_backed import ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, may_be_the_form, speaks_openai
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
@@ -23,6 +23,15 @@ _USAGE: Final = "stream_options"
 
 class GivenUpError(Exception):
     """Ends a stream that nobody waits for any longer; nobody catches it either."""
+
+
+class ListenerError(CallError):
+    """A user's own callback raised: no failure of the model, whatever the error reads like."""
+
+    def __init__(self, error: Exception) -> None:
+        """Name the way out; the kind is for log and record."""
+        super().__init__("streaming_callback")
+        self.args = (f"the streaming_callback raised {type(error).__name__}; mend it there, or leave it out",)
 
 
 class AnswerModel:
@@ -149,12 +158,15 @@ def heard(
     def passed(chunk: StreamingChunk) -> Any:
         parts.end_thread_if_over()
         told = parts.told_of(chunk)
-        return None if told is None else listener(told)
+        return None if told is None else _tell(listener, told)
 
     async def passed_async(chunk: StreamingChunk) -> None:
         told = parts.told_of(chunk)
         if told is not None:
-            await listener(told)
+            try:
+                await listener(told)
+            except Exception as error:
+                raise ListenerError(error) from error
 
     def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
         # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
@@ -174,6 +186,13 @@ def heard(
             yield passed_on(asyncio.get_running_loop())
     finally:
         parts.over.set()
+
+
+def _tell(listener: Any, chunk: StreamingChunk) -> Any:
+    try:
+        return listener(chunk)
+    except Exception as error:
+        raise ListenerError(error) from error
 
 
 class _Parts:
