@@ -52,6 +52,41 @@ def checked(kind: C) -> C:
     return kind
 
 
+def led_by_state(kind: C) -> C:
+    """
+    Let a component do nothing where its pipeline connects its `state`, and none came.
+
+    A question that a run gives to all components that take one (`pipeline.run({"query": ...})`) sets off at once what
+    needs no other input: a correction, before anything was retrieved.
+
+    :param kind: The class of a component with an input `state`, below `@checked`.
+    :returns: The same class.
+    """
+    for door in _DOORS:
+        setattr(kind, door, _led(vars(kind)[door]))
+    return kind
+
+
+def _led(door: Callable[..., Any]) -> Callable[..., Any]:
+    def is_idle(part: Any, args: Sequence[Any], inputs: Mapping[str, Any]) -> bool:
+        connected = part.__haystack_input__._sockets_dict["state"].senders
+        return bool(connected) and not args and inputs.get("state") is None
+
+    if inspect.iscoroutinefunction(door):
+
+        @wraps(door)
+        async def run_async(self: object, *args: Any, **inputs: Any) -> Any:
+            return {} if is_idle(self, args, inputs) else await door(self, *args, **inputs)
+
+        return run_async
+
+    @wraps(door)
+    def run(self: object, *args: Any, **inputs: Any) -> Any:
+        return {} if is_idle(self, args, inputs) else door(self, *args, **inputs)
+
+    return run
+
+
 def check_input(owner: str, name: str, value: object, wanted: Any) -> None:
     """
     Refuse a value that is not of a type.
