@@ -1,6 +1,7 @@
 """Copies of components: Haystack makes none, but it copies settings when it loads, and a user may copy anything."""
 
-from copy import deepcopy
+import pickle
+from copy import copy, deepcopy
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components import (
     AnswerGenerator,
     BatchRelevanceGrader,
+    CragRouter,
     EvidencePromptBuilder,
     HeuristicGrader,
     QueryExpander,
@@ -144,3 +146,26 @@ def test_a_loaded_pipeline_that_cannot_be_copied_says_what_to_do() -> None:
     rag = load("corrective_retrieval", store=InMemoryDocumentStore())
     with pytest.raises(ConfigurationError, match=r"this pipeline cannot be copied, .*; load it once more"):
         deepcopy(rag)
+
+
+@pytest.mark.parametrize("again", [copy, lambda part: pickle.loads(pickle.dumps(part))], ids=["copied", "pickled"])
+def test_components_are_pickled_as_their_settings_as_haystacks_own_can_be(again: Any) -> None:
+    """Also those that hold a compiled template or a lock, used before, alone or in a pipeline."""
+    pages = [Document(content="one"), Document(content="two")]
+    grader = BatchRelevanceGrader(cacheable(), max_documents=1)
+    web = WebFallback(SearXNGWebSearch(url="http://127.0.0.1:9"), deny_domains=["example.org"])
+    prompt = EvidencePromptBuilder(system="Be brief.")
+    graded_before = grader.run(query=QUESTION, documents=pages)["scores"]
+    assert again(grader).run(query=QUESTION, documents=pages)["scores"] == graded_before
+    assert again(web).deny_domains == ["example.org"]
+    assert again(prompt).run(question=QUESTION, documents=pages)["prompt"][0].text == "Be brief."
+
+    pipeline = Pipeline()
+    pipeline.add_component("grader", grader)
+    pipeline.add_component("router", CragRouter())
+    pipeline.connect("grader.documents", "router.documents")
+    inputs = {"grader": {"query": QUESTION, "documents": pages}, "router": {"query": QUESTION}}
+    assert (
+        again(pipeline).run(inputs)["router"]["decision"]["kept"] == pipeline.run(inputs)["router"]["decision"]["kept"]
+    )
+    assert again(pipeline).graph.number_of_edges() == 1

@@ -17,6 +17,7 @@ from reading import named
 from scripted_model import NAME, ScriptedModel
 
 from haystack_integrations.crag.budget import Budget, Usage
+from haystack_integrations.crag.chat_backed import CallError
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -215,6 +216,45 @@ async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> No
     result = await AnswerGenerator(model).run_async(messages=PROMPT, streaming_callback=listen)
     assert words == ["soon ", "late"]
     assert result["replies"][0].text == "soon late"
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["the generator's", "the run's"])
+def test_a_coroutine_function_that_nobody_can_await_is_refused(own: bool) -> None:
+    """As by Haystack's generators; it passed for a model that failed, and the answer was an apology."""
+
+    async def listen(chunk: StreamingChunk) -> None:
+        """Hear nothing."""
+
+    generator = AnswerGenerator(MockChatGenerator("one two", streaming_callback=listen if own else None))
+    with pytest.raises(ConfigurationError, match=r"coroutine function as .*streaming_callback.*run_async"):
+        generator.run(messages=PROMPT, streaming_callback=None if own else listen)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_callback_that_raises_is_told_from_a_model_that_fails(
+    asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """By its name on record, and by its own error as the cause; by OpenAI's API it passed for no completion."""
+    scripted_model.reply = lambda _: ("In cages.", "stop")
+    error = AttributeError("'NoneType' object has no attribute 'send'")
+
+    def fail(chunk: StreamingChunk) -> None:
+        raise error
+
+    async def fail_async(chunk: StreamingChunk) -> None:
+        raise error
+
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": fail_async if asynchronous else fail}
+
+    def asked(on_failure: Any) -> Any:
+        model = ChatModel(NAME, scripted_model.url).generator(10)
+        generator = AnswerGenerator(model, on_failure=on_failure)
+        return asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
+
+    assert asked("reply")["replies"][0].meta[ANSWER_FAILED] == "streaming_callback"
+    with pytest.raises(CallError, match="streaming_callback raised AttributeError") as caught:
+        asked("raise")
+    assert caught.value.__cause__ is error
 
 
 def test_a_coroutine_function_listens_as_one() -> None:

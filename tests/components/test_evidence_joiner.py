@@ -1,9 +1,11 @@
 """EvidenceJoiner: fusion, duplicates, and what each retriever said."""
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document, Pipeline
 from hypothesis import given
@@ -49,6 +51,17 @@ def test_a_score_that_is_no_number_puts_no_document_first(score: float | None) -
     found = joiner.run(bm25=[doc("odd", score), doc("best", 20.0), doc("good", 15.0), doc("last", 10.0)])["documents"]
     assert [document.content for document in found][:2] == ["text of best", "text of good"]
     assert [document.score for document in found] == [1.0, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "score"])
+@pytest.mark.parametrize("score", [np.float32(0.5), np.float64(0.5), float("nan"), float("-inf"), "0.5", True])
+def test_what_is_written_down_of_a_retrievers_score_is_plain_json(fusion: Any, score: Any) -> None:
+    """Whatever a store computes with; a score that is no number is none, and stops nothing."""
+    joiner = EvidenceJoiner({"dense": 1.0}, fusion=fusion, similarity={"dense": "cosine"})
+    said = joiner.run(dense=[doc("a", score)])["documents"][0].meta["crag"]["retrievers"]["dense"]
+    is_number = isinstance(score, np.floating)
+    assert said == ({"score": 0.5, "rank": 1, "similarity": 0.5} if is_number else {"score": None, "rank": 1})
+    assert json.loads(json.dumps(said, allow_nan=False)) == said
 
 
 def test_each_retrievers_own_score_and_rank_are_kept() -> None:

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document
 
@@ -204,3 +205,13 @@ def test_what_a_rule_has_approved_may_be_approved_again() -> None:
     router = CragRouter(upper=1.0, strict=["upper"])
     state = router.run(query=QUESTION, documents=approved, state=state)["refine"]
     assert RulePrefilter().run(query=QUESTION, documents=[found(0.9)], state=state)["rule_name"] == "few_context"
+
+
+def test_similarities_in_numbers_of_numpys_count_and_ids_may_be_numbers() -> None:
+    """A store of one's own computes in them; only what is no number meets no threshold."""
+    documents: list[Any] = [Document(id=n, content=f"text {n}") for n in (1, 2, 3)]  # type: ignore[arg-type]
+    items = [{"id": n, "score": np.float32(0.95)} for n in (1, 2, 3)]
+    result = RulePrefilter(rules=["high_vector_score"]).run(
+        query="x", documents=documents, tool_history=[{"tool": "vector_search", "items": items}]
+    )
+    assert result["rule_name"] == "high_vector_score"

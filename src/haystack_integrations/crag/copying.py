@@ -2,7 +2,9 @@
 
 from copy import deepcopy
 from inspect import signature
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
+
+Made = TypeVar("Made")
 
 # Where Haystack notes on a component which pipeline it is in, and what its sockets are connected to.
 _PIPELINE: Final = "__haystack_added_to_pipeline__"
@@ -28,15 +30,28 @@ class Copied:
     A component whose deep copy is made anew, with the same store, model and cache.
 
     Haystack copies no component. Who does it himself cannot copy a lock, a client or a template. The copy is in no
-    pipeline, unless it is that which is copied.
+    pipeline, unless it is that which is copied. Pickled, it is its settings, with what pickle makes of the parts.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Make another one with the same settings."""
-        names = [name for name in signature(type(self).__init__).parameters if name != "self"]
-        made = type(self)(**{name: plain_copy(getattr(self, name)) for name in names})
+        made = _made(type(self), {name: plain_copy(value) for name, value in _settings(self).items()})
         memo[id(self)] = made
         if id(getattr(self, _PIPELINE)) in memo:
             for name in (_PIPELINE, *_SOCKETS):
                 setattr(made, name, deepcopy(getattr(self, name), memo))
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Write down for pickle what it is made of, and where it stands in a pipeline."""
+        placed = {name: getattr(self, name) for name in (_PIPELINE, *_SOCKETS)}
+        return _made, (type(self), _settings(self)), placed
+
+
+def _settings(part: Any) -> dict[str, Any]:
+    names = [name for name in signature(type(part).__init__).parameters if name != "self"]
+    return {name: getattr(part, name) for name in names}
+
+
+def _made(kind: type[Made], settings: dict[str, Any]) -> Made:
+    return kind(**settings)

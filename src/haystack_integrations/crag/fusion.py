@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from math import inf, isfinite
+from math import inf
 from typing import Any, Final
 
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import is_refined
-from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.texts.text import count_tokens
 
 
@@ -21,12 +21,13 @@ class Hit:
 
     :param document: The version that was met first.
     :param score: The fused score, only good for ordering.
-    :param found: Rank (from 1) and own score by retriever.
+    :param found: By retriever its own `score` (None for one that is no number) and `rank` (from 1), and where its score
+        is one, the `similarity`.
     """
 
     document: Document
     score: float = 0.0
-    found: dict[str, tuple[int, float | None]] = field(default_factory=dict)
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def check_weights(weights: Any, kept: Any) -> None:
@@ -80,26 +81,38 @@ def content_key(document: Document) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _rank_scores(documents: Sequence[Document], k: int) -> list[float]:
-    return [1.0 / (k + rank) for rank in range(1, len(documents) + 1)]
+def _rank_scores(scores: Sequence[float | None], k: int) -> list[float]:
+    return [1.0 / (k + rank) for rank in range(1, len(scores) + 1)]
 
 
-def _scaled_scores(documents: Sequence[Document], _k: int) -> list[float]:
+def _scaled_scores(scores: Sequence[float | None], _k: int) -> list[float]:
     # A score that is none, or no number, says nothing in favour of a document.
-    given = [document.score for document in documents]
-    scores = [score if score is not None and isfinite(score) else None for score in given]
+    if _are_distances(scores):
+        scores = [None if score is None else -score for score in scores]
     known = [score for score in scores if score is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     return [((low if score is None else score) - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
-FUSIONS: Final[dict[str, Callable[[Sequence[Document], int], list[float]]]] = {
+def _are_distances(scores: Sequence[float | None]) -> bool:
+    """Tell whether scores grow from the best document to the worst, as a store's do that gives distances (Chroma)."""
+    known = [score for score in scores if score is not None]
+    return known == sorted(known) and known[:1] != known[-1:]
+
+
+FUSIONS: Final[dict[str, Callable[[Sequence[float | None], int], list[float]]]] = {
     "rrf": _rank_scores,
     "score": _scaled_scores,
 }
 
 
-def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], fusion: str, k: int) -> list[Hit]:
+def fuse(
+    lists: Mapping[str, Sequence[Document]],
+    weights: Mapping[str, float],
+    fusion: str,
+    k: int,
+    similarity: Mapping[str, str] | None = None,
+) -> list[Hit]:
     """
     Fuse ranked lists.
 
@@ -107,6 +120,7 @@ def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], 
     :param weights: Weight of each retriever; a list of weight 0 is left out.
     :param fusion: A name in `FUSIONS`.
     :param k: The constant of reciprocal rank fusion.
+    :param similarity: What the scores of a retriever are, for `similarity_of`.
     :returns: Each document once, best first; of equal ones the one met first, in the order of the weights. One with the
         id or the text of another is the same, but for two texts of one id.
     """
@@ -117,7 +131,10 @@ def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], 
         documents = lists.get(name) or []
         if not weight:
             continue
-        for rank, (document, score) in enumerate(zip(documents, FUSIONS[fusion](documents, k), strict=True), 1):
+        scores = [finite(document.score) for document in documents]
+        kind = None if _are_distances(scores) else (similarity or {}).get(name)
+        parts = FUSIONS[fusion](scores, k)
+        for rank, (document, own, part) in enumerate(zip(documents, scores, parts, strict=True), 1):
             text = content_key(document)
             hit = by_text.get(text) or by_id.get(document.id)
             if hit is None or (text not in by_text and not _is_one(hit.document, document)):
@@ -127,8 +144,9 @@ def fuse(lists: Mapping[str, Sequence[Document]], weights: Mapping[str, float], 
             by_id.setdefault(document.id, hit)
             if name in hit.found:
                 continue
-            hit.score += weight * score
-            hit.found[name] = (rank, document.score)
+            hit.score += weight * part
+            cosine = similarity_of(own, kind)
+            hit.found[name] = {"score": own, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
     return sorted(hits, key=lambda hit: -hit.score)
 
 

@@ -1,6 +1,7 @@
 """What the components here take: a value of another type is refused by one clear error, before anything reads it."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -51,6 +52,41 @@ def checked(kind: C) -> C:
     return kind
 
 
+def led_by_state(kind: C) -> C:
+    """
+    Let a component do nothing where its pipeline connects its `state`, and none came.
+
+    A question that a run gives to all components that take one (`pipeline.run({"query": ...})`) sets off at once what
+    needs no other input: a correction, before anything was retrieved.
+
+    :param kind: The class of a component with an input `state`, below `@checked`.
+    :returns: The same class.
+    """
+    for door in _DOORS:
+        setattr(kind, door, _led(vars(kind)[door]))
+    return kind
+
+
+def _led(door: Callable[..., Any]) -> Callable[..., Any]:
+    def is_idle(part: Any, args: Sequence[Any], inputs: Mapping[str, Any]) -> bool:
+        connected = part.__haystack_input__._sockets_dict["state"].senders
+        return bool(connected) and not args and inputs.get("state") is None
+
+    if inspect.iscoroutinefunction(door):
+
+        @wraps(door)
+        async def run_async(self: object, *args: Any, **inputs: Any) -> Any:
+            return {} if is_idle(self, args, inputs) else await door(self, *args, **inputs)
+
+        return run_async
+
+    @wraps(door)
+    def run(self: object, *args: Any, **inputs: Any) -> Any:
+        return {} if is_idle(self, args, inputs) else door(self, *args, **inputs)
+
+    return run
+
+
 def check_input(owner: str, name: str, value: object, wanted: Any) -> None:
     """
     Refuse a value that is not of a type.
@@ -78,6 +114,17 @@ def is_number(value: object) -> TypeGuard[int | float]:
     :returns: Whether it is.
     """
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def finite(value: object) -> float | None:
+    """
+    Read a score that anybody may have written, as Python's own number: NumPy's are no JSON.
+
+    :param value: Anything.
+    :returns: The number; None for what is none, or none that can be compared, such as NaN.
+    """
+    is_one = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_one else None  # type: ignore[arg-type] # a Real is what float() takes
 
 
 def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:

@@ -31,8 +31,18 @@ class Sealed:
         return repr(self.content)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the content; traces of content ask for it."""
+        """Give the content; traces of content ask for it, and the snapshots of pipelines."""
         return self.content
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Sealed":
+        """
+        Seal again what a snapshot of a pipeline holds, as one that failed leaves behind.
+
+        :param data: What `to_dict` gave.
+        :returns: It, sealed.
+        """
+        return cls(data)
 
 
 def given(content: dict[str, Any], *, sealed: bool) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.inputs import finite
 
 _NONE: Final = -1.0
 
@@ -24,7 +24,7 @@ def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float]
         items, scores = (own if isinstance(own := call.get(name), list) else [] for name in ("items", "scores"))
         for item in [*items, *scores]:
             id_, score = (item.get("id"), item.get("score")) if isinstance(item, dict) else (None, item)
-            similarity = float(score) if is_number(score) else _NONE
+            similarity = _NONE if (number := finite(score)) is None else number
             in_order += [similarity] * (id_ is None)
             by_id |= {} if id_ is None else {str(id_): similarity}
     only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
@@ -41,5 +41,6 @@ def similarity_in(document: Document, scores: Mapping[str, float]) -> float:
     """
     retrievers = crag_meta(document).get("retrievers")
     said = retrievers.values() if isinstance(retrievers, dict) else ()  # metadata is anybody's
-    kept = [value for one in said if isinstance(one, dict) and is_number(value := one.get("similarity"))]
-    return float(max([*kept, scores.get(document.id, _NONE)]))
+    told = [finite(one.get("similarity")) for one in said if isinstance(one, dict)]
+    kept = [similarity for similarity in told if similarity is not None]
+    return float(max([*kept, scores.get(str(document.id), _NONE)]))

@@ -12,7 +12,8 @@ from typing import Any, Final
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat_backed import ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
@@ -22,6 +23,15 @@ _USAGE: Final = "stream_options"
 
 class GivenUpError(Exception):
     """Ends a stream that nobody waits for any longer; nobody catches it either."""
+
+
+class ListenerError(CallError):
+    """A user's own callback raised: no failure of the model, whatever the error reads like."""
+
+    def __init__(self, error: Exception) -> None:
+        """Name the way out; the kind is for log and record."""
+        super().__init__("streaming_callback")
+        self.args = (f"the streaming_callback raised {type(error).__name__}; mend it there, or leave it out",)
 
 
 class AnswerModel:
@@ -58,8 +68,10 @@ class AnswerModel:
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None.
         :returns: What the generator returns.
+        :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat_backed.ask`.
         """
+        self._check_not_awaited(callback)
         ends, extra = time.monotonic() + seconds, self._extra(callback)
         try:
             sent = ask(self.generator, messages, seconds, streaming_callback=callback, generation_kwargs=extra)
@@ -95,6 +107,14 @@ class AnswerModel:
             sent = await ask_async(self.generator, messages, left, streaming_callback=callback)
             self._asks = False
         return sent
+
+    def _check_not_awaited(self, callback: object) -> None:
+        """Refuse what generators refuse, before it passes for a model that failed."""
+        own = {"the chat generator's own streaming_callback": getattr(self.generator, "streaming_callback", None)}
+        for name, listener in {"streaming_callback": callback, **own}.items():
+            if iscoroutinefunction(listener):
+                msg = f"got a coroutine function as {name}, which run cannot await; pass a function, or call run_async"
+                raise ConfigurationError(msg)
 
     def _extra(self, callback: StreamingCallbackT | None) -> dict[str, Any] | None:
         """Give what is sent with a stream, be it the run's or the generator's own; without a stream it is an error."""
@@ -138,12 +158,15 @@ def heard(
     def passed(chunk: StreamingChunk) -> Any:
         parts.end_thread_if_over()
         told = parts.told_of(chunk)
-        return None if told is None else listener(told)
+        return None if told is None else _tell(listener, told)
 
     async def passed_async(chunk: StreamingChunk) -> None:
         told = parts.told_of(chunk)
         if told is not None:
-            await listener(told)
+            try:
+                await listener(told)
+            except Exception as error:
+                raise ListenerError(error) from error
 
     def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
         # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
@@ -163,6 +186,13 @@ def heard(
             yield passed_on(asyncio.get_running_loop())
     finally:
         parts.over.set()
+
+
+def _tell(listener: Any, chunk: StreamingChunk) -> Any:
+    try:
+        return listener(chunk)
+    except Exception as error:
+        raise ListenerError(error) from error
 
 
 class _Parts:

@@ -78,7 +78,7 @@ class AnswerGenerator(ChatBacked):
 
         :param messages: The prompt.
         :param state: What the run knows; its budget's seconds bound the wait.
-        :param streaming_callback: Called with each part of the answer as it comes, until the model is given up.
+        :param streaming_callback: A function, called with each part as it comes, until the model is given up.
         :returns: A dictionary with the following keys:
             - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
         :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
@@ -136,7 +136,7 @@ class AnswerGenerator(ChatBacked):
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
         set_tags(span, {**LLM_CALL, "error.type": kind})
-        if self.on_failure == "raise":
+        if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
             raise error
         return {"replies": [apology(self.apology, error, meta or {})]}
 

@@ -13,7 +13,6 @@ from haystack_integrations.crag.fusion import (
     check_weights,
     content_key,
     fuse,
-    similarity_of,
     within_tokens,
 )
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
@@ -34,6 +33,8 @@ class EvidenceJoiner:
     Every retriever has a socket of its own name, so a score is credited to no other. A document found twice (same text
     or same id) appears once; two texts of one id are two. `meta["crag"]["retrievers"]` holds each retriever's own score
     and rank: a fused score says where a document stands, not how well it fits. Vectors are dropped: copying costs time.
+
+    It waits for all its lists. Behind branches of which only one is taken, join with `DocumentJoiner`, which does not.
 
     ```python
     from haystack import Document
@@ -68,7 +69,8 @@ class EvidenceJoiner:
         :param rrf_k: The constant of reciprocal rank fusion, 1 or more.
         :param top_k: Most documents to give on, kept ones of an earlier pass not counted.
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
-            (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine.
+            (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine; scores that grow
+            from the first document to the last are distances, and say nothing.
         :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays.
         :param kept_weight: Fuse what a refinement keeps as a list of its own with this weight, first on ties, under
             the name `kept`; None puts it before all that is new.
@@ -115,7 +117,7 @@ class EvidenceJoiner:
         if known is not None and self.kept_weight is not None:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
-            hits = fuse(lists, weights, self.fusion, self.rrf_k)
+            hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)
             documents = within_tokens([self._document(hit, known) for hit in hits[: self.top_k]], self.max_tokens)
             if known is not None and self.kept_weight is None:
                 documents = _carry(documents, known)
@@ -132,14 +134,11 @@ class EvidenceJoiner:
         is_kept = known is None or hit.document.id in {document.id for document in known.kept}
         before = crag_meta(hit.document).get("retrievers")
         said = {**before} if is_kept and isinstance(before, dict) else {}
-        for name, (rank, score) in hit.found.items():
-            cosine = similarity_of(score, (self.similarity or {}).get(name))
-            said[name] = {"score": score, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
         origin = crag_meta(hit.document).get("origin", "index")
         is_own = known is None or hit.document.id in known.grades
         document = hit.document if is_own else without_grade(hit.document)
         document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)
-        return annotate(document, retrievers=said, origin=origin)
+        return annotate(document, retrievers={**said, **hit.found}, origin=origin)
 
 
 def _carry(documents: list[Document], state: CragState) -> list[Document]:

@@ -11,13 +11,14 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.expanding import Expansion
 from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions
 from haystack_integrations.crag.expansion.readers import can_be_searched
-from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.inputs import checked, led_by_state
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
 
 
 @component
 @checked
+@led_by_state
 class QueryExpander(ChatBacked):
     """
     Finds the next search queries of a run; the user's question itself is never replaced.
@@ -88,7 +89,7 @@ class QueryExpander(ChatBacked):
         """
         Find the next queries.
 
-        In a loop connect `state` only: a question for the whole run would set this off before the first retrieval.
+        In a loop connect `state`: then a question alone, as a run may give it to all components, does nothing.
 
         :param query: The user's original question, when there is no state, or when nothing was retrieved yet.
         :param state: What the run knows: the question, its action, the queries tried, the kept evidence.
@@ -121,8 +122,7 @@ class QueryExpander(ChatBacked):
 
         :param query: As `run`.
         :param state: As `run`.
-        :returns: As `run`.
-        :raises ConfigurationError: As `run`.
+        :returns: As `run`, with the same errors.
         """
         expansion = self._begun(query, state)
         with trace("crag.expand", crag_action=expansion.state.action or None) as span:

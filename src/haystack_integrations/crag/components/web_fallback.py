@@ -4,7 +4,7 @@ from typing import Any
 
 from haystack import Document, component
 
-from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.inputs import checked, led_by_state
 from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState
@@ -19,6 +19,7 @@ from haystack_integrations.crag.web.search import WebSearchChain
 
 @component
 @checked
+@led_by_state
 class WebFallback(WebBacked):
     """
     Searches the web through one provider or a chain of them, and gives labelled, cleaned, capped documents.
@@ -102,9 +103,8 @@ class WebFallback(WebBacked):
         """
         Search the web, unless it is off or the run's budget is spent: then nothing is opened.
 
-        :param query: What to search for; a rewriter's words, never a document's. None: the question in the state. In a
-            pipeline pass no run input here: it would set this off before the first retrieval.
-        :param state: What the run knows; its budget is respected.
+        :param query: What to search for; a rewriter's words, never a document's. None: the question in the state.
+        :param state: What the run knows; its budget is respected. Where it is connected, nothing is done without it.
         :param enabled: Whether this run may search; None: as constructed.
         :returns: A dictionary with the following keys:
             - `documents`: What was found, at most `max_results`, each with its origin in `meta["crag"]`.

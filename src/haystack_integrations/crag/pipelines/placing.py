@@ -4,9 +4,11 @@ from collections.abc import Collection, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
+from haystack_integrations.crag.components.order_keeping_text_embedding_retriever import (
+    OrderKeepingTextEmbeddingRetriever,
+)
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
@@ -89,7 +91,7 @@ def asked_by_text(given: Any, part: Spec) -> Any:
     sockets = getattr(given, "__haystack_input__", None)
     if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
         return given
-    return TextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
+    return OrderKeepingTextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
 
 
 def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:

@@ -48,10 +48,11 @@ def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
     store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
     is_known = store is not None and profile_of(store) is not None
     takes = getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {})
+    scaled = bool(getattr(retriever, "scale_score", getattr(retriever, "_scale_score", False)))
     if not is_known or "query_embedding" not in takes:
-        return said
+        return None if scaled and said == _COSINE else said  # nobody knows how it scales: 0.8 may be a cosine of 0.6
     if isinstance(store, InMemoryDocumentStore):
-        return _in_memory(store, scaled=bool(getattr(retriever, "scale_score", False)))
+        return _in_memory(store, scaled=scaled)
     try:
         return COSINE_HALF if holds_cosines(ask(store)) else None
     except StoreError:
