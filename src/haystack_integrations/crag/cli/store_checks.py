@@ -60,7 +60,10 @@ def _index(store: Any) -> Check:
 
 
 def _vectors(store: Any) -> Check:
-    check_vectors(fields_of(store))
+    fields = fields_of(store)
+    if not fields:
+        return Check("vectors", "info", "none: there is no index yet")
+    check_vectors(fields)
     stored, asked = stored_size(store), load_encoder().dimension
     if stored is None:
         return Check("vectors", "info", "no document has one, so documents are found by their words")
