@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from html import escape
 from io import StringIO
 from pathlib import Path
+from platform import python_version
 from tempfile import TemporaryDirectory
 
 from flow_picture import flow
@@ -149,7 +150,8 @@ def terminal() -> dict[str, str]:
     """
     asked = {shown(one): crag(one, colours=True) for one in (ANSWERED, ABSTAINED)}
     return {
-        "demo.svg": svg({"crag demo": crag(["demo"], colours=True)}, "crag demo"),
+        # Its text is that of one Python's own reference.
+        "demo.svg": svg({"crag demo": crag(["demo"], colours=True)}, f"crag demo, Python {python_version()}"),
         "ask.svg": svg(asked, "crag ask"),
     }
 

@@ -165,6 +165,13 @@ def test_both_pages_say_the_same_of_calibration() -> None:
     assert dict(re.findall(r"(\w+) (\d+ %)", figures)) == {name: cells[6] for name, cells in table.items()}
 
 
+def test_the_page_on_limits_says_between_what_gaps_are_noticed() -> None:
+    """The least and the most of the table on calibrating."""
+    told = " ".join((ROOT / "docs" / "limits.md").read_text("utf-8").split())
+    shares = sorted((row(CALIBRATION, f"{name} (")[6] for name in MEASURED), key=lambda share: int(share.split()[0]))
+    assert f"calibrated, at 10 % false alarms, between {shares[0]} and {shares[-1]} of them" in told
+
+
 def test_both_pages_say_the_same_of_the_cascade() -> None:
     """The row on choosing takes from the table on calibrating what a model reaches that grades one in ten wrong."""
     section = CALIBRATION.partition("## Cascade")[2].partition("\n## ")[0]

@@ -8,9 +8,10 @@ from typing import Any, get_args
 
 import pytest
 from haystack import Document
-from makers import fill
+from makers import fill, graded
 
 import haystack_integrations.crag as package
+from haystack_integrations.crag.components import CragRouter
 from haystack_integrations.crag.deciding import records
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.vocabulary import AnswerStatus, GradeStatus, WebStatus
@@ -61,6 +62,24 @@ def test_the_page_names_each_reason_for_which_a_document_is_left_out() -> None:
 def test_the_page_names_each_state(words: Any) -> None:
     """Of an answer, a grade, the web."""
     assert [word for word in get_args(words) if f"`{word}`" not in PAGE] == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "scores", "rule"),
+    [
+        ({"enough_documents": 1}, [0.5], "enough_documents"),
+        ({"on_incorrect": "web"}, [0.1, None], "grader_partial"),
+    ],
+)
+def test_the_page_names_each_rule_that_is_no_judgement(
+    settings: dict[str, Any], scores: list[float | None], rule: str
+) -> None:
+    """What `judged_by` says, and the limits, have pages of their own."""
+    grades = [0.5 if score is None else score for score in scores]
+    states = ["failed" if score is None else "graded" for score in scores]
+    documents = [graded(f"{n}", grades[n], "Who?", states[n]) for n in range(len(scores))]
+    decision = CragRouter(**settings).run(query="Who?", documents=documents)["decision"]
+    assert (decision["rule"], f"`{rule}`" in PAGE) == (rule, True)
 
 
 def test_a_reason_of_the_coverage_is_one_of_the_page(record: dict[str, Any]) -> None:

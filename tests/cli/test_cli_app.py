@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cli_runner import PENGUINS, QUESTION, SCRIPT, crag, environment, in_process, refused
 from haystack import Document
-from makers import fill
+from makers import fill, grading_by, scripted
 from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
@@ -176,6 +176,16 @@ def test_what_is_answered_from_is_not_called_kept_where_nothing_was_kept() -> No
     assert "0 kept, 1 discarded" in shown
     assert shown.count("generate  answer from the best that was found") == 2
     assert "what was kept" not in shown
+
+
+def test_a_score_on_a_threshold_that_must_be_exceeded_is_not_called_below_it() -> None:
+    """Four documents with 3 of 10 are a mean of exactly 0.30, and incorrect by the rule of that design."""
+    store = memory_store()
+    fill(store, [Document(content=f"Emperor penguins live on coast {number}.") for number in range(4)])
+    rag = load("ranked_rag", store=store, grader=grading_by(lambda _: 3), generator=scripted("x"))
+    shown = plain(run_view(rag.run(query="Where do penguins live?", web=False)["crag"]))
+    assert "incorrect 0.30  no more than 0.30" in shown
+    assert "below 0.30" not in shown
 
 
 def test_nothing_answers_is_an_exit_code_of_its_own(docs: Path) -> None:

@@ -150,10 +150,11 @@ class TestDoctor:
         assert (checks["index"]["status"], "2 documents" in checks["index"]["found"]) == ("ok", True)
 
     def test_an_index_that_does_not_exist_is_a_fault(self, place: list[str]) -> None:
-        """With the command that makes it."""
+        """With the command that makes it; nothing is said of documents that are not there."""
         code, checks = self.examined(place)
         assert code == ExitCode.FAILED
         assert "crag index PATH --store elasticsearch" in checks["index"]["fix"]
+        assert checks["vectors"]["found"] == "none: there is no index yet"
 
     def test_an_index_made_elsewhere_is_a_warning(
         self, place: list[str], elasticsearch_url: str, elasticsearch_index: str

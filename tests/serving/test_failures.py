@@ -279,6 +279,15 @@ def test_what_is_no_json_is_told_by_one_code_at_every_door(answering: Any, path:
     assert (error["code"] if path.startswith("/v1/") else error) == "bad_request"
 
 
+def test_the_page_names_the_code_of_what_is_no_json() -> None:
+    """And calls no other code by it."""
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `") and "no JSON" in line]
+    assert [(codes.strip().split(",")[0], statuses.strip()[:3]) for codes, statuses, _ in rows] == [
+        ("`bad_request`", "400")
+    ]
+
+
 @pytest.mark.parametrize(
     ("headers", "content", "told"),
     [

@@ -170,6 +170,19 @@ def test_the_limit_of_a_calibration_is_read_back(
     assert crag("trace", trace["traceID"], "--jaeger", sent.url).stdout == shown
 
 
+def test_what_is_enough_beside_another_document_is_read_back(sent: Sent, in_memory_store: Any) -> None:
+    """Else a document is kept below the filter, for no reason, and a score just below that line reads as on it."""
+    fill(in_memory_store, [Document(content=f"Canary birds sing in cage {n}") for n in range(5)])
+    record = load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)["crag"]
+    assert record["thresholds"]["beside"] == 0.2
+    (trace,) = sent.read(1)
+    (run,) = json.loads(crag("trace", trace["traceID"], "--jaeger", sent.url, "--json").stdout)["runs"]
+    assert [run["thresholds"], *(one["thresholds"] for one in run["trail"])] == [
+        record["thresholds"],
+        *(one["thresholds"] for one in record["trail"]),
+    ]
+
+
 def test_without_content_only_the_queries_are_missing(sent: Sent, rag: Any) -> None:
     """Everything else of the trail is numbers and names."""
     crag_record = rag.run(query=QUESTION)["crag"]

@@ -1,22 +1,27 @@
 """Every span and attribute of docs/observability.md, of real runs; nothing of them is text of a user."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Document
 from makers import cacheable, fill, grading_by, scripted
+from metasearch import Metasearch
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from reading import named
 from web_server import web_server
 
+import haystack_integrations.crag as package
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.observing.telemetry import traced_id
-from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines import export, load, names
 
+PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text("utf-8")
 QUESTION = "Where do canary birds sing?"
 
 
@@ -157,3 +162,48 @@ def test_a_refinement_counts_strips(spans: InMemorySpanExporter, store: Any) -> 
     refine = named(spans, "crag.refine")[0]
     assert refine["openinference.span.kind"] == "CHAIN"
     assert refine["crag.strips.in"] >= refine["crag.strips.kept"] >= 1
+
+
+def told_on_the_page() -> dict[str, set[str]]:
+    """The attributes of each row of the table of spans: `.kept` behind `crag.strips.in` is `crag.strips.kept`."""
+    table = PAGE.partition("## Spans")[2].partition("\n### ")[0]
+    rows = [re.findall(r"`([^`]+)`", line) for line in table.splitlines() if line.startswith("| `")]
+    told: dict[str, set[str]] = {}
+    for span, *words in rows:
+        last = ""
+        for word in words:
+            last = word if word.startswith("crag.") else last
+            name = last.rpartition(".")[0] + word if word.startswith(".") else word
+            told.setdefault(span, set()).add(name)
+    return told
+
+
+def test_every_attribute_of_every_shipped_pipeline_is_told_on_the_page(
+    spans: InMemorySpanExporter, store: Any, metasearch: Metasearch
+) -> None:
+    """On the row of its span; what has a name of a document's or a retriever's in it by its beginning."""
+    metasearch.finds(["A page on birds."])
+    told = told_on_the_page()
+    for name in set(names()) - {"indexing"}:
+        model = {"generator": grading_by(lambda text: 0.9 if "page" in text else 0.1)}
+        rag = load(name, store=store, **(model if "\n  generator:" in export(name) else {}))
+        rag.run(query="Who repairs canary bicycles?")
+    seen = {(span.name, key) for span in spans.get_finished_spans() for key in span.attributes or {}}
+    ours = {(span, key) for span, key in seen if span in told and key.startswith("crag.")}
+    assert {span for span, _ in ours} >= {"crag.route", "crag.web", "crag.refine", "crag.cascade", "crag.record"}
+    assert [(span, key) for span, key in sorted(ours) if not is_told(key, told[span])] == []
+
+
+def test_every_attribute_that_the_code_names_is_told_on_the_page() -> None:
+    """Also those that a run in memory does not have."""
+    code = "".join(file.read_text("utf-8") for file in Path(package.__file__).parent.rglob("*.py"))
+    named_in_code = set(re.findall(r'"(crag\.[a-z_.0-9]*[a-z0-9])"', code))
+    told = told_on_the_page()
+    instruments = re.findall(r"`(crag\.[a-z.]+)`", PAGE.partition("## Metrics")[2])
+    page = {*told, *instruments}.union(*told.values())
+    assert sorted(name for name in named_in_code if not is_told(name, page)) == []
+
+
+def is_told(name: str, page: set[str]) -> bool:
+    """Whether one of the page's names is it, or stands for it: `crag.abstention.*`, `crag.web.dropped.<reason>`."""
+    return name in page or any(name.startswith(re.split(r"[*<]", one)[0]) for one in page if re.search(r"[*<]", one))

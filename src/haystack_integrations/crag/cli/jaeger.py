@@ -214,8 +214,8 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
 
 def _thresholds(tags: Mapping[str, Any]) -> dict[str, float]:
     held = {name: tags.get(f"crag.threshold.{name}", 0.0) for name in ("upper", "lower", "filter")}
-    least = tags.get("crag.threshold.correct_from")
-    return held if least is None else {**held, "correct_from": least}
+    told = {name: tags.get(f"crag.threshold.{name}") for name in ("beside", "correct_from")}
+    return held | {name: value for name, value in told.items() if value is not None}
 
 
 def _filled(entries: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:

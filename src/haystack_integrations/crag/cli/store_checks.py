@@ -61,6 +61,8 @@ def _index(store: Any) -> Check:
 
 def _vectors(store: Any) -> Check:
     fields = fields_of(store)
+    if not fields:
+        return Check("vectors", "info", "none: there is no index yet")
     check_vectors(fields)
     stored, asked = size_of(fields), load_encoder().dimension
     if stored is None:

@@ -183,7 +183,7 @@ def _reason(decision: Mapping[str, Any]) -> str:
     """Say which rule spoke, with the threshold it looked at."""
     upper, lower, least = (f"{decision['thresholds'][name]:.2f}" for name in ("upper", "lower", "filter"))
     scores = [entry["score"] for entry in decision["discarded"] if entry["score"] is not None]
-    below = f"below {lower}"
+    below = f"{'no more than' if decision['score'] == decision['thresholds']['lower'] else 'below'} {lower}"
     if decision["score"] is None and scores:
         below = f"the best document has {told(max(scores), [decision['thresholds']['filter']])}, below {least}"
     rules = {
