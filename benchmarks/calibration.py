@@ -49,10 +49,10 @@ def without(lists: Sequence[Prepared], drop: Callable[[str], bool]) -> list[Prep
     def kept(features: dict[str, float]) -> dict[str, float]:
         return {name: value for name, value in features.items() if not drop(name)}
 
-    return [
-        replace(each, measured=Measured([*map(kept, each.measured.documents)], kept(each.measured.together)))
-        for each in lists
-    ]
+    def left(found: Measured) -> Measured:
+        return replace(found, documents=[*map(kept, found.documents)], together=kept(found.together))
+
+    return [replace(each, measured=left(each.measured)) for each in lists]
 
 
 def macro_f1(lists: Sequence[Prepared]) -> float:

@@ -14,6 +14,17 @@ from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.vocabulary import JUDGED
 
 ODDS = ("answers_1", "topic_1")
+QUESTION_OF_REFUNDS = "When is a refund paid?"
+_RETURNS = (
+    "Returns. Goods may be sent back by the buyer, unused and in their box, at the cost of the shop. A refund is paid "
+    "within 30 days of the return. Nothing is kept for the parcel. Nothing else has to be filled in."
+)
+REFUNDS = (
+    _RETURNS,
+    "Delivery. Parcels are paid for by the shop above fifty euros, and take three working days within the country.",
+    "Vouchers. A voucher is sent by mail, holds for two years and cannot be changed into money.",
+    "Opening hours. The shop opens at nine and closes at six, on Saturdays at two.",
+)
 
 
 def known(documents: int = 1_000, **counts: int) -> Frequencies:

@@ -67,6 +67,57 @@ def test_a_refinement_learns_words_from_the_kept_evidence() -> None:
     assert {"turbocharger", "boost", "pressure", "raises"} & set(query.split())
 
 
+LEARNED = {
+    "German": (
+        "Wann wird eine Rückerstattung gezahlt?",
+        "Die Rückerstattung wird nicht gezahlt, wenn der Kunde keinen Beleg hat und die Ware nicht angenommen ist.",
+        "Für jede Ware muss der Kunde einen Beleg vorlegen, sonst wird sie nicht angenommen.",
+        {"kunde", "beleg", "ware", "angenommen"},
+    ),
+    "French": (
+        "Quand un remboursement est-il versé ?",
+        "Pour obtenir cette somme, le client doit avoir une facture, sauf lorsque les produits ont été endommagés.",
+        "Pour être remboursé, le client doit renvoyer avec la facture tous les produits qui sont dans la boîte.",
+        {"client", "facture", "produits"},
+    ),
+    "Spanish": (
+        "¿Cuándo se paga un reembolso?",
+        "Para este pago el cliente debe tener la factura, también cuando los productos han sido dañados.",
+        "El cliente tiene que enviar para ello los productos con la factura, desde donde fueron comprados.",
+        {"cliente", "factura", "productos"},
+    ),
+    "Italian": (
+        "Quando viene pagato un rimborso?",
+        "Il cliente deve avere una fattura per la merce, anche quando questa non è stata danneggiata dalla posta.",
+        "Per questo il cliente deve spedire la merce con la fattura dalla città nella quale è stata comprata.",
+        {"cliente", "fattura", "merce"},
+    ),
+    "Dutch": (
+        "Wanneer wordt een terugbetaling gedaan?",
+        "De klant moet hiervoor een factuur hebben, ook wanneer de goederen niet werden beschadigd.",
+        "Voor deze betaling moet de klant de goederen met een factuur terugsturen, wanneer zij niet werden verkocht.",
+        {"klant", "factuur", "goederen"},
+    ),
+    "Portuguese": (
+        "Quando é pago um reembolso?",
+        "O cliente deve também apresentar uma fatura para que seja aceite, quando os produtos não foram danificados.",
+        "Para este pagamento o cliente deve enviar os produtos com uma fatura pela loja de onde foram comprados.",
+        {"cliente", "fatura", "produtos"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "one", "two", "telling"), LEARNED.values(), ids=LEARNED)
+def test_words_that_every_text_of_its_language_has_are_not_learned(
+    question: str, one: str, two: str, telling: set[str]
+) -> None:
+    """`nicht`, `pour`, `para` and `deve` stood in the query in the place of what the evidence is about."""
+    state = after("refine", CragState.start(question, kept=(Document(content=one), Document(content=two))))
+    learned = QueryExpander(synonyms={}).run(state=state)["query"].removeprefix(question).split()
+    assert len(learned) == 3
+    assert set(learned) <= telling
+
+
 def test_re_retrieve_climbs_the_ladder_of_strategies() -> None:
     """First the same words by another strategy, then other words; weights travel in the state."""
     expander = QueryExpander(strategies=STRATEGIES, synonyms={"car": ["automobile"]})

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from scripted_model import Messages, ScriptedModel
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.refining.strips import decompose, embedding_scores
 from haystack_integrations.crag.state import CragState
@@ -120,6 +122,26 @@ def test_the_folder_of_another_model_can_be_named() -> None:
     refiner = StripRefiner(scorer="embedding", model="no/such/folder")
     with pytest.raises(ConfigurationError, match="must be the folder of a model2vec model"):
         refiner.warm_up()
+
+
+@DOORS
+def test_the_shipped_model_judges_no_question_that_it_cannot_read(door: str) -> None:
+    """It knows English: of other scripts it chose strips by chance. Words judge there, and it shows."""
+    pages = (
+        "退款会退回原来的账户。猫在花园里睡觉。收到退货后三十天内支付退款。",
+        "Кошка спит в саду. Возврат выплачивается за тридцать дней.",
+    )
+    refiner = StripRefiner(scorer="embedding", top_n=1)
+    for query, best in (
+        ("退款何时支付?", "收到退货后三十天内支付退款。"),
+        ("Когда выплачивается возврат?", "Возврат выплачивается за тридцать дней."),
+    ):
+        result = refine(refiner, *pages, door=door, query=query)
+        assert texts(result) == [best]
+        assert result["report"]["reasons"] == ["strips_lexical:other_script"]
+    assert refine(refiner, *pages, door=door, query="Über die Brücke?")["report"]["reasons"] == []
+    own = StripRefiner(scorer="embedding", model=str(files("haystack_integrations.crag") / "models" / SHIPPED_MODEL))
+    assert refine(own, *pages, door=door, query="退款何时支付?")["report"]["reasons"] == []
 
 
 @DOORS

@@ -127,6 +127,20 @@ def test_a_chunk_that_is_half_as_relevant_as_the_best_is_left_out(in_memory_stor
     assert "Ducks swim on ponds, they say." not in found
 
 
+def test_a_chunk_that_answers_in_fewer_of_the_words_is_kept(in_memory_store: Any, metasearch: Metasearch) -> None:
+    """By shared words it had less than half of the best one's relevance, and the answer was lost."""
+    pages = [
+        "The bridge over the river is the longest of the county.",
+        "The river was wide, and a bridge over it was wanted when trade grew.",
+        "It opened in 1901: that year the mayor and a band walked over the bridge.",
+        "Ducks swim on ponds, they say.",
+    ]
+    fill(in_memory_store, [Document(content=text) for text in pages])
+    found = texts(run(in_memory_store, asynchronous=False, router={"upper": 0.1, "lower": 0.0}))
+    assert pages[2] in found
+    assert pages[3] not in found
+
+
 def test_strips_stay_within_the_token_budget(in_memory_store: Any, metasearch: Metasearch) -> None:
     """4,096 tokens by default; here less, so that it shows."""
     pages = [f"{GOOD} The bridge over the river was opened again in {1902 + n}." for n in range(6)]

@@ -70,15 +70,15 @@ class StripRefiner(PartBacked):
         :param window: Sentences in a window.
         :param scorer: What judges strips. `lexical` compares wording, `embedding` vectors of a static model, relative
             to the best strip: above 0.5 is worth keeping. `calibrated` gives the probability that a strip belongs to
-            the evidence, by a trained model of both. `ranker`: its own scores as they are; what it does not
-            return is left out, so mind its own `top_k`. `llm`: one call for all documents; the reply names strips by
-            number, which are kept. Where model or ranker fail, wording judges in their place, and it shows.
+            the evidence, by a trained model of both. `ranker`: its scores as they are; what its own `top_k` leaves out
+            is left out. `llm`: one call for all; the reply names what to keep. Wording judges where model or ranker
+            fail, and a question in another script than Latin in place of the shipped model, which is English; it shows.
         :param model: Folder of a model2vec model, for `embedding`. None takes the one shipped in this package.
         :param calibration: File of `crag calibrate`, for `calibrated`. None: the shipped model, of others' questions.
         :param ranker: Any Haystack ranker, for `ranker`.
         :param chat_generator: Any Haystack chat generator, for `llm`. It owns the HTTP retries.
-        :param threshold: Keep strips that score higher; any number for a ranker. `auto`: 0.5, or for `calibrated` the
-            line where F1 was best when it was fitted. None for no such limit. Not for `llm`.
+        :param threshold: Keep what scores higher; any number for a ranker. `auto`: 0.5, or for `calibrated` the line
+            where F1 was best when it was fitted. None for no such limit. Not for `llm`.
         :param evidence_share: For `calibrated`, in place of the threshold: keep the best strips that hold this share of
             the evidence expected. 0.94 loses few answers; a threshold leaves out more.
         :param top_n: Keep at most so many strips of all documents together, best first. None for no such limit.

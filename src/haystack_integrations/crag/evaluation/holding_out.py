@@ -20,6 +20,7 @@ from haystack_integrations.crag.evaluation.processes import at_work
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.copies import measure_once
 from haystack_integrations.crag.judging.judge import Conclusion, conclude, crossed, likely_of
 
 LIMITS = (0.05, 0.1, 0.2)
@@ -140,7 +141,7 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, lis
     :param calibration: What judges.
     :returns: What is said of it, and the score of each document.
     """
-    measured = crossed(each.measured, each.asked, each.readings, calibration)
+    measured = crossed(measure_once(each.asked, each.readings), each.asked, each.readings, calibration)
     likely = likely_of(measured.documents, calibration)
     return conclude(measured, likely, calibration), likely.scores()
 

@@ -46,7 +46,7 @@ class Prepared:
     :param source: The list.
     :param asked: The question.
     :param readings: Its documents.
-    :param measured: Their signals.
+    :param measured: Their signals as the list was retrieved, copies and all: what is fitted on.
     """
 
     source: LabelledList

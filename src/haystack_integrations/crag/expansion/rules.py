@@ -21,6 +21,7 @@ from haystack_integrations.crag.expansion.query_text import (
     folded,
     one_line,
 )
+from haystack_integrations.crag.texts.languages import common_words
 from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, surface_words, terms, words
 
 _FEEDBACK_WORDS: Final = 3
@@ -172,6 +173,8 @@ def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str
     """
     Find words that the kept evidence shares and the question lacks (pseudo relevance feedback, Lavrenko 2001).
 
+    What every text in its language has, such as `nicht` or `para`, is none of them.
+
     :param question: The question.
     :param kept: Documents that passed the filter.
     :param others: Words already used by earlier tries.
@@ -182,8 +185,10 @@ def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str
     spread: Counter[str] = Counter()
     written: dict[str, str] = {}
     for document in kept:
+        said = words(document.content or "")
+        common = common_words(said)
         long_words = [
-            word for word in content_words(document.content or "") if len(word) >= _SHORTEST_FEEDBACK and word.isalpha()
+            word for word in said if len(word) >= _SHORTEST_FEEDBACK and word.isalpha() and word not in common
         ]
         stems = [(stem, word) for word in long_words for stem in terms(word)[:1]]
         counts.update(stem for stem, _ in stems)

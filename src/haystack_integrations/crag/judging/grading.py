@@ -11,6 +11,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
+from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading, held_by
@@ -102,14 +103,16 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
     Count document frequencies over what was retrieved: the last resort, since all of it was retrieved for the question.
 
     What all of them have is no common word for that, so the counts are stretched to those of a corpus, much damped: a
-    term that none has weighs about twice as much as one that all have.
+    term that none has weighs about twice as much as one that all have. A copy of another document is not counted.
 
     :param readings: The documents, at least one.
     :returns: Frequencies in a corpus of supposed size.
     """
 
     def frequencies(wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        shares = {term: held_by(readings, term) / len(readings) for term in wanted}
+        found = [frozenset(term for term in wanted if held_by([reading], term)) for reading in readings]
+        distinct = set(originals(readings, found))
+        shares = {term: sum(term in found[place] for place in distinct) / len(distinct) for term in wanted}
         return _SUPPOSED, {term: round(_SUPPOSED ** (_DAMPED * share)) for term, share in shares.items()}
 
     return frequencies

@@ -1,14 +1,15 @@
 """The judgement itself: from a question and its documents to probabilities and a verdict, by a calibration."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
-from haystack_integrations.crag.judging.company import Measured, measure
+from haystack_integrations.crag.judging.company import Measured
+from haystack_integrations.crag.judging.copies import measure_once
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.reading import Reader, Reading
@@ -87,7 +88,7 @@ def judge(
     """
     asked = ask(query, frequencies, reader.encoder)
     readings = reader.read(texts)
-    measured = crossed(measure(asked, readings), asked, readings, calibration)
+    measured = crossed(measure_once(asked, readings), asked, readings, calibration)
     likely = likely_of(measured.documents, calibration)
     return Opinion(likely, conclude(measured, likely, calibration), measured.documents)
 
@@ -105,7 +106,7 @@ def crossed(measured: Measured, asked: Asked, readings: Sequence[Reading], calib
     if (crossing := calibration.crossing) is None:
         return measured
     rows = zip(measured.documents, readings, strict=True)
-    return Measured([{**each, CROSSED: crossing.score(asked, text)} for each, text in rows], measured.together)
+    return replace(measured, documents=[{**each, CROSSED: crossing.score(asked, text)} for each, text in rows])
 
 
 def likely_of(features: Sequence[Features], calibration: Calibration) -> Likely:
@@ -145,7 +146,8 @@ def together(measured: Measured, likely: Likely) -> Features:
     :param likely: What its documents are likely to be.
     :returns: Signals by name.
     """
-    return {**measured.together, **listed(likely.answers, likely.topic, likely.sufficient)}
+    own = list(measured.distinct)
+    return {**measured.together, **listed(likely.answers[own], likely.topic[own], likely.sufficient[own])}
 
 
 def conclude(measured: Measured, likely: Likely, calibration: Calibration) -> Conclusion:

@@ -18,12 +18,14 @@ from haystack_integrations.crag.refining.selection import Selection, recomposed,
 from haystack_integrations.crag.refining.standing import completed
 from haystack_integrations.crag.refining.strips import KEEP_ABOVE, decompose, embedding_scores, fitting, lexical_scores
 from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.texts.languages import is_other_script
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
 logger = logging.getLogger(__name__)
 
 NOTHING_KEPT: Final = "nothing_kept"
 PROMPT_FULL: Final = "max_prompt_tokens"
+OTHER_SCRIPT: Final = "other_script"
 
 
 class Refinement:
@@ -48,6 +50,8 @@ class Refinement:
         self._calls = 0
         if self.strips and options.scorer in ("llm", "ranker"):
             self._prepare()
+        elif self.strips and options.scorer == "embedding" and options.model is None and is_other_script(query):
+            self._word(range(len(self.strips)), OTHER_SCRIPT)
         elif self.strips:
             scores = dict(enumerate(self._own_scores()))
             self._judged = Judged(dict(sorted(scores.items(), key=lambda entry: -entry[1])))

@@ -1,0 +1,95 @@
+"""A text that stands twice in a list says nothing twice: the verdict is that of the list with each text once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
+from judging_texts import QUESTION_OF_REFUNDS, REFUNDS, asking, measured
+
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.judging.copies import measure_once, originals
+from haystack_integrations.crag.judging.evidence import examine
+from haystack_integrations.crag.judging.reading import shared_reader
+
+BEST = REFUNDS[0]
+VERSIONS = {
+    "the same": BEST,
+    "in capitals": BEST.upper(),
+    "a word": BEST.replace("buyer", "customer"),
+    "a line more": f"Last changed on Monday by Ann. {BEST}",
+    "a sentence less": BEST.rpartition(" Nothing")[0],
+}
+OLD = (
+    "Fees of 2019. The yearly fee for members is paid in March, by card or in cash, and covers the pool and the courts."
+)
+
+
+def judged(*contents: str, store: Any = None, query: str = QUESTION_OF_REFUNDS) -> dict[str, Any]:
+    """What HeuristicGrader says of texts."""
+    documents = [Document(id=str(number), content=content) for number, content in enumerate(contents)]
+    return HeuristicGrader(document_store=store).run(query=query, documents=documents)
+
+
+def repeated(query: str, contents: Sequence[str]) -> list[int]:
+    """Which texts repeat which."""
+    asked, readings = asking(query), shared_reader().read([("", content) for content in contents])
+    return originals(readings, [examine(asked, reading).found for reading in readings])
+
+
+@pytest.mark.parametrize("at", [1, len(REFUNDS)], ids=["behind it", "last"])
+@pytest.mark.parametrize("version", VERSIONS.values(), ids=VERSIONS)
+def test_a_second_version_of_the_best_page_changes_no_verdict(version: str, at: int, in_memory_store: Any) -> None:
+    """It took away what made the page stand out: up to a third of the verdicts fell. With a store and without."""
+    in_memory_store.write_documents([Document(content=text) for text in REFUNDS])
+    for store in (None, in_memory_store):
+        once = judged(*REFUNDS, store=store)
+        twice = judged(*REFUNDS[:at], version, *REFUNDS[at:], store=store)
+        assert once["report"]["verdict"]["verdict"] == "correct"
+        assert twice["report"]["verdict"] == once["report"]["verdict"]
+        assert twice["scores"][0] == once["scores"][0]
+
+
+@given(order=st.lists(st.sampled_from(range(len(REFUNDS))), min_size=1, max_size=8).map(lambda n: [*range(4), *n]))
+def test_however_often_a_page_is_repeated_it_counts_once(order: list[int]) -> None:
+    """Each copy has the grade of what it repeats."""
+    once, often = judged(*REFUNDS), judged(*(REFUNDS[number] for number in order))
+    assert often["report"]["verdict"] == once["report"]["verdict"]
+    assert often["scores"] == [once["scores"][number] for number in order]
+
+
+def test_a_version_without_the_answer_is_graded_by_what_it_says_itself() -> None:
+    """Measured in the place of what it repeats."""
+    without = BEST.replace(" A refund is paid within 30 days of the return.", "")
+    scores = judged(*REFUNDS, without)["scores"]
+    assert repeated(QUESTION_OF_REFUNDS, [BEST, without]) == [0, 0]
+    assert scores[-1] < scores[0]
+
+
+def test_a_page_of_another_year_is_no_copy_where_the_year_is_asked_for() -> None:
+    """They differ in the one word that matters; where it is not asked for they say the same."""
+    pages = [OLD, OLD.replace("2019", "2020")]
+    assert repeated("When was the fee of 2020 paid?", pages) == [1, 1]
+    assert repeated("Were the fees of 2019 and 2020 the same?", pages) == [0, 1]
+    assert repeated("When is the fee paid?", pages) == [0, 0]
+
+
+def test_parts_that_overlap_and_short_texts_alike_are_no_copies() -> None:
+    """Half of the words of another text, or a sentence with another number, are something else."""
+    one, two, three = (f"The {n} line names the {n} colour of the {n} room." for n in ("first", "second", "third"))
+    assert repeated("Which colour?", [f"{one} {two} Red.", f"{two} {three} Blue."]) == [0, 1]
+    assert repeated("How long?", ["It takes 30 days.", "It takes 60 days.", "", ""]) == [0, 1, 2, 3]
+
+
+def test_what_is_fitted_on_is_the_list_as_it_was_retrieved() -> None:
+    """Only the judgement counts each text once, so that calibrations do not depend on a copy here and there."""
+    texts = [("", text) for text in (*REFUNDS, BEST)]
+    plain = measured(QUESTION_OF_REFUNDS, *texts)
+    once = measure_once(asking(QUESTION_OF_REFUNDS), shared_reader().read(texts))
+    assert (list(plain.distinct), list(once.distinct)) == ([0, 1, 2, 3, 4], [0, 1, 2, 3])
+    assert once.together == measured(QUESTION_OF_REFUNDS, *texts[:-1]).together
+    assert (
+        plain.documents[0]["covered_gap"] == 0 < once.documents[0]["covered_gap"] == once.documents[-1]["covered_gap"]
+    )
