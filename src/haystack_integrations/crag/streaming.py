@@ -4,19 +4,23 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from inspect import iscoroutinefunction
+from dataclasses import dataclass, replace
+from inspect import isawaitable, iscoroutinefunction
 from threading import Event
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
-from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
+from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat_backed import ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.chat_backed import NoPartsError, ask, ask_async, may_be_the_form, speaks_openai
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
+logger = logging.getLogger(__name__)
+
 _PATIENCE: Final = 60.0
+_OFTEN_ENOUGH: Final = 2
 _USAGE: Final = "stream_options"
 
 
@@ -24,12 +28,21 @@ class GivenUpError(Exception):
     """Ends a stream that nobody waits for any longer; nobody catches it either."""
 
 
+@dataclass(frozen=True)
+class _Form:
+    """How an answer is asked for: in parts where somebody listens, and with what it costs."""
+
+    parts: bool = True
+    usage: bool = True
+
+
 class AnswerModel:
     """
     A chat generator as it is asked for an answer: one in parts with what it costs.
 
     Servers of OpenAI's API tell the tokens of a stream only where they are asked to. One that refuses to be asked is
-    asked again without, at once, and from then on.
+    asked again without, at once, and from then on. So is one of which no part comes: some take no notice of `stream`,
+    send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for.
     """
 
     def __init__(self, generator: ChatGenerator) -> None:
@@ -41,12 +54,12 @@ class AnswerModel:
         self.generator = generator
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
         is_set = _USAGE in own or _USAGE in (own.get("extra_body") or {})
-        self._asks, self._taken = speaks_openai(generator) and not is_set, False
+        self._form, self._taken, self._whole = _Form(usage=speaks_openai(generator) and not is_set), False, 0
 
     @property
     def adds_usage(self) -> bool:
         """Whether a stream of the next answer tells its tokens because of us, and of nobody else."""
-        return self._asks
+        return self._form.usage
 
     def ask(
         self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
@@ -56,19 +69,19 @@ class AnswerModel:
 
         :param messages: What to send.
         :param seconds: The longest wait, a second try included.
-        :param callback: Who hears the parts, or None.
+        :param callback: Who hears the parts, or None; an answer that came whole is one part.
         :returns: What the generator returns.
         :raises Exception: As `chat_backed.ask`.
         """
-        ends, extra = time.monotonic() + seconds, self._extra(callback)
-        try:
-            sent = ask(self.generator, messages, seconds, streaming_callback=callback, generation_kwargs=extra)
-            self._taken |= extra is not None
-        except Exception as error:
-            if not self._is_again(error, extra, ends):
-                raise
-            sent = ask(self.generator, messages, ends - time.monotonic(), streaming_callback=callback)
-            self._asks = False
+        ends, form, again = time.monotonic() + seconds, self._form, True
+        while again:
+            options = self._options(form, callback)
+            try:
+                sent, again = ask(self.generator, messages, ends - time.monotonic(), **options), False
+            except Exception as error:
+                form = self._other(form, options, error, ends)
+        for part in self._learned(form, options, sent, callback):
+            callback(part)  # type: ignore[misc] # there are parts for somebody only
         return sent
 
     async def ask_async(
@@ -83,27 +96,61 @@ class AnswerModel:
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends, extra = time.monotonic() + seconds, self._extra(callback)
-        try:
-            options: dict[str, Any] = {"streaming_callback": callback, "generation_kwargs": extra}
-            sent = await ask_async(self.generator, messages, seconds, **options)
-            self._taken |= extra is not None
-        except Exception as error:
-            if not self._is_again(error, extra, ends):
-                raise
-            left = ends - time.monotonic()
-            sent = await ask_async(self.generator, messages, left, streaming_callback=callback)
-            self._asks = False
+        ends, form, again = time.monotonic() + seconds, self._form, True
+        while again:
+            options = self._options(form, callback)
+            try:
+                sent, again = await ask_async(self.generator, messages, ends - time.monotonic(), **options), False
+            except Exception as error:
+                form = self._other(form, options, error, ends)
+        for part in self._learned(form, options, sent, callback):
+            told: Any = callback(part)  # type: ignore[misc] # there are parts for somebody only
+            if isawaitable(told):
+                await told
         return sent
 
-    def _extra(self, callback: StreamingCallbackT | None) -> dict[str, Any] | None:
-        """Give what is sent with a stream, be it the run's or the generator's own; without a stream it is an error."""
-        streams = callback is not None or getattr(self.generator, "streaming_callback", None) is not None
-        return {_USAGE: {"include_usage": True}} if streams and self._asks else None
+    def _options(self, form: _Form, callback: StreamingCallbackT | None) -> dict[str, Any]:
+        """Write the arguments of a call; what a stream costs is asked for of a stream alone, be it the generator's."""
+        callback = callback if form.parts else None
+        streams = callback is not None or self._streams_itself
+        usage = {_USAGE: {"include_usage": True}} if streams and form.usage else None
+        return {"streaming_callback": callback, "generation_kwargs": usage}
 
-    def _is_again(self, error: Exception, extra: object, ends: float) -> bool:
-        """Tell whether to ask without: where it was taken once, something else is wrong."""
-        return extra is not None and not self._taken and may_be_the_form(error) and time.monotonic() < ends
+    @property
+    def _streams_itself(self) -> bool:
+        return getattr(self.generator, "streaming_callback", None) is not None
+
+    def _other(self, form: _Form, options: Mapping[str, Any], error: Exception, ends: float) -> _Form:
+        """Choose the form to ask in again, else raise: where a form was taken once, something else is wrong."""
+        if time.monotonic() < ends:
+            if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
+                return replace(form, usage=False)
+            if options["streaming_callback"] is not None and isinstance(error, NoPartsError):
+                # A generator's own callback cannot be left out.
+                if not self._streams_itself:
+                    return replace(form, parts=False)
+        raise error
+
+    def _learned(
+        self, form: _Form, options: Mapping[str, Any], sent: Mapping[str, Any], callback: StreamingCallbackT | None
+    ) -> list[StreamingChunk]:
+        """Keep how this answer was got, and give what nobody has heard of it."""
+        self._taken |= options["generation_kwargs"] is not None
+        if callback is not None:
+            # One stream without a part may be chance.
+            self._whole = 0 if form.parts else self._whole + 1
+            if self._whole == _OFTEN_ENOUGH:
+                logger.warning("The chat server sends answers whole, never in parts: no parts are asked for any more")
+        self._form = replace(form, parts=self._whole < _OFTEN_ENOUGH)
+        return [_whole(reply) for reply in sent["replies"]] if callback is not None and not form.parts else []
+
+
+def _whole(reply: ChatMessage) -> StreamingChunk:
+    """Give an answer that came whole as the one part of it, with what callbacks look for in Haystack's parts."""
+    why = reply.meta.get("finish_reason")
+    known = why if why in get_args(FinishReason) else "stop"
+    meta = {"model": reply.meta.get("model"), "index": 0, "finish_reason": why or known}
+    return StreamingChunk(content=reply.text or "", meta=meta, finish_reason=known)
 
 
 @contextmanager
