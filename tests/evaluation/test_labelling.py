@@ -151,7 +151,9 @@ def test_a_label_is_kept_as_soon_as_it_is_there_also_behind_one_that_waits(
 
 def test_what_a_label_cost_counts_the_tries_that_brought_none(unlabelled: Dataset, scripted_model: Any) -> None:
     """Of earlier runs as well."""
-    scripted_model.reply = lambda messages: ("No.", "stop") if question(3) in messages[-1]["content"] else right(messages)
+    scripted_model.reply = lambda messages: (
+        ("No.", "stop") if question(3) in messages[-1]["content"] else right(messages)
+    )
     right = judging(grade)
     assert summed(labels(unlabelled, scripted_model))["llm_calls"] == scripted_model.calls > len(ISLANDS)
     scripted_model.reply = right

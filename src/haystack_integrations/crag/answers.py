@@ -130,7 +130,7 @@ def declines(text: str, sentence: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Leave out marks around a text. By hand: a pattern takes the square of the length of a line of dashes within it."""
+    """Leave out marks around a text. By hand: a pattern would take the square of the length of a line within it."""
     words = " ".join(text.casefold().split())
     first = next((at for at, sign in enumerate(words) if sign.isalnum()), len(words))
     last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at].isalnum()), first - 1)

@@ -24,7 +24,7 @@ class Workers(Multiprocess):
 
     uvicorn starts a dead worker anew twice a second, for ever. Where each dies at its start, since the store is away or
     memory does not suffice, that takes the cores from the workers that still serve, and the store's first free moments.
-    And it waits without end for a worker that does not end: one that hangs would hold the command, and the port, for ever.
+    It waits without end for a worker that does not end: one that hangs would hold the command, and the port.
     It also looks at signals only between two things that it does: while SIGHUP exchanges one worker after the other, a
     SIGTERM would be heeded minutes later, when whoever sent it has long killed everything.
     """
