@@ -148,7 +148,7 @@ class AnswerModel:
 def _whole(reply: ChatMessage) -> StreamingChunk:
     """Give an answer that came whole as the one part of it, with what callbacks look for in Haystack's parts."""
     why = reply.meta.get("finish_reason")
-    known = why if why in get_args(FinishReason) else "stop"
+    known: Any = why if why in get_args(FinishReason) else "stop"
     meta = {"model": reply.meta.get("model"), "index": 0, "finish_reason": why or known}
     return StreamingChunk(content=reply.text or "", meta=meta, finish_reason=known)
 
