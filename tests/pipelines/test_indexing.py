@@ -347,6 +347,7 @@ BAD_FILES = {
     "aes.pdf": (aes_pdf(), "without a password"),
     "damaged.pdf": (pdf("Damaged words.")[:150], "damaged"),
     "pictures.pdf": (pdf(), "text recognition"),
+    "crowded.html": (b"<p " + b" ".join(b"a%d" % number for number in range(20_000)) + b">x", "2000 attributes"),
     "text.docx": (b"I am plain text.", "no zip archive"),
     "locked.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
     "binary.txt": (bytes(range(256)) * 4, "binary"),

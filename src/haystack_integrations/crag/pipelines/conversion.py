@@ -16,8 +16,10 @@ from pypdf.errors import DependencyError, PyPdfError
 from haystack_integrations.crag.pipelines.contents import Failure, Source, name_of, provenance
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
+from haystack_integrations.crag.web.markup import crowded
 
 _MAX_UNPACKED: Final = 500_000_000
+_MOST_ATTRIBUTES: Final = 2_000
 # Two-byte text has a mark at its start; a password-protected DOCX and an old DOC are one and the same container.
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _OLE: Final = b"\xd0\xcf\x11\xe0"
@@ -148,7 +150,9 @@ def problem(source: Source) -> str | None:
         return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
     if b"\0" in data:
         return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
-    if source.suffix in {".html", ".htm"}:  # may name its own encoding
+    if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
+        if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:
+            return f"got a tag with {_MOST_ATTRIBUTES} attributes or more, which takes hours to read; repair the file"
         return None
     try:
         data.decode("utf-8-sig")

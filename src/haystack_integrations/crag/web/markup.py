@@ -29,23 +29,27 @@ def bounded(markup: str) -> str:
     """
     markup = "<".join(markup.split("<", _MOST_TAGS + 1)[: _MOST_TAGS + 1])
     parts, done = [], 0
-    for end in sorted(_crowded(markup)):
+    for end in sorted(crowded(markup, _MOST_ATTRIBUTES)):
         parts += [markup[done:end], _CLOSING]
         done = end
     return "".join([*parts, markup[done:]])
 
 
-def _crowded(markup: str) -> Iterator[int]:
+def crowded(markup: str, most: int) -> Iterator[int]:
     """
     Find where tags have attributes enough.
 
     Whatever may begin a tag is read as one, also in a script or a quoted value: who only looked where a tag is due
     could be led astray by a quote, and a tag that is none is of no harm.
+
+    :param markup: A page.
+    :param most: How many are enough.
+    :returns: The places behind so many, one for each tag that has them.
     """
     quotes = {sign: _Places(markup, sign) for sign in "\"'"}
     for begin in _BEGIN.finditer(markup):
         at = begin.end()
-        for _ in range(_MOST_ATTRIBUTES):
+        for _ in range(most):
             name = _NAME.match(markup, at)
             if name is None:
                 break
