@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 from rich.syntax import Syntax
@@ -89,7 +88,7 @@ def export(
     if output is not None and not force:
         _keep(output, text)
     _deliver({"name": name, "store": kind, "yaml": text}, "yaml", output, json=json)
-    if place.url and urlsplit(place.url).password:
+    if ":" in (place.url or "").partition("://")[2].rpartition("@")[0]:
         complain(
             "the address holds a password, and so does the YAML now; a key in ELASTIC_API_KEY stays out", "warning"
         )
