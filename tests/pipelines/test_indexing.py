@@ -8,6 +8,7 @@ import os
 import random
 from pathlib import Path
 from uuid import uuid4
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
 import pytest
@@ -341,7 +342,16 @@ def test_a_record_does_not_take_the_id_of_a_document_from_elsewhere(folder, stor
     assert (by_id["0"], by_id["mine"], by_id["new"]) == (EMMA, "mine", "New.")
 
 
+def bomb() -> bytes:
+    """A small DOCX whose text is large unpacked."""
+    file = io.BytesIO()
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"<w:p/>" * 10_000_000)
+    return file.getvalue()
+
+
 BAD_FILES = {
+    "bomb.docx": (bomb(), "bytes of text and marks"),
     "text.pdf": (b"I am plain text.", "begin like a PDF"),
     "locked.pdf": (encrypted_pdf("secret"), "password"),
     "aes.pdf": (aes_pdf(), "without a password"),

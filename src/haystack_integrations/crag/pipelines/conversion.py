@@ -19,6 +19,7 @@ from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 from haystack_integrations.crag.web.markup import crowded
 
 _MAX_UNPACKED: Final = 500_000_000
+_MAX_XML: Final = 50_000_000  # the text of thirty thick novels; its reader takes twelve times as much memory
 _MOST_ATTRIBUTES: Final = 2_000
 # Two-byte text has a mark at its start; a password-protected DOCX and an old DOC are one and the same container.
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -189,4 +190,7 @@ def _docx_problem(data: bytes) -> str | None:
         return "got a zip archive without a Word document in it; give it the suffix of what it is"
     if sum(sizes.values()) > _MAX_UNPACKED:
         return f"got a DOCX of {sum(sizes.values())} bytes unpacked, wanted at most {_MAX_UNPACKED}; split it"
+    text = sum(size for name, size in sizes.items() if name.endswith(".xml"))
+    if text > _MAX_XML:
+        return f"got a DOCX with {text} bytes of text and marks, wanted at most {_MAX_XML}; split it"
     return None
