@@ -52,6 +52,7 @@ class ScriptedModel:
         self.streams_usage = True  # a stream ends with its tokens where the request asks for them, as OpenAI's do
         self.words: list[str] | None = None  # the parts of a stream, where they are not the words of the reply
         self.in_parts = False  # a text is sent as a list of parts behind one that is a thought, as Mistral's models do
+        self.streams = True  # False takes no notice of `stream`, and answers whole
         self.refuses = ""  # a request with this entry is answered with 400
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []  # the API key of each request
@@ -92,7 +93,7 @@ class ScriptedModel:
         text, finish_reason = self.reply(body["messages"])
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
         usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
-        if body.get("stream"):
+        if body.get("stream") and self.streams:
             told = usage if self.streams_usage and (body.get("stream_options") or {}).get("include_usage") else None
             words = self.words or re.findall(r"\S+\s*", text)
             parts = islice(_parts(body["model"], words, finish_reason, told, in_parts=self.in_parts), self.parts)

@@ -1,5 +1,7 @@
 """What became of an answer: one sentence tells that the model declined, and citations are counted against passages."""
 
+import time
+
 import pytest
 from haystack.dataclasses import ChatMessage
 from hypothesis import given
@@ -93,3 +95,12 @@ def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
     replies = [ChatMessage.from_assistant(ABSTENTION)]
     assert answer_account(replies, asked=False, sentence=ABSTENTION, passages=1)["status"] == "none"
     assert answer_account([], asked=True, sentence=ABSTENTION, passages=1)["status"] == "none"
+
+
+@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " "])
+def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(sign: str) -> None:
+    """It is read on the event loop of a server: a pattern took the square of its length, minutes for this one."""
+    text = f"Jane Austen{sign * 200_000}wrote it [1]."
+    started = time.process_time()
+    assert account(text)["status"] == "written"
+    assert time.process_time() - started < 2

@@ -41,6 +41,16 @@ def test_export_for_elasticsearch_gives_a_loadable_file(tmp_path: Path) -> None:
     assert Pipeline.loads(target.read_text()).graph.nodes
 
 
+def test_export_tells_that_a_password_stands_in_the_file() -> None:
+    """Whoever shares the file shares it; an address without one is told nothing of."""
+    command = ("pipelines", "export", "corrective_retrieval", "--store", "elasticsearch", "--url")
+    told = crag(*command, "http://elastic:secret@localhost:9200")
+    assert told.exit_code == 0
+    assert "the address holds a password, and so does the YAML now" in " ".join(told.stderr.split())
+    assert "secret" not in told.stderr
+    assert crag(*command, "http://localhost:9200").stderr == ""
+
+
 def test_export_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says which option is missing, and which setting."""
     monkeypatch.delenv("ELASTICSEARCH_URL", raising=False)

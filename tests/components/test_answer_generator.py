@@ -364,9 +364,12 @@ class Heard(list[StreamingChunk]):
         self.append(chunk)
 
 
-def streamed(generator: AnswerGenerator, *, asynchronous: bool = False) -> tuple[ChatMessage, dict[str, Any]]:
+def streamed(
+    generator: AnswerGenerator, *, asynchronous: bool = False, heard: Heard | None = None
+) -> tuple[ChatMessage, dict[str, Any]]:
     """A streamed answer, and the record of its run."""
-    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": Heard()}
+    callback = Heard() if heard is None else heard
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": callback}
 
     async def ask_and_close() -> dict[str, Any]:
         try:
@@ -422,6 +425,35 @@ def test_a_refusal_for_another_reason_does_not_end_asking_for_tokens(scripted_mo
         asked += ["stream_options" in request for request in scripted_model.requests]
         scripted_model.requests.clear()
     assert asked == [True, False, True, True, True]
+
+
+@BOTH
+def test_a_server_that_takes_no_notice_of_stream_answers_in_one_part(
+    asynchronous: bool, scripted_model: ScriptedModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its answer is asked for again, whole; after the second one no stream is asked for, and the log tells it once."""
+    scripted_model.reply = lambda _: ("<think>[2]?</think>Jane Austen [1].", "stop")
+    scripted_model.streams = False
+    generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    for _ in range(4):
+        heard = Heard()
+        reply, record = streamed(generator, asynchronous=asynchronous, heard=heard)
+        assert "".join(part.content for part in heard) == reply.text == "Jane Austen [1]."
+        assert record["answer"]["status"] == "written"
+        assert record["coverage"]["reasons"] == []
+        assert record["tokens"]["in"] > 0
+    asked = ["stream" in request and request["stream"] for request in scripted_model.requests]
+    assert asked == [True, False, True, False, False, False]
+    assert caplog.text.count("no parts are asked for any more") == 1
+
+
+def test_one_stream_without_a_part_is_no_reason_to_ask_for_no_more(scripted_model: ScriptedModel) -> None:
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    for scripted_model.streams in (False, True, False, True):
+        streamed(generator)
+    asked = [bool(request.get("stream")) for request in scripted_model.requests]
+    assert asked == [True, False, True, True, False, True]
 
 
 @BOTH

@@ -90,6 +90,26 @@ def test_elasticsearch_may_want_a_key_which_is_in_the_secret(name: str) -> None:
     assert entry["valueFrom"] == {"secretKeyRef": {"name": "crag-keys", "key": "elastic-api-key", "optional": True}}
 
 
+@pytest.mark.parametrize("name", ["app", "index"])
+def test_an_authority_of_ones_own_has_a_place_and_need_not_be_there(name: str) -> None:
+    """A certificate is no secret; a file system that cannot be written to leaves no other way to bring it."""
+    pod = pods()[name]
+    (volume,) = [volume for volume in pod["volumes"] if volume["name"] == "authority"]
+    assert volume["configMap"] == {"name": "crag-authority", "optional": True}
+    (mount,) = [mount for mount in pod["containers"][0]["volumeMounts"] if mount["name"] == "authority"]
+    page = (DEPLOY.parent / "docs" / "deployment.md").read_text()
+    assert f"ELASTICSEARCH_CA_CERTS={mount['mountPath']}/ca.crt" in page
+
+
+def test_names_are_looked_up_at_the_cluster_s_server_and_at_a_cache_on_the_node() -> None:
+    """The cache has an address of the node's own: no rule about pods or namespaces lets it through."""
+    (policy,) = resources("NetworkPolicy")
+    (names,) = [rule for rule in policy["spec"]["egress"] if {"port": 53, "protocol": "UDP"} in rule["ports"]]
+    assert {"port": 53, "protocol": "TCP"} in names["ports"]
+    assert {"ipBlock": {"cidr": "169.254.20.10/32"}} in names["to"]
+    assert any("namespaceSelector" in place for place in names["to"])
+
+
 def test_everything_that_selects_pods_selects_the_app_s() -> None:
     (deployment,), (service,) = resources("Deployment"), resources("Service")
     labels = deployment["spec"]["template"]["metadata"]["labels"].items()

@@ -1,6 +1,7 @@
 """Labels by a chat model: what a grade means, what is left out, what a second run asks."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,38 @@ def test_a_failed_grade_is_no_label(unlabelled: Dataset, scripted_model: Any) ->
     assert [row["id"] for row in rows(unlabelled, "queries.jsonl")] == [f"q{n}" for n in range(len(ISLANDS))]
     labels(unlabelled, scripted_model, fresh=True)
     assert scripted_model.calls == before + 2 + len(ISLANDS)
+
+
+def test_a_label_is_kept_as_soon_as_it_is_there_also_behind_one_that_waits(
+    unlabelled: Dataset, scripted_model: Any
+) -> None:
+    """What is killed while one call hangs has lost none of the others, which were paid for."""
+    file, kept = unlabelled.folder / OUTPUT / "queries.jsonl.records.jsonl", 0
+
+    def reply(messages: Any) -> tuple[str, str]:
+        nonlocal kept
+        if question(0) in messages[-1]["content"]:
+            end = time.monotonic() + 20
+            while kept < len(ISLANDS) - 1 and time.monotonic() < end:
+                kept = len(file.read_text().splitlines()) - 1
+                time.sleep(0.02)
+        return judging(grade)(messages)
+
+    scripted_model.reply = reply
+    records = labels(unlabelled, scripted_model)
+    assert kept == len(ISLANDS) - 1
+    assert [record["id"] for record in records] == [f"q{n}" for n in range(len(ISLANDS))]
+
+
+def test_what_a_label_cost_counts_the_tries_that_brought_none(unlabelled: Dataset, scripted_model: Any) -> None:
+    """Of earlier runs as well."""
+    scripted_model.reply = lambda messages: (
+        ("No.", "stop") if question(3) in messages[-1]["content"] else right(messages)
+    )
+    right = judging(grade)
+    assert summed(labels(unlabelled, scripted_model))["llm_calls"] == scripted_model.calls > len(ISLANDS)
+    scripted_model.reply = right
+    assert summed(labels(unlabelled, scripted_model))["llm_calls"] == scripted_model.calls
 
 
 def test_a_model_that_only_fails_is_not_asked_about_every_question(unlabelled: Dataset, scripted_model: Any) -> None:

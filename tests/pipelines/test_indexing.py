@@ -8,6 +8,7 @@ import os
 import random
 from pathlib import Path
 from uuid import uuid4
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
 import pytest
@@ -341,12 +342,22 @@ def test_a_record_does_not_take_the_id_of_a_document_from_elsewhere(folder, stor
     assert (by_id["0"], by_id["mine"], by_id["new"]) == (EMMA, "mine", "New.")
 
 
+def bomb() -> bytes:
+    """A small DOCX whose text is large unpacked."""
+    file = io.BytesIO()
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"<w:p/>" * 10_000_000)
+    return file.getvalue()
+
+
 BAD_FILES = {
+    "bomb.docx": (bomb(), "bytes of text and marks"),
     "text.pdf": (b"I am plain text.", "begin like a PDF"),
     "locked.pdf": (encrypted_pdf("secret"), "password"),
     "aes.pdf": (aes_pdf(), "without a password"),
     "damaged.pdf": (pdf("Damaged words.")[:150], "damaged"),
     "pictures.pdf": (pdf(), "text recognition"),
+    "crowded.html": (b"<p " + b" ".join(b"a%d" % number for number in range(20_000)) + b">x", "2000 attributes"),
     "text.docx": (b"I am plain text.", "no zip archive"),
     "locked.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
     "binary.txt": (bytes(range(256)) * 4, "binary"),

@@ -58,6 +58,7 @@ def test_numbers_are_read_from_every_usual_form(text: str) -> None:
         ('{"keep": [0, 2]}', "counted_from_0"),
         ("x" * 70_000, "too_long"),
         ("[" * 20_000, "too_long"),
+        ("[" * 9_000, "not_json"),
     ],
 )
 def test_an_unusable_reply_gives_no_number(text: str | None, problem: str) -> None:

@@ -132,7 +132,7 @@ def model(everything: tuple[Served, ScriptedModel]) -> ScriptedModel:
     """The model of `answering`, which finds Emma relevant until a test says otherwise."""
     _, model = everything
     model.reply = judging(lambda text: float(text.startswith("Emma")))
-    model.status, model.delay, model.refuses, model.words = 200, 0.0, "", None
+    model.status, model.delay, model.refuses, model.words, model.streams = 200, 0.0, "", None, True
     model.requests.clear()
     return model
 

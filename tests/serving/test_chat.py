@@ -107,6 +107,15 @@ def test_a_streamed_answer_asks_for_its_tokens_and_is_not_disturbed_by_them(
     ]
 
 
+def test_a_model_s_server_that_sends_no_stream_is_heard_all_the_same(answering: Any, model: ScriptedModel) -> None:
+    """Its answer comes whole: one part for the client, and the reason to finish."""
+    model.streams = False
+    with answering.client() as client:
+        parts, reasons = streamed(client, chat(QUESTION))
+    assert [part for part in parts if part] == ["The answer is in [1]."]
+    assert reasons[-1] == "stop"
+
+
 def test_an_abstention_is_streamed_too(answering: Any, model: ScriptedModel) -> None:
     model.reply = judging(lambda _: 0.0)
     with answering.client() as client:

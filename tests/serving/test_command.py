@@ -79,6 +79,29 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
     assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
 
 
+def test_a_second_ctrl_c_ends_at_once_and_the_log_stays_a_line_each(
+    tmp_path: Path, docs: str, scripted_model: ScriptedModel
+) -> None:
+    """Who waits is told 503; nothing that was cancelled is told as an error, nor by a traceback."""
+    scripted_model.delay = 20.0
+    chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME}
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+        url = running.url()
+        with httpx.Client(base_url=url, timeout=30) as client, ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(client.post, "/corrective_rag/run", json={"question": QUESTION})
+            while not scripted_model.calls:
+                time.sleep(0.02)
+            running.process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            running.process.send_signal(signal.SIGINT)
+            assert waiting.result(20).status_code == 503
+        running.process.wait(10)
+    assert "ERROR" not in running.log
+    assert "Traceback" not in running.log
+    assert "Cancelled" not in running.log
+    assert "POST /corrective_rag/run 503" in running.log
+
+
 def test_a_request_that_takes_too_long_does_not_hold_the_end(serve: Any, configured_model: ScriptedModel) -> None:
     """Its client may ask again elsewhere: 503, in the form of all failures."""
     configured_model.delay = 20.0

@@ -87,6 +87,15 @@ def test_a_broken_rule_is_named_and_the_value_is_not(answering: Any, sent: Any, 
         assert body["detail"][0]["accepted"] == ["question", "filters", "top_k", "mode", "budget"]
 
 
+@pytest.mark.parametrize("web", [0, 1, "no", "CANARY"])
+def test_what_is_no_boolean_switches_no_web(answering: Any, web: Any) -> None:
+    """A question goes out, or stays, by a plain word alone: the schema says boolean."""
+    with answering.client() as client:
+        response = client.post("/ranked_rag/run", json={"question": QUESTION, "web": web})
+    assert response.status_code == 422
+    assert response.json()["detail"] == [{"field": "web", "rule": "bool_type"}]
+
+
 @pytest.mark.parametrize("call", [{"scores": [True]}, {"items": [{"id": "x", "score": True}]}], ids=["list", "items"])
 def test_a_boolean_is_no_similarity_of_an_agents_search(answering: Any, call: dict[str, Any]) -> None:
     """Read as 1.0 it would be the best there is, and a rule would approve without asking the grader."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 _PROGRAM = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 
 def app():
@@ -20,6 +20,8 @@ def app():
     starts.write_text(starts.read_text() + "x")
     if len(starts.read_text()) in range(*map(int, sys.argv[1:3])):
         os._exit(1)
+    if Path("deaf").exists() and len(starts.read_text()) == 1:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if Path("slow").exists():
         time.sleep(60)
     if Path("watched").exists():  # this import takes its time
@@ -35,6 +37,7 @@ if __name__ == "__main__":
     from haystack_integrations.crag.serving.workers import Workers
     configure_logs()
     options = {"port": 0, "lifespan": "off", "log_config": None, "timeout_worker_healthcheck": 60}
+    options["timeout_graceful_shutdown"] = 1
     config = uvicorn.Config("program:app", factory=True, workers=2, **options)
     Workers(config, sockets=[config.bind_socket()]).run()
 """
@@ -103,6 +106,17 @@ def test_the_end_is_heeded_in_the_midst_of_a_restart_of_all_workers(tmp_path: Pa
         wait_for(tmp_path, 3)
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0, (tmp_path / "log").read_text()
+
+
+def test_a_worker_that_hangs_does_not_hold_the_end_for_ever(tmp_path: Path) -> None:
+    """It is deaf here; one that hangs in a library heeds no signal either. The other ends as it should."""
+    (tmp_path / "deaf").touch()
+    with supervised(tmp_path, 0, 0) as process:
+        wait_for(tmp_path, 2)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, (tmp_path / "log").read_text()
+    assert "A worker did not end, and is killed" in (tmp_path / "log").read_text()
 
 
 def test_workers_end_with_the_process_that_started_them_when_it_is_killed(tmp_path: Path) -> None:

@@ -617,10 +617,13 @@ def test_a_page_that_says_no_more_than_its_snippet_leaves_it(door: Door, said: s
         b"<a href='" * 200_000,
         b"<table><tr><td>" * 100_000,
         b"&" * 2_000_000,
+        b"<p " + b" ".join(b"a%d=1" % number for number in range(200_000)),
+        b"<p a='" + b"\">' ".join(b"a%d=1 b%d='" % (number, number) for number in range(100_000)),
+        b"<script>'<p a=\"</script><p " + b" ".join(b"a%d" % number for number in range(200_000)),
     ],
 )
 def test_a_page_made_to_be_hard_to_read_costs_little(door: Door, body: bytes) -> None:
-    """Two megabytes of tags; the text of the first of them is enough."""
+    """Two megabytes of tags, or of attributes of one; the text of the first of them is enough."""
     door.reply = lambda peer, _: peer.sendall(answer(body))
     start = time.process_time()
     reason, _ = read_one(reader(door.port), f"http://pages.example:{door.port}/", 5.0)

@@ -23,7 +23,6 @@ STREAM: Final = "stream"
 _CITED: Final = re.compile(r"[\[\u3010](\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)[\]\u3011]")
 _RANGE: Final = re.compile(r"(\d{1,3})\s*[\u2013-]\s*(\d{1,3})")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_AROUND: Final = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 class NoTextError(CallError, ValueError):
@@ -131,7 +130,11 @@ def declines(text: str, sentence: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    return _AROUND.sub("", " ".join(text.casefold().split()))
+    """Leave out marks around a text. By hand: a pattern would take the square of the length of a line within it."""
+    words = " ".join(text.casefold().split())
+    first = next((at for at, sign in enumerate(words) if sign.isalnum()), len(words))
+    last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at].isalnum()), first - 1)
+    return words[first : last + 1]
 
 
 def _account(status: AnswerStatus, cited: Sequence[int] = (), unknown: Sequence[int] = ()) -> dict[str, Any]:

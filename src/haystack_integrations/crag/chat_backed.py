@@ -44,6 +44,10 @@ class NoCompletionError(CallError, ValueError):
         self.args = ("what came is no chat completion; check the address (most end in /v1) and what stands before it",)
 
 
+class NoPartsError(NoCompletionError):
+    """A stream without a part in it: a server that takes no notice of `stream` has sent its completion whole."""
+
+
 class ChatBacked(Copied):
     """
     Forwards the life cycle to `self.chat_generator`, and the end of it to `self.cache` where there is one.
@@ -183,7 +187,9 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str
     """Refuse a reply whose text is none, and the empty one that is left where no part of a stream came at all."""
     for reply in sent.get("replies") or [] if speaks_openai(generator) else []:
         text: Any = reply.text
-        if not isinstance(text, str | None) or (not text and reply.meta.get(_BEGUN, "") is None):
+        if not text and reply.meta.get(_BEGUN, "") is None:
+            raise NoPartsError
+        if not isinstance(text, str | None):
             raise NoCompletionError
     return sent
 

@@ -1,24 +1,20 @@
-"""Parts of an answer as they come, for as long as somebody waits for the answer; and what they cost."""
+"""Parts of an answer as they come, for as long as somebody waits for the answer."""
 
 import asyncio
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import iscoroutinefunction
 from threading import Event
 from typing import Any, Final
 
-from haystack.components.generators.chat.types import ChatGenerator
-from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
+from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat_backed import CallError, ask, ask_async, may_be_the_form, speaks_openai
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.chat_backed import CallError
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
-_USAGE: Final = "stream_options"
 
 
 class GivenUpError(Exception):
@@ -32,98 +28,6 @@ class ListenerError(CallError):
         """Name the way out; the kind is for log and record."""
         super().__init__("streaming_callback")
         self.args = (f"the streaming_callback raised {type(error).__name__}; mend it there, or leave it out",)
-
-
-class AnswerModel:
-    """
-    A chat generator as it is asked for an answer: one in parts with what it costs.
-
-    Servers of OpenAI's API tell the tokens of a stream only where they are asked to. One that refuses to be asked is
-    asked again without, at once, and from then on.
-    """
-
-    def __init__(self, generator: ChatGenerator) -> None:
-        """
-        Find out whether the generator's own settings leave the matter open.
-
-        :param generator: The chat generator.
-        """
-        self.generator = generator
-        own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
-        is_set = _USAGE in own or _USAGE in (own.get("extra_body") or {})
-        self._asks, self._taken = speaks_openai(generator) and not is_set, False
-
-    @property
-    def adds_usage(self) -> bool:
-        """Whether a stream of the next answer tells its tokens because of us, and of nobody else."""
-        return self._asks
-
-    def ask(
-        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
-    ) -> Mapping[str, Any]:
-        """
-        Ask for an answer.
-
-        :param messages: What to send.
-        :param seconds: The longest wait, a second try included.
-        :param callback: Who hears the parts, or None.
-        :returns: What the generator returns.
-        :raises ConfigurationError: For a callback that nobody can await here.
-        :raises Exception: As `chat_backed.ask`.
-        """
-        self._check_not_awaited(callback)
-        ends, extra = time.monotonic() + seconds, self._extra(callback)
-        try:
-            sent = ask(self.generator, messages, seconds, streaming_callback=callback, generation_kwargs=extra)
-            self._taken |= extra is not None
-        except Exception as error:
-            if not self._is_again(error, extra, ends):
-                raise
-            sent = ask(self.generator, messages, ends - time.monotonic(), streaming_callback=callback)
-            self._asks = False
-        return sent
-
-    async def ask_async(
-        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
-    ) -> Mapping[str, Any]:
-        """
-        Ask for an answer without blocking the event loop; see `ask`.
-
-        :param messages: What to send.
-        :param seconds: The longest wait.
-        :param callback: Who hears the parts, or None.
-        :returns: As `ask`.
-        :raises Exception: As `ask`.
-        """
-        ends, extra = time.monotonic() + seconds, self._extra(callback)
-        try:
-            options: dict[str, Any] = {"streaming_callback": callback, "generation_kwargs": extra}
-            sent = await ask_async(self.generator, messages, seconds, **options)
-            self._taken |= extra is not None
-        except Exception as error:
-            if not self._is_again(error, extra, ends):
-                raise
-            left = ends - time.monotonic()
-            sent = await ask_async(self.generator, messages, left, streaming_callback=callback)
-            self._asks = False
-        return sent
-
-    def _check_not_awaited(self, callback: object) -> None:
-        """Refuse what generators refuse, before it passes for a model that failed."""
-        own = {"the chat generator's own streaming_callback": getattr(self.generator, "streaming_callback", None)}
-        for name, listener in {"streaming_callback": callback, **own}.items():
-            if iscoroutinefunction(listener):
-                msg = f"got a coroutine function as {name}, which run cannot await; pass a function, or call run_async"
-                raise ConfigurationError(msg)
-
-    def _extra(self, callback: StreamingCallbackT | None) -> dict[str, Any] | None:
-        """Give what is sent with a stream, be it the run's or the generator's own; without a stream it is an error."""
-        streams = callback is not None or getattr(self.generator, "streaming_callback", None) is not None
-        return {_USAGE: {"include_usage": True}} if streams and self._asks else None
-
-    def _is_again(self, error: Exception, extra: object, ends: float) -> bool:
-        """Tell whether to ask without: where it was taken once, something else is wrong."""
-        return extra is not None and not self._taken and may_be_the_form(error) and time.monotonic() < ends
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
 from haystack_integrations.crag.cli.files import write
-from haystack_integrations.crag.cli.output import Json, console, plain, show, show_json
+from haystack_integrations.crag.cli.output import Json, complain, console, plain, show, show_json
 from haystack_integrations.crag.cli.place import Index, Url
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -89,6 +89,10 @@ def export(
     if output is not None and not force:
         _keep(output, text)
     _deliver({"name": name, "store": kind, "yaml": text}, "yaml", output, json=json)
+    if ":" in (place.url or "").partition("://")[2].rpartition("@")[0]:
+        complain(
+            "the address holds a password, and so does the YAML now; a key in ELASTIC_API_KEY stays out", "warning"
+        )
 
 
 @app.command()

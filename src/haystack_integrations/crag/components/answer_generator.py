@@ -7,6 +7,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off
 from haystack_integrations.crag.chat_backed import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
@@ -16,7 +17,7 @@ from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, t
 from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.streaming import AnswerModel, heard
+from haystack_integrations.crag.streaming import heard
 
 logger = logging.getLogger(__name__)
 
@@ -142,9 +143,8 @@ class AnswerGenerator(ChatBacked):
 
     def _told(self, span: Span, replies: list[ChatMessage], *, unended: bool) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
-        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator)})
         first = replies[0] if replies else ChatMessage.from_assistant("")
-        set_tags(span, reply_tags(first))
+        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
         if unended:
             mark_broken_off(first, self.chat_generator)
         return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)

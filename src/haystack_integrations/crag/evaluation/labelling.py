@@ -1,11 +1,11 @@
 """Labels made by a chat model: each question's list is graded in one call, and written as a split that others read."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import orjson
 from haystack import Document
@@ -117,19 +117,23 @@ def _ask(
     log: Journal,
     progress: Progress | None,
 ) -> None:
-    """Label questions, some at a time, and keep each as it comes."""
-    lock, failures, done = Lock(), 0, len(dataset.cases) - len(pending)
+    """Label questions, some at a time, and keep each as it comes: one that waits long holds no others back."""
+    retrieving, keeping, failures, done = Lock(), Lock(), 0, len(dataset.cases) - len(pending)
 
     def labelled(case: Case) -> Record:
-        with lock:  # a pipeline's retrieval; the model is what takes time
+        with retrieving:  # a pipeline's retrieval; the model is what takes time
             found = ranked(case)
-        return _labelled(dataset, case, found, grader)
+        record = _labelled(dataset, case, found, grader)
+        with keeping:  # in this thread: whatever ends the command meanwhile, it was paid for
+            record["cost"] = _together(record, log.records.get(case.id))
+            log.add(record)
+        return record
 
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
-        coming = cast("Generator[Record]", pool.map(labelled, pending))
-        for record in stack.enter_context(closing(coming)):  # closed, it gives up what has not begun
-            log.add(record)
+        stack.callback(pool.shutdown, cancel_futures=True)  # what has not begun is given up
+        for coming in as_completed([pool.submit(labelled, case) for case in pending]):
+            record = coming.result()
             done += 1
             if progress is not None:
                 progress(done, len(dataset.cases), record["id"])
@@ -140,6 +144,11 @@ def _ask(
                     "chat model and run the same command again: what was labelled stays"
                 )
                 raise GradingError(msg)
+
+
+def _together(record: Record, before: Record | None) -> dict[str, int]:
+    """Give what a question's label cost, an earlier try without a label included."""
+    return summed([record] if before is None else [before, record])
 
 
 def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: BatchRelevanceGrader) -> Record:

@@ -41,6 +41,7 @@ _SPREAD = 0.05
 # covidqa; benchmarks/short_lists.py).
 _NEXT = 0.75
 _MANY = 5
+_NAMED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +151,12 @@ def _links(readings: Sequence[Reading]) -> list[set[int]]:
 
 def _speaks_of(reading: Reading, name: Sequence[str]) -> bool:
     """Tell whether a text has a name, its terms in a row."""
-    if not name or name[0] not in reading.places or any(term not in reading.places for term in name):
+    name = name[:_NAMED]  # of a title of thousands of words, in texts that repeat one of them, all would take minutes
+    if not name or any(term not in reading.places for term in name):
         return False
-    rows = [set(reading.places[term]) for term in name[1:]]
-    return any(all(place + k + 1 in row for k, row in enumerate(rows)) for place in reading.places[name[0]])
+    places = {term: set(reading.places[term]) for term in set(name)}
+    rows = [places[term] for term in name]
+    return any(all(place + k in row for k, row in enumerate(rows)) for place in rows[0])
 
 
 def _joined(

@@ -25,7 +25,8 @@ MOST_READINGS: Final = 2_000
 counts for several."""
 _SENTENCES, _TERMS = 25, 250  # of one that counts once, at most
 
-BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_TITLE = 500  # characters: each sentence is read under it, and a record may bring a title as long as its text
+BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
 
 
@@ -130,7 +131,7 @@ class Reader:
 
     def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read texts; all their sentences are embedded at once."""
-        plain = [(" ".join(normalised(title).split()), normalised(content)) for title, content in texts]
+        plain = [(" ".join(normalised(title[:_TITLE]).split()), normalised(content)) for title, content in texts]
         cut = [_sentences(content) for _, content in plain]
         under = [f"{title}. {part}" for (title, _), parts in zip(plain, cut, strict=True) for part in parts]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])

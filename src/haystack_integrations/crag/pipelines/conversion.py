@@ -16,8 +16,11 @@ from pypdf.errors import DependencyError, PyPdfError
 from haystack_integrations.crag.pipelines.contents import Failure, Source, name_of, provenance
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
+from haystack_integrations.crag.web.markup import crowded
 
 _MAX_UNPACKED: Final = 500_000_000
+_MAX_XML: Final = 50_000_000  # the text of thirty thick novels; its reader takes twelve times as much memory
+_MOST_ATTRIBUTES: Final = 2_000
 # Two-byte text has a mark at its start; a password-protected DOCX and an old DOC are one and the same container.
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _OLE: Final = b"\xd0\xcf\x11\xe0"
@@ -148,7 +151,9 @@ def problem(source: Source) -> str | None:
         return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
     if b"\0" in data:
         return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
-    if source.suffix in {".html", ".htm"}:  # may name its own encoding
+    if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
+        if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:
+            return f"got a tag with {_MOST_ATTRIBUTES} attributes or more, which takes hours to read; repair the file"
         return None
     try:
         data.decode("utf-8-sig")
@@ -185,4 +190,7 @@ def _docx_problem(data: bytes) -> str | None:
         return "got a zip archive without a Word document in it; give it the suffix of what it is"
     if sum(sizes.values()) > _MAX_UNPACKED:
         return f"got a DOCX of {sum(sizes.values())} bytes unpacked, wanted at most {_MAX_UNPACKED}; split it"
+    text = sum(size for name, size in sizes.items() if name.endswith(".xml"))
+    if text > _MAX_XML:
+        return f"got a DOCX with {text} bytes of text and marks, wanted at most {_MAX_XML}; split it"
     return None

@@ -140,7 +140,7 @@ def strict(text: str) -> Any:
     written = _STRING_OR_POINT.sub(lambda found: found[1] or "0.", text)
     try:
         return json.loads(written, parse_constant=_refused, object_pairs_hook=_distinct)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for brackets that nobody closes
         return INVALID
 
 

@@ -4,6 +4,7 @@ import logging
 import re
 import sys
 import time
+from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from hayhooks import log
@@ -70,11 +71,18 @@ def configure_logs(sink: TextIO | None = None) -> None:
     intercept_stdlib_logging(OURS)
     for name in OURS:
         logging.getLogger(name).setLevel(logging.INFO)
+        logging.getLogger(name).addFilter(_is_no_cancelling)
     undelivered = Undelivered()
     for name in SENDERS:
         sender = logging.getLogger(name)
         sender.handlers, sender.propagate = [undelivered], False
         sender.setLevel(logging.WARNING)
+
+
+def _is_no_cancelling(record: logging.LogRecord) -> bool:
+    """Leave out that an impatient end cancels what runs: uvicorn tells it as errors, and the app's with a traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, CancelledError) and not str(record.msg).rstrip().endswith(CancelledError.__name__)
 
 
 def _line(record: "Record") -> str:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+    create_model,
+)
 from pydantic_core import PydanticCustomError
 
 from haystack_integrations.crag.pipelines.forms import inputs_of
@@ -67,11 +76,18 @@ def _shallow(filters: dict[str, Any]) -> dict[str, Any]:
     raise PydanticCustomError(rule, "nested too deep", {"max_levels": _MOST_LEVELS})
 
 
+_FILTERS: Final = (
+    'Haystack metadata filters: `{"field": "meta.KEY", "operator": "==", "value": VALUE}` (also !=, >, >=, <, <=, in, '
+    'not in), or `{"operator": "AND", "conditions": [...]}` (also OR, NOT).'
+)
 _OPTIONS: Final[dict[str, tuple[Any, str]]] = {
     "top_k": (Annotated[int, Field(ge=1, le=1000), _Number], "Documents per retriever."),
-    "filters": (Annotated[dict[str, Any], AfterValidator(_shallow)], "Haystack metadata filters."),
+    "filters": (
+        Annotated[dict[str, Any], AfterValidator(_shallow)],
+        _FILTERS,
+    ),
     "mode": (Mode, "`enforce` acts on decisions, `observe` only takes them, `off` does neither."),
-    "web": (bool, "False keeps this run from asking the web."),
+    "web": (StrictBool, "False keeps this run from asking the web."),
     "tool_history": (list[ToolCall], "An agent's tool calls of this round."),
     "budget": (BudgetLimits, "Limits of this run, in place of the pipeline's."),
 }

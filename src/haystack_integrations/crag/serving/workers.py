@@ -14,6 +14,7 @@ from uvicorn.supervisors import Multiprocess
 logger = logging.getLogger(__name__)
 
 _LONGEST_PAUSE: Final = 30.0
+_GRACE: Final = 10.0  # seconds for a worker to end in, behind those that its running requests have
 _FORGIVEN: Final = 120.0  # seconds without a death after which the next one is the first
 
 
@@ -23,6 +24,7 @@ class Workers(Multiprocess):
 
     uvicorn starts a dead worker anew twice a second, for ever. Where each dies at its start, since the store is away or
     memory does not suffice, that takes the cores from the workers that still serve, and the store's first free moments.
+    It waits without end for a worker that does not end: one that hangs would hold the command, and the port.
     It also looks at signals only between two things that it does: while SIGHUP exchanges one worker after the other, a
     SIGTERM would be heeded minutes later, when whoever sent it has long killed everything.
     """
@@ -40,6 +42,17 @@ class Workers(Multiprocess):
         self.should_exit.set()
         for process in active_children():
             process.terminate()
+
+    def join_all(self) -> None:
+        """Wait for the workers; one that is not gone once running requests had their time is killed."""
+        limit = self.config.timeout_graceful_shutdown
+        ends = float("inf") if limit is None else time.monotonic() + limit + _GRACE
+        while active_children() and time.monotonic() < ends:
+            time.sleep(0.1)
+        for process in active_children():
+            logger.error("A worker did not end, and is killed: process {pid}", pid=process.pid)
+            process.kill()
+        super().join_all()
 
     def keep_subprocess_alive(self) -> None:
         """Start dead workers anew, then look no more for 1, 2, 4 ... 30 seconds; signals are heeded meanwhile."""

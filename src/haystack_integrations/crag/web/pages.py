@@ -17,13 +17,12 @@ from haystack_integrations.crag.web.charsets import decoded
 from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
 from haystack_integrations.crag.web.domains import canonical_url, checked_rules, parse_url
 from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
+from haystack_integrations.crag.web.markup import bounded
 from haystack_integrations.crag.web.sanitise import sanitize_text
 
 MOST_BYTES: Final = 2_097_152
 _MOST_TEXT: Final = 32 * 1_024
 _GRACE_SECONDS: Final = 0.5
-# Two megabytes of `<p>x</p>` keep trafilatura busy for 24 seconds, and a thread cannot be stopped; so many, for 1.5.
-_MOST_TAGS: Final = 30_000
 _AT_ONCE: Final = 2
 _UNSEEN: Final = "//*[@hidden] | //template"
 # One character in so many may be one that could not be read.
@@ -106,9 +105,8 @@ def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
         give_up("type")
     text = decoded(body, kind)
     if kind.partition(";")[0].strip().lower() in MARKUP:
-        text = "<".join(text.split("<", _MOST_TAGS + 1)[: _MOST_TAGS + 1])
         # A string, not bytes: those it would also decompress. Comments are other people's words.
-        text = trafilatura.extract(text, fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
+        text = trafilatura.extract(bounded(text), fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
     with trace("crag.guard") as span:
         text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
         shown = cut_to_bytes(text, most)

@@ -1,0 +1,157 @@
+"""A chat generator as it is asked for an answer: in parts, with what they cost, or whole where no parts come."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import isawaitable, iscoroutinefunction
+from typing import Any, Final, get_args
+
+from haystack import logging
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
+
+from haystack_integrations.crag.chat_backed import NoPartsError, ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.errors import ConfigurationError
+
+logger = logging.getLogger(__name__)
+
+_OFTEN_ENOUGH: Final = 2
+_USAGE: Final = "stream_options"
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How an answer is asked for: in parts where somebody listens, and with what it costs."""
+
+    parts: bool = True
+    usage: bool = True
+
+
+class AnswerModel:
+    """
+    A chat generator as it is asked for an answer: one in parts with what it costs.
+
+    Servers of OpenAI's API tell the tokens of a stream only where they are asked to. One that refuses to be asked is
+    asked again without, at once, and from then on. So is one of which no part comes: some take no notice of `stream`,
+    send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for.
+    """
+
+    def __init__(self, generator: ChatGenerator) -> None:
+        """
+        Find out whether the generator's own settings leave the matter open.
+
+        :param generator: The chat generator.
+        """
+        self.generator = generator
+        own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
+        is_set = _USAGE in own or _USAGE in (own.get("extra_body") or {})
+        self._form, self._taken, self._whole = _Form(usage=speaks_openai(generator) and not is_set), False, 0
+
+    @property
+    def adds_usage(self) -> bool:
+        """Whether a stream of the next answer tells its tokens because of us, and of nobody else."""
+        return self._form.usage
+
+    def ask(
+        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+    ) -> Mapping[str, Any]:
+        """
+        Ask for an answer.
+
+        :param messages: What to send.
+        :param seconds: The longest wait, a second try included.
+        :param callback: Who hears the parts, or None; an answer that came whole is one part.
+        :returns: What the generator returns.
+        :raises ConfigurationError: For a callback that nobody can await here.
+        :raises Exception: As `chat_backed.ask`.
+        """
+        self._check_not_awaited(callback)
+        ends, form, again = time.monotonic() + seconds, self._form, True
+        while again:
+            options = self._options(form, callback)
+            try:
+                sent, again = ask(self.generator, messages, ends - time.monotonic(), **options), False
+            except Exception as error:
+                form = self._other(form, options, error, ends)
+        for part in self._learned(form, options, sent, callback):
+            callback(part)  # type: ignore[misc] # there are parts for somebody only
+        return sent
+
+    async def ask_async(
+        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+    ) -> Mapping[str, Any]:
+        """
+        Ask for an answer without blocking the event loop; see `ask`.
+
+        :param messages: What to send.
+        :param seconds: The longest wait.
+        :param callback: Who hears the parts, or None.
+        :returns: As `ask`.
+        :raises Exception: As `ask`.
+        """
+        ends, form, again = time.monotonic() + seconds, self._form, True
+        while again:
+            options = self._options(form, callback)
+            try:
+                sent, again = await ask_async(self.generator, messages, ends - time.monotonic(), **options), False
+            except Exception as error:
+                form = self._other(form, options, error, ends)
+        listener: Any = callback
+        for part in self._learned(form, options, sent, callback):
+            if not hasattr(self.generator, "run_async"):  # it calls from a thread of its own, and its callback may wait
+                await asyncio.to_thread(listener, part)
+            elif isawaitable(told := listener(part)):
+                await told
+        return sent
+
+    def _check_not_awaited(self, callback: object) -> None:
+        """Refuse what generators refuse, before it passes for a model that failed."""
+        own = {"the chat generator's own streaming_callback": getattr(self.generator, "streaming_callback", None)}
+        for name, listener in {"streaming_callback": callback, **own}.items():
+            if iscoroutinefunction(listener):
+                msg = f"got a coroutine function as {name}, which run cannot await; pass a function, or call run_async"
+                raise ConfigurationError(msg)
+
+    def _options(self, form: _Form, callback: StreamingCallbackT | None) -> dict[str, Any]:
+        """Write the arguments of a call; what a stream costs is asked for of a stream alone, be it the generator's."""
+        callback = callback if form.parts else None
+        streams = callback is not None or self._streams_itself
+        usage = {_USAGE: {"include_usage": True}} if streams and form.usage else None
+        return {"streaming_callback": callback, "generation_kwargs": usage}
+
+    @property
+    def _streams_itself(self) -> bool:
+        return getattr(self.generator, "streaming_callback", None) is not None
+
+    def _other(self, form: _Form, options: Mapping[str, Any], error: Exception, ends: float) -> _Form:
+        """Choose the form to ask in again, else raise: where a form was taken once, something else is wrong."""
+        if time.monotonic() < ends:
+            if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
+                return replace(form, usage=False)
+            if options["streaming_callback"] is not None and isinstance(error, NoPartsError):
+                # A generator's own callback cannot be left out.
+                if not self._streams_itself:
+                    return replace(form, parts=False)
+        raise error
+
+    def _learned(
+        self, form: _Form, options: Mapping[str, Any], sent: Mapping[str, Any], callback: StreamingCallbackT | None
+    ) -> list[StreamingChunk]:
+        """Keep how this answer was got, and give what nobody has heard of it."""
+        self._taken |= options["generation_kwargs"] is not None
+        if callback is not None:
+            # One stream without a part may be chance.
+            self._whole = 0 if form.parts else self._whole + 1
+            if self._whole == _OFTEN_ENOUGH:
+                logger.warning("The chat server sends answers whole, never in parts: no parts are asked for any more")
+        self._form = replace(form, parts=self._whole < _OFTEN_ENOUGH)
+        return [_whole(reply) for reply in sent["replies"]] if callback is not None and not form.parts else []
+
+
+def _whole(reply: ChatMessage) -> StreamingChunk:
+    """Give an answer that came whole as the one part of it, with what callbacks look for in Haystack's parts."""
+    why = reply.meta.get("finish_reason")
+    known: Any = why if why in get_args(FinishReason) else "stop"
+    meta = {"model": reply.meta.get("model"), "index": 0, "finish_reason": why or known}
+    return StreamingChunk(content=reply.text or "", meta=meta, finish_reason=known)
