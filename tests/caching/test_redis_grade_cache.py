@@ -32,9 +32,9 @@ from waiting import eventually
 from haystack_integrations.crag.caching import Found, GradeCache, RedisGradeCache
 from haystack_integrations.crag.errors import ConfigurationError
 
-TIMEOUT = 0.2
-SLACK = 0.15
-"""What a busy machine may add: a cache that waits twice, for the connection and for the reply, takes longer still."""
+TIMEOUT = 0.1
+SLOW = 20
+"""How many times longer a wait may take on a busy machine, where each look at the reply comes late."""
 
 
 @component
@@ -342,8 +342,8 @@ def broken(kind: str) -> Iterator[str]:
             yield url
 
 
-def calls() -> int:
-    return sum(thread.name == "crag-call" for thread in threading.enumerate())
+def calls() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "crag-call"}
 
 
 @pytest.mark.parametrize("kind", ["dead", "hanging", "dripping"])
@@ -351,21 +351,22 @@ class TestBrokenServer:
     def test_a_read_ends_in_time_and_within_the_cool_down_costs_nothing(self, kind: str) -> None:
         """The failure is told apart from a miss; a write is given up in the same way."""
         with broken(kind) as url:
-            took = []
+            took, before = [], calls()
             for _ in range(3):  # the best counts: other work on this machine is no delay of ours
                 cache = RedisGradeCache(url, timeout_s=TIMEOUT, cooldown_s=30)
                 begun = time.perf_counter()
                 found = cache.read(["k"], seconds=10)
                 took.append(time.perf_counter() - begun)
-            assert min(took) < TIMEOUT + SLACK
+            assert min(took) < SLOW * TIMEOUT
+            assert (found.seconds or 0) < 1.2 * TIMEOUT  # what the server had of it: its time once, and not twice
             assert found.scores == {}
             assert found.error in {"ConnectionError", "TimeoutError"}
             begun = time.perf_counter()
             for _ in range(100):
                 assert cache.read(["k"], seconds=10) == Found({}, "cooldown")
                 cache.write({"k": 0.5}, seconds=10)
-            assert time.perf_counter() - begun < 200 * TIMEOUT / 10
-            assert eventually(lambda: calls() == 0)  # the thread that was given up has ended
+            assert time.perf_counter() - begun < 200 * TIMEOUT / 4
+            assert eventually(lambda: calls() <= before)  # the thread that was given up has ended
 
     async def test_the_same_on_an_event_loop(self, kind: str) -> None:
         with broken(kind) as url:
@@ -376,14 +377,15 @@ class TestBrokenServer:
                 found = await cache.read_async(["k"], seconds=10)
                 took.append(time.perf_counter() - begun)
                 await cache.close_async()
-            assert min(took) < TIMEOUT + SLACK
+            assert min(took) < SLOW * TIMEOUT
+            assert (found.seconds or 0) < 1.2 * TIMEOUT  # what the server had of it: its time once, and not twice
             assert found.scores == {}
             assert found.error in {"ConnectionError", "TimeoutError"}
             begun = time.perf_counter()
             for _ in range(100):
                 assert await cache.read_async(["k"], seconds=10) == Found({}, "cooldown")
                 await cache.write_async({"k": 0.5}, seconds=10)
-            assert time.perf_counter() - begun < 200 * TIMEOUT / 10
+            assert time.perf_counter() - begun < 200 * TIMEOUT / 4
             await cache.close_async()
 
     async def test_a_write_ends_in_time_too(self, kind: str) -> None:
@@ -391,11 +393,11 @@ class TestBrokenServer:
             cache = RedisGradeCache(url, timeout_s=TIMEOUT, cooldown_s=0.001)
             begun = time.perf_counter()
             cache.write({"k": 0.5}, seconds=10)
-            assert time.perf_counter() - begun < TIMEOUT + 20 * SLACK
+            assert time.perf_counter() - begun < SLOW * TIMEOUT
             await asyncio.sleep(0.01)
             begun = time.perf_counter()
             await cache.write_async({"k": 0.5}, seconds=10)
-            assert time.perf_counter() - begun < TIMEOUT + 20 * SLACK
+            assert time.perf_counter() - begun < SLOW * TIMEOUT
             await cache.close_async()
 
     def test_the_log_is_told_once_for_each_cool_down_and_only_the_kind_of_failure(

@@ -7,6 +7,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -65,6 +66,9 @@ class Door:
 
     def close(self) -> None:
         self.over.set()
+        # Closed alone, it would be accepted from on: a system call that is restarted takes the next listener for it.
+        with suppress(OSError):  # closed by its test
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
 
