@@ -28,8 +28,8 @@ QUESTION = "Where do penguins live?"
 TEXTS = [f"Penguins of colony {name} live on the coast." for name in ("one", "two", "three", "four")]
 TEXTS += ["Bakers get up early.", "The ferry leaves at noon.", "Brass spoons are polished with chalk."]
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
-DEADLINE = 3.0
-BUSY = 2.5
+DEADLINE = 4.0
+BUSY = 3.5
 """What a busy machine may add; a run whose steps had a deadline each would take longer still."""
 
 

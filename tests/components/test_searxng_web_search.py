@@ -201,8 +201,8 @@ class TestSearxItself:
     def test_the_timeout_holds(self, searx_url: str, ask: Door) -> None:
         started = time.monotonic()
         error = failure(ask, SearXNGWebSearch(url=searx_url, timeout=0.2), "canaryquestion faultslow")
-        assert error.kind == "timeout"  # searx itself gives an engine two seconds, and then says that it failed
-        assert time.monotonic() - started < 2.0
+        assert error.kind == "timeout"  # searx itself gives an engine three seconds, and then says that it failed
+        assert time.monotonic() - started < 3
 
     def test_searches_run_beside_each_other(self, searx_url: str) -> None:
         search = SearXNGWebSearch(url=searx_url, engines=["local"])
