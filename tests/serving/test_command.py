@@ -59,8 +59,8 @@ def is_refused(url: str) -> bool:
     """Whether nobody new is let in."""
     try:
         httpx.get(f"{url}/health/live", timeout=30)
-    except httpx.ConnectError:
-        return True
+    except httpx.TransportError as error:  # also one who was let in at the last moment, and gets no answer
+        return isinstance(error, httpx.ConnectError)
     return False
 
 
