@@ -3,7 +3,8 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent
 ELASTICSEARCH = "8.19.7"
+AGAIN = (10.0, 30.0)  # seconds after which a download that failed is tried again
 POLICY = Path("/usr/sbin/policy-rc.d")  # Debian asks it before a package starts its own server
 JAEGER = "v1.42.0"  # the newest that `go install` builds: later releases have `replace` lines
 
@@ -42,11 +44,19 @@ def cache_dir() -> Path:
     return folder
 
 
-def run_command(*command: str) -> str:
-    """Return what a command prints; one that cannot run or fails makes the service unavailable."""
+def run_command(*command: str, pauses: Sequence[float] = ()) -> str:
+    """
+    Return what a command prints; one that cannot run or fails makes the service unavailable.
+
+    :param command: The words of the command.
+    :param pauses: Seconds after each of which one that failed is tried again: a download may be cut.
+    """
     try:
         return run(command, check=True, capture_output=True, text=True, timeout=900).stdout
     except CalledProcessError as error:
+        if pauses:
+            time.sleep(pauses[0])
+            return run_command(*command, pauses=pauses[1:])
         why = "\n".join((error.stdout + error.stderr).strip().splitlines()[-3:])
     except (OSError, TimeoutExpired) as error:
         why = str(error)
@@ -75,7 +85,8 @@ def unpacked_elasticsearch(node: Path) -> Path:
     if not archive.is_file():
         artifact = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{ELASTICSEARCH}:zip"
         with TemporaryDirectory(dir=archive.parent) as work:
-            run_command("mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={work}")
+            copy = ("mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={work}")
+            run_command(*copy, pauses=AGAIN)
             Path(work, archive.name).rename(archive)
     shutil.unpack_archive(archive, node)
     plugin, scratch = home / "plugins" / "root", f"{node}/scratch"
@@ -96,9 +107,8 @@ def elasticsearch_command(home: Path, http: int, transport: int, *settings: str,
 def _jaeger(_: Path, ports: Mapping[str, int]) -> list[str]:
     folder = cache_dir() / f"jaeger-{JAEGER}"
     if not (folder / "all-in-one").is_file():
-        run_command(
-            "env", f"GOBIN={folder}", "go", "install", f"github.com/jaegertracing/jaeger/cmd/all-in-one@{JAEGER}"
-        )
+        package = f"github.com/jaegertracing/jaeger/cmd/all-in-one@{JAEGER}"
+        run_command("env", f"GOBIN={folder}", "go", "install", package, pauses=AGAIN)
     unused = ["collector.http-server.", "collector.otlp.grpc.", "query.grpc-server.", "http-server.", "admin.http."]
     unused += [f"processor.{protocol}.server-" for protocol in ("jaeger-binary", "jaeger-compact", "zipkin-compact")]
     listen = dict.fromkeys(unused, 0)  # any port: left alone, these listen on all interfaces
@@ -151,7 +161,7 @@ def apt_install(package: str) -> None:
             POLICY.chmod(0o755)
         with suppress(ServiceUnavailable):  # a new machine has no lists of packages; without them `install` says why
             run_command("apt-get", "update")
-        run_command("apt-get", "install", "-y", "--no-install-recommends", package)
+        run_command("apt-get", "install", "-y", "--no-install-recommends", package, pauses=AGAIN)
 
 
 KINDS = {

@@ -28,6 +28,10 @@ from kinds import HERE, KINDS, ServiceUnavailable, cache_dir, run_command
 COMPOSE = ("docker", "compose", "--file", f"{HERE.parent}/docker-compose.yml")
 
 
+class Ended(RuntimeError):  # noqa: N818 - what became of a server
+    """A server ended before it was ready; the message holds the end of its log."""
+
+
 @dataclass
 class Service(AbstractContextManager["Service"]):
     """A usable service; `with` or stop() ends it if it was started here and leaves it alone otherwise."""
@@ -89,6 +93,13 @@ def _start_container(name: str) -> Service:
 
 
 def _start_process(name: str) -> Service:
+    try:
+        return _start_once(name)
+    except Ended:  # another program may have taken its port, on a busy machine within the seconds that it needs
+        return _start_once(name)
+
+
+def _start_once(name: str) -> Service:
     kind = KINDS[name]
     user = "crag-services" if kind.refuses_root and os.geteuid() == 0 else None
     with ExitStack() as undo, ExitStack() as held:
@@ -105,12 +116,12 @@ def _start_process(name: str) -> Service:
             process = Popen(command, stdin=DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=node, **as_user)
         urls = {variable: kind.form.format(ports[variable]) for variable in kind.ports}
         service = undo.enter_context(Service(name, urls, True, process.pid, str(node), process))
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 300  # of a slow machine; one that ends is told at once
         while not service.answers():
             if process.poll() is not None or time.monotonic() > deadline:
                 last = "\n".join((node / "server.log").read_text(errors="replace").splitlines()[-20:])
                 message = f"{name} did not get ready (exit status {process.poll()}). The end of its log:\n{last}"
-                raise RuntimeError(message)
+                raise RuntimeError(message) if process.poll() is None else Ended(message)
             time.sleep(0.2)
         undo.pop_all()
     return service

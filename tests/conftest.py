@@ -11,6 +11,10 @@ from uuid import uuid4
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# A machine may need a proxy to install the services behind the tests; what listens on loopback is not asked through it.
+os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(
+    filter(None, (os.environ.get("no_proxy") or os.environ.get("NO_PROXY"), "127.0.0.1,localhost,::1"))
+)
 
 import pytest
 from hypothesis import settings

@@ -75,9 +75,9 @@ def scraped(url: str, address: str) -> Iterator[str]:
     targets = kinds.scrape_targets() / f"{uuid4().hex}.json"
     try:
         targets.write_text(json.dumps([{"targets": [address]}]))
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not any(up["value"][1] == "1" for up in query(url, f"up{{{matcher}}}")):
-            assert time.monotonic() < deadline, f"Prometheus did not scrape {address} in 30 s"
+            assert time.monotonic() < deadline, f"Prometheus did not scrape {address} in 120 s"
             time.sleep(0.2)
         yield matcher
     finally:

@@ -2,13 +2,12 @@
 
 import json
 import struct
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import SO_LINGER, SOL_SOCKET
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -23,6 +22,7 @@ class Wire:
         self.change: Change | None = None  # made to the JSON of a reply
         self.fault = ""  # `reset`, `cut`, `hang`, or a status such as `503`
         self.only = ""  # only searches with this word in the request
+        self.over = Event()
         self.searches: list[dict[str, Any]] = []
 
 
@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wire.change(reply)
             text = json.dumps(reply).encode()
         if fault == "hang":
-            time.sleep(2.5)
+            self.wire.over.wait(60)
         if fault == "reset":
             self.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
@@ -90,6 +90,7 @@ def lying(url: str) -> Iterator[Wire]:
     try:
         yield wire
     finally:
+        wire.over.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -4,7 +4,6 @@ The fixture `metasearch` gives one for each test and sets CRAG_SEARXNG_URL, whic
 """
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import Final
@@ -13,7 +12,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-_PATIENCE: Final = 5.0
+_PATIENCE: Final = 30.0
 
 
 class Metasearch:
@@ -32,6 +31,7 @@ class Metasearch:
         self.begun, self.allowed = Event(), Event()  # a search has come; it may be answered
         self.allowed.set()
         self.queries: list[str] = []
+        self._over = Event()
         self.url = f"http://{server.host}:{server.port}"
         server.expect_request("/search").respond_with_handler(self._search)
 
@@ -41,10 +41,15 @@ class Metasearch:
             {"title": f"Page {n}", "url": f"https://example{n}.org/", "content": text} for n, text in enumerate(texts)
         ]
 
+    def end(self) -> None:
+        """Let searches that still wait end at once."""
+        self._over.set()
+        self.allowed.set()
+
     def _search(self, request: Request) -> Response:
         self.queries.append(request.values["q"])
         self.begun.set()
-        time.sleep(self.delay)
+        self._over.wait(self.delay)
         self.allowed.wait(_PATIENCE)
         status = 500 if self.fails_from and len(self.queries) >= self.fails_from else self.status
         if status != 200:
@@ -60,3 +65,4 @@ def metasearch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Metasearch]:
         made = Metasearch(server)
         monkeypatch.setenv("CRAG_SEARXNG_URL", made.url)
         yield made
+        made.end()

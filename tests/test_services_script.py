@@ -159,6 +159,16 @@ class TestWhereAServiceComesFrom:
             services.start("redis")
         assert kinds.POLICY.read_text() == "theirs"
 
+    def test_a_download_that_was_cut_is_tried_again(self, bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A package index that is slow for a moment would fail every test of the service."""
+        monkeypatch.setattr(kinds, "AGAIN", (0.0, 0.0))
+        log = install_apt(bare_machine)
+        program = bare_machine / "bin" / "apt-get"
+        program.write_text(f'{program.read_text()}[ "$1" = update ] || [ "$(/usr/bin/wc -l < "{log}")" -ge 4 ]\n')
+        with pytest.raises(RuntimeError, match="the fake was started"):
+            services.start("redis")
+        assert len(log.read_text().splitlines()) == 4
+
     def test_where_redis_cannot_be_installed_the_message_names_the_command(self, bare_machine: Path) -> None:
         with pytest.raises(kinds.ServiceUnavailable) as caught:
             services.start("redis")
@@ -201,6 +211,22 @@ class TestAServerOfOurOwn:
         assert str(caught.value).endswith("the disk is on fire")
         assert leftovers(tiny) == []
 
+    def test_one_whose_port_was_taken_meanwhile_is_started_again(
+        self, tiny: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A port is free when it is chosen, and a server needs seconds until it asks for it."""
+        taken: list[Mapping[str, int]] = []
+
+        def unlucky(node: Path, ports: Mapping[str, int]) -> list[str]:
+            taken.append(ports)
+            return (broken_server if len(taken) == 1 else web_server)(node, ports)
+
+        monkeypatch.setitem(kinds.KINDS, "tiny", kinds.Kind({"TINY_URL": 1}, "/", unlucky))
+        with services.start("tiny") as service:
+            assert service.answers()
+        assert len(taken) == 2
+        assert leftovers(tiny) == []
+
     def test_sigterm_to_the_process_that_started_it_ends_it(self, tiny: Path) -> None:
         """A cancelled CI job or `kill` of pytest must not leave servers running."""
         wait = "with services.start('tiny') as service:\n    print(service.url, flush=True)\n    time.sleep(60)"
@@ -209,7 +235,7 @@ class TestAServerOfOurOwn:
             service = services.Service("tiny", {"TINY_URL": process.stdout.readline().strip()})
             assert service.answers()
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=30)
+            process.wait(timeout=120)
         assert not service.answers()
         assert leftovers(tiny) == []
 
@@ -332,7 +358,7 @@ class TestSearx:
         with services.start("tiny") as service:
             assert service.process is not None
             service.process.terminate()
-            service.process.wait(timeout=10)
+            service.process.wait(timeout=60)
             assert not service.answers()
         assert leftovers(tiny) == []
 

@@ -30,10 +30,10 @@ def test_the_time_that_a_written_state_waits_is_not_the_runs() -> None:
     """A pipeline that is stopped at a breakpoint is resumed with what its budget had left, in any process."""
     state = CragState.start("q", budget=Budget(seconds=60), started=time.monotonic() - 10)
     written = state.to_dict()
-    time.sleep(0.3)
+    time.sleep(1.0)
     read = CragState.from_dict(written)
-    assert 10 <= read.seconds() < 10.2
-    assert state.seconds() > 10.2
+    assert 10 <= read.seconds() < 10.9
+    assert state.seconds() >= 11
 
 
 def test_a_state_is_never_changed_in_place_and_so_never_copied() -> None:

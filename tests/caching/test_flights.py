@@ -13,7 +13,7 @@ from haystack_integrations.crag.caching import ABANDONED, Flights, Landing
 MANY = 50
 
 
-async def waited(future: "Future[Landing]", seconds: float = 5.0) -> Landing:
+async def waited(future: "Future[Landing]", seconds: float = 60.0) -> Landing:
     return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
 
 
@@ -23,7 +23,7 @@ def grade_in_thread(flights: Flights, result: Landing, calls: list[int], ready: 
     mine, others = flights.claim(["k"])
     ready.wait()  # on a busy machine a thread could otherwise come when the key has landed, and rightly claim it anew
     if not mine:
-        return others["k"].result(timeout=5)
+        return others["k"].result(timeout=60)
     calls.append(1)
     flights.land("k", result)
     return result
@@ -107,7 +107,7 @@ def test_when_the_owner_gives_up_exactly_one_of_those_who_waited_grades() -> Non
                     cache["k"] = 0.5
                 flights.land("k", Landing(score=cache["k"]))
                 return Landing(score=cache["k"])
-            if (landing := others["k"].result(timeout=5)) is not ABANDONED:
+            if (landing := others["k"].result(timeout=60)) is not ABANDONED:
                 return landing
 
     with ThreadPoolExecutor(MANY) as pool:

@@ -27,12 +27,14 @@ import redis
 from haystack import Pipeline, component
 from haystack.utils import Secret
 from service_fixtures import own_redis
+from waiting import eventually
 
 from haystack_integrations.crag.caching import Found, GradeCache, RedisGradeCache
 from haystack_integrations.crag.errors import ConfigurationError
 
-TIMEOUT = 0.05
-SLACK = 0.01
+TIMEOUT = 0.1
+SLOW = 20
+"""How many times longer a wait may take on a busy machine, where each look at the reply comes late."""
 
 
 @component
@@ -77,13 +79,6 @@ def own_server(tmp_path: Path) -> Iterator[tuple[str, int]]:
 
 def connections(server: "redis.Redis") -> int:
     return len(server.client_list())
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 3
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
 
 
 class TestRealServer:
@@ -196,11 +191,12 @@ class TestRealServer:
         scores = {f"k{number}": number / 100 for number in range(100)}
         await cache.write_async(scores, seconds=2)
         for _ in range(3):
-            server.execute_command("CLIENT", "PAUSE", "200", "ALL")
+            server.execute_command("CLIENT", "PAUSE", "1000", "ALL")
             slow = await asyncio.gather(*(cache.read_async([key], seconds=0.03) for key in scores))
             slow.append(await asyncio.to_thread(cache.read, ["k0"], seconds=0.03))
             assert "TimeoutError" in {found.error for found in slow}
-            await asyncio.sleep(0.3)
+            await asyncio.to_thread(server.ping)  # answered when the pause is over
+            await asyncio.sleep(0.1)
             assert await cache.read_async(list(scores), seconds=2) == Found(scores)
             again = await asyncio.gather(*(cache.read_async([key], seconds=2) for key in scores))
             assert again == [Found({key: score}) for key, score in scores.items()]
@@ -230,7 +226,8 @@ class TestRealServer:
 def pass_on(connection: socket.socket, redis_url: str, reset: threading.Event) -> None:
     """Be the real server, until it is time to reset what is open; what is opened later stays."""
     at, ends = urlsplit(redis_url), not reset.is_set()
-    with suppress(OSError), socket.create_connection((at.hostname or "", at.port or 0)) as server:
+    # ValueError: what is waited for was closed meanwhile, since the test is over.
+    with suppress(OSError, ValueError), socket.create_connection((at.hostname or "", at.port or 0)) as server:
         while not (ends and reset.is_set()):
             for ready in select.select([connection, server], [], [], 0.02)[0]:
                 data = ready.recv(65536)
@@ -345,8 +342,8 @@ def broken(kind: str) -> Iterator[str]:
             yield url
 
 
-def calls() -> int:
-    return sum(thread.name == "crag-call" for thread in threading.enumerate())
+def calls() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "crag-call"}
 
 
 @pytest.mark.parametrize("kind", ["dead", "hanging", "dripping"])
@@ -354,21 +351,22 @@ class TestBrokenServer:
     def test_a_read_ends_in_time_and_within_the_cool_down_costs_nothing(self, kind: str) -> None:
         """The failure is told apart from a miss; a write is given up in the same way."""
         with broken(kind) as url:
-            took = []
+            took, before = [], calls()
             for _ in range(3):  # the best counts: other work on this machine is no delay of ours
                 cache = RedisGradeCache(url, timeout_s=TIMEOUT, cooldown_s=30)
                 begun = time.perf_counter()
                 found = cache.read(["k"], seconds=10)
                 took.append(time.perf_counter() - begun)
-            assert min(took) < TIMEOUT + SLACK
+            assert min(took) < SLOW * TIMEOUT
+            assert (found.seconds or 0) < 1.2 * TIMEOUT  # what the server had of it: its time once, and not twice
             assert found.scores == {}
             assert found.error in {"ConnectionError", "TimeoutError"}
             begun = time.perf_counter()
             for _ in range(100):
                 assert cache.read(["k"], seconds=10) == Found({}, "cooldown")
                 cache.write({"k": 0.5}, seconds=10)
-            assert (time.perf_counter() - begun) / 200 < 0.001
-            assert eventually(lambda: calls() == 0)  # the thread that was given up has ended
+            assert time.perf_counter() - begun < 200 * TIMEOUT / 4
+            assert eventually(lambda: calls() <= before)  # the thread that was given up has ended
 
     async def test_the_same_on_an_event_loop(self, kind: str) -> None:
         with broken(kind) as url:
@@ -379,14 +377,15 @@ class TestBrokenServer:
                 found = await cache.read_async(["k"], seconds=10)
                 took.append(time.perf_counter() - begun)
                 await cache.close_async()
-            assert min(took) < TIMEOUT + SLACK
+            assert min(took) < SLOW * TIMEOUT
+            assert (found.seconds or 0) < 1.2 * TIMEOUT  # what the server had of it: its time once, and not twice
             assert found.scores == {}
             assert found.error in {"ConnectionError", "TimeoutError"}
             begun = time.perf_counter()
             for _ in range(100):
                 assert await cache.read_async(["k"], seconds=10) == Found({}, "cooldown")
                 await cache.write_async({"k": 0.5}, seconds=10)
-            assert (time.perf_counter() - begun) / 200 < 0.001
+            assert time.perf_counter() - begun < 200 * TIMEOUT / 4
             await cache.close_async()
 
     async def test_a_write_ends_in_time_too(self, kind: str) -> None:
@@ -394,11 +393,11 @@ class TestBrokenServer:
             cache = RedisGradeCache(url, timeout_s=TIMEOUT, cooldown_s=0.001)
             begun = time.perf_counter()
             cache.write({"k": 0.5}, seconds=10)
-            assert time.perf_counter() - begun < TIMEOUT + 5 * SLACK
+            assert time.perf_counter() - begun < SLOW * TIMEOUT
             await asyncio.sleep(0.01)
             begun = time.perf_counter()
             await cache.write_async({"k": 0.5}, seconds=10)
-            assert time.perf_counter() - begun < TIMEOUT + 5 * SLACK
+            assert time.perf_counter() - begun < SLOW * TIMEOUT
             await cache.close_async()
 
     def test_the_log_is_told_once_for_each_cool_down_and_only_the_kind_of_failure(
@@ -407,14 +406,14 @@ class TestBrokenServer:
         """A URL may hold a password: neither is shown."""
         with broken(kind) as url, caplog.at_level(logging.DEBUG):
             monkeypatch.setenv("CRAG_TEST_URL", url.replace("//", "//user:tell-nobody@"))
-            cache = RedisGradeCache(Secret.from_env_var("CRAG_TEST_URL"), timeout_s=TIMEOUT, cooldown_s=0.2)
+            cache = RedisGradeCache(Secret.from_env_var("CRAG_TEST_URL"), timeout_s=TIMEOUT, cooldown_s=1.5)
             readers = [threading.Thread(target=cache.read, args=(["k"],), kwargs={"seconds": 1}) for _ in range(10)]
             for reader in readers:
                 reader.start()
             for reader in readers:
                 reader.join()
             assert len(caplog.records) == 1
-            time.sleep(0.25)
+            time.sleep(1.6)
             cache.read(["k"], seconds=1)
             assert len(caplog.records) == 2
             assert "Error" in caplog.text
@@ -425,9 +424,10 @@ class TestBrokenServer:
 class TestCoolDown:
     def test_after_it_a_single_request_finds_out_and_the_others_go_on_without(self) -> None:
         with broken("hanging") as url:
-            cache = RedisGradeCache(url, timeout_s=TIMEOUT, cooldown_s=0.2)
+            cache = RedisGradeCache(url, timeout_s=TIMEOUT, cooldown_s=0.05)
             cache.read(["k"], seconds=1)
-            time.sleep(0.25)
+            time.sleep(0.1)
+            cache.cooldown_s = 60.0
             errors: list[str | None] = []
             readers = [
                 threading.Thread(target=lambda: errors.append(cache.read(["k"], seconds=1).error)) for _ in range(10)
@@ -439,12 +439,12 @@ class TestCoolDown:
             assert errors.count("cooldown") == 9
 
     def test_a_server_that_is_back_is_used_again(self, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        cache = RedisGradeCache(redis_url, timeout_s=2.0, cooldown_s=0.1)
+        cache = RedisGradeCache(redis_url, timeout_s=2.0, cooldown_s=1.0)
         with monkeypatch.context() as patch:
             patch.setattr(cache, "url", "redis://127.0.0.1:1/0")
             assert cache.read(["k"], seconds=2).error == "ConnectionError"
         assert cache.read(["k"], seconds=2).error == "cooldown"
-        time.sleep(0.15)
+        time.sleep(1.1)
         assert [cache.read(["k"], seconds=2).error for _ in range(3)] == [None] * 3
         cache.close()
 
@@ -463,7 +463,7 @@ class TestCoolDown:
         def lookup(host: Any, *others: Any, **named: Any) -> Any:
             if host == "redis.test":
                 asked.append(host)
-                assert answers.wait(10)
+                assert answers.wait(60)
             return known("127.0.0.1" if host == "redis.test" else host, *others, **named)
 
         monkeypatch.setattr(socket, "getaddrinfo", lookup)
@@ -476,8 +476,10 @@ class TestCoolDown:
         assert len(asked) == 2  # the connection that was given up, and the question whether the name is known
         answers.set()
         cache.timeout_s = 2.0
-        await asyncio.sleep(0.1)
-        assert (await cache.read_async(["k"], seconds=2)).error is None
+        end = time.monotonic() + 30
+        while (await cache.read_async(["k"], seconds=2)).error is not None:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.05)
         await cache.close_async()
 
     async def test_a_name_that_is_not_known_is_told_as_a_failure_each_time(
@@ -583,21 +585,24 @@ class TestBesideThreadsThatCompute:
     ) -> None:
         """A real one, held by SIGSTOP, with its connections open; once it goes on it is used again."""
         url, process = own_server
-        cache = RedisGradeCache(url, cooldown_s=0.5)
-        await cache.write_async({"k": 0.5}, seconds=1)
-        cache.write({"k": 0.5}, seconds=1)
+        cache = RedisGradeCache(url, timeout_s=2.0, cooldown_s=2.0)
+        await cache.write_async({"k": 0.5}, seconds=2)
+        cache.write({"k": 0.5}, seconds=2)
+        cache.timeout_s = 0.05
         with computing(threads):
             for read in (cache.read_async, lambda *a, **b: asyncio.to_thread(cache.read, *a, **b)):
                 os.kill(process, signal.SIGSTOP)
                 begun = time.perf_counter()
-                held = await read(["k"], seconds=1)
+                held = await read(["k"], seconds=600)
                 took = time.perf_counter() - begun
                 assert held == Found({}, "TimeoutError")
-                assert await read(["k"], seconds=1) == Found({}, "cooldown")
-                assert took < (0.1 if not threads else 5)
+                assert await read(["k"], seconds=600) == Found({}, "cooldown")
+                assert took < (5 if not threads else 60)  # a hundred late looks, beside threads that compute
                 os.kill(process, signal.SIGCONT)
-                await asyncio.sleep(0.6)
-                assert await read(["k"], seconds=1) == Found({"k": 0.5})
+                end = time.monotonic() + 60
+                while (found := await read(["k"], seconds=600)) != Found({"k": 0.5}):
+                    assert time.monotonic() < end, found
+                    await asyncio.sleep(0.1)
         await cache.close_async()
         cache.close()
 

@@ -1,7 +1,7 @@
 """`crag index`, `crag ask` and `crag doctor` on a real Elasticsearch, with and without a chat model."""
 
 import json
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -115,7 +115,8 @@ def test_a_name_that_no_index_may_have_is_refused(docs: Path, elasticsearch_url:
 
 def test_what_the_client_raises_in_a_query_is_explained(elasticsearch_url: str, httpserver: HTTPServer) -> None:
     """An index that vanished, a server that went away, one that hangs: each with its way out, none with a body."""
-    httpserver.expect_request("/slow/_search").respond_with_handler(lambda _: time.sleep(2) or Response("{}"))
+    over = threading.Event()
+    httpserver.expect_request("/slow/_search").respond_with_handler(lambda _: over.wait(60) and Response("{}"))
     hanging = httpserver.url_for("/").rstrip("/")
     for url, index, expected in (
         (elasticsearch_url, "crag-test-none", "Elasticsearch refused: 404 index_not_found_exception; make the index"),
@@ -123,13 +124,14 @@ def test_what_the_client_raises_in_a_query_is_explained(elasticsearch_url: str, 
         (hanging, "slow", "Elasticsearch did not answer in time (ConnectionTimeout)"),
     ):
         with (
-            Elasticsearch(url, request_timeout=0.5, max_retries=0) as client,
+            Elasticsearch(url, request_timeout=0.5 if url == hanging else 30, max_retries=0) as client,
             pytest.raises(Exception) as raised,
         ):
             client.search(index=index)
         message, code = explain(raised.value)
         assert message.startswith(expected)
         assert code == ExitCode.UNREACHABLE
+    over.set()
 
 
 class TestDoctor:

@@ -2,7 +2,7 @@
 
 import json
 import socket
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -162,16 +162,17 @@ def test_a_model_without_words_or_time_for_the_answer_is_not_called_a_wrong_addr
     model.reply = judging(lambda _: 1.0, answer="")
     message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
     assert "replied without any text; give it more tokens" in message
-    Path("own.yml").write_text(source("corrective_rag").replace("{seconds: 45,", "{seconds: 1,"))
-    graded = model.reply
+    Path("own.yml").write_text(source("corrective_rag").replace("{seconds: 45,", "{seconds: 3,"))
+    graded, over = model.reply, threading.Event()
 
     def slow(messages: Messages) -> tuple[str, str]:
         if not documents_in(messages):
-            time.sleep(1.5)
+            over.wait(60)
         return graded(messages)
 
     model.reply = slow
     message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "own.yml"), ExitCode.UNREACHABLE)
+    over.set()
     assert "did not answer in the run's time" in message
     assert "CRAG_LLM_BASE_URL" not in message
 

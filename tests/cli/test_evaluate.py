@@ -272,7 +272,9 @@ def test_a_chat_model_can_grade(folder: Path, configured_model: ScriptedModel) -
     """Its calls and tokens are counted, those of the verdict alone."""
     configured_model.reply = judging(lambda text: 0.9 if "was built by" in text else 0.0)
     options = ("--grader", "llm", "--json", "-", "--workers", "1", "--limit", "4")
-    result = json.loads(crag("eval", folder, "--split", SPLIT, *options).stdout)
+    done = crag("eval", folder, "--split", SPLIT, *options)
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout)
     assert (result["grader"], result["cost"]["llm_calls"]) == ("llm", 1.0)
     assert result["cost"]["tokens_in"] > 0
     assert result["verdict"]["accuracy"] == 1.0

@@ -35,7 +35,7 @@ def redis_server(tmp_path: Path) -> Iterator[tuple[Popen[bytes], str]]:
         unavailable(str(missing))
     process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
     try:
-        for _ in range(100):
+        for _ in range(1000):
             try:
                 create_connection(("127.0.0.1", port), 1).close()
                 break

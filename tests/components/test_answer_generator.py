@@ -41,7 +41,7 @@ class Broken:
         """Fail."""
         if self.error is not None:
             raise self.error
-        self.over.wait(10)
+        self.over.wait(60)
         return {"replies": [ChatMessage.from_assistant("late")]}
 
 
@@ -74,14 +74,14 @@ def test_a_model_that_hangs_is_given_up_in_time(state: CragState | None, asynchr
     known = None if state is None else replace(state, started=time.monotonic())
     start = time.monotonic()
     reply = ask(generator, known, asynchronous=asynchronous)
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < 10
     assert reply.meta["crag_failure"] == "deadline"
     assert "could not be written" in str(reply.text)
     model.over.set()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
-@pytest.mark.parametrize(("seconds", "calls"), [(0.0, 0), (0.2, 1)], ids=["no time", "some time"])
+@pytest.mark.parametrize(("seconds", "calls"), [(0.0, 0), (1.0, 1)], ids=["no time", "some time"])
 def test_only_a_model_that_was_asked_is_counted(asynchronous: bool, seconds: float, calls: int) -> None:
     """Where no time is left it is not asked at all; given up after a while, it was."""
     model = Broken()
@@ -179,7 +179,7 @@ class Talking:
     def run(self, messages: list[ChatMessage], streaming_callback: Any) -> dict[str, Any]:
         """Say both words."""
         streaming_callback(StreamingChunk(content="soon "))
-        self.go_on.wait(10)
+        self.go_on.wait(60)
         try:
             streaming_callback(StreamingChunk(content="late"))
             self.said_all = True
@@ -193,12 +193,12 @@ def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -
     """The thread that was given up ends with the model's next part, which nobody hears: it would be paid for."""
     words: list[str] = []
     model = Talking()
-    generator = AnswerGenerator(model, timeout_s=0.2)
+    generator = AnswerGenerator(model, timeout_s=1.0)
     inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": lambda chunk: words.append(chunk.content)}
     result = asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
     assert result["replies"][0].meta[ANSWER_FAILED] == "deadline"
     model.go_on.set()
-    assert model.over.wait(5)
+    assert model.over.wait(60)
     assert words == ["soon "]
     assert not model.said_all
 

@@ -173,7 +173,7 @@ def test_a_server_that_leaves_during_a_search_is_asked_past_once(
         wire.change = None if second == "whole" else leave
         wire.fault = second if second in ("503", "hang") else ""
 
-    for retriever, inputs in both(store, timeout_s=1):
+    for retriever, inputs in both(store, timeout_s=3 if second == "hang" else 30):
         wire.searches.clear()
         wire.change, wire.fault = leave, ""
         found = asked(retriever, asynchronous=asynchronous, **inputs)
@@ -224,11 +224,11 @@ def test_a_server_that_hangs_is_left_at_the_nearer_of_both_ends(store: Any, wire
     (slow, inputs), _ = both(store, timeout_s=0.6)
     started = time.monotonic()
     assert asked(slow, asynchronous=asynchronous, **inputs)["report"] == {"status": "failed", "kind": "timeout"}
-    (patient, _), _ = both(store, timeout_s=9)
+    (patient, _), _ = both(store, timeout_s=30)
     state = CragState.start(QUESTION, budget=Budget(seconds=0.6))
     found = asked(patient, asynchronous=asynchronous, **inputs, state=state)
     assert found["report"] == {"status": "failed", "kind": "deadline"}
-    assert time.monotonic() - started < 2.2
+    assert time.monotonic() - started < 15  # the patient one alone would wait for longer
     searches = len(wire.searches)
     assert asked(patient, asynchronous=asynchronous, **inputs, state=state) == found
     assert len(wire.searches) == searches
@@ -287,7 +287,7 @@ class TestInAPipeline:
         wire.change, wire.fault = (fault, "") if callable(fault) else (None, fault)
         started = time.monotonic()
         record = run_by_door(rag, asynchronous=asynchronous, query=OTHER, **self._budget(rag))["crag"]
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < (15 if fault == "hang" else 30)
         assert (record["verdict"], record["action"]) == ("ungraded", "abstain")
         assert len(metasearch.queries) == asked_before
         status = "incomplete" if callable(fault) else "failed"

@@ -156,7 +156,7 @@ def test_a_ranker_that_fails_leaves_failed_grades_a_warning_and_no_text(
 @BOTH_DOORS
 def test_a_ranker_that_hangs_is_given_up_at_the_deadline(asynchronous: bool) -> None:
     """Its documents are failed."""
-    result = run("0.9 a", asynchronous=asynchronous, ranker=ByNumber(delay_s=0.5), deadline_s=0.05)
+    result = run("0.9 a", asynchronous=asynchronous, ranker=ByNumber(delay_s=3), deadline_s=0.05)
     assert result["report"]["reasons"] == ["grader_failed:deadline"]
 
 

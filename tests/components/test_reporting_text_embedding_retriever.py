@@ -30,7 +30,7 @@ class Embedder:
         """Fail."""
         if self.error is not None:
             raise self.error
-        self.over.wait(5)
+        self.over.wait(60)
         return {"embedding": [0.1] * 256}
 
 
@@ -43,7 +43,7 @@ class LoopEmbedder(Embedder):
         """Fail."""
         if self.error is not None:
             raise self.error
-        await asyncio.sleep(5)
+        await asyncio.sleep(60)
         return {"embedding": [0.1] * 256}
 
 
@@ -75,12 +75,12 @@ def test_an_embedder_that_fails_is_a_failed_search(
 @BOTH
 def test_an_embedder_that_hangs_is_given_up_in_time(kind: Any, asynchronous: bool) -> None:
     """By the retriever's own limit, or what the run has left, whichever is less."""
-    for budget, timeout_s, name in ((Budget(), 0.2, "timeout"), (Budget(seconds=0.2), 5.0, "deadline")):
+    for budget, timeout_s, name in ((Budget(), 0.2, "timeout"), (Budget(seconds=0.2), 30.0, "deadline")):
         embedder, start = kind(), time.monotonic()
         state = CragState.start("Who wrote Emma?", budget=budget)
         result = found(embedder, asynchronous=asynchronous, timeout_s=timeout_s, state=state)
         embedder.over.set()
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 10
         assert result == {"documents": [], "report": {"status": "failed", "kind": name}}
 
 

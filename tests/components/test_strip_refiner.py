@@ -445,7 +445,7 @@ def test_other_requests_of_the_event_loop_go_on_while_strips_are_judged(
     whole, served = getattr(strip_refinement, part), []
 
     def slow(*inputs: Any) -> Any:
-        served.append(other.wait(2))
+        served.append(other.wait(30))
         return whole(*inputs)
 
     async def both() -> None:

@@ -96,8 +96,9 @@ def test_no_answer_of_a_provider_ends_a_run(
     """A status, no documents, no exception, in bounded time."""
     web.always(**reply)
     started = time.monotonic()
-    result = ask(fallback(web, timeout_s=0.5), asynchronous=asynchronous, state=CragState.start(QUERY))
-    assert time.monotonic() - started < 1.5
+    seconds = 0.5 if "delay" in reply else 30  # a busy machine answers late, and that would be another fault
+    result = ask(fallback(web, timeout_s=seconds), asynchronous=asynchronous, state=CragState.start(QUERY))
+    assert time.monotonic() - started < 10
     assert (result["status"], result["state"].web, result["documents"]) == (status, status, [])
 
 
@@ -415,7 +416,7 @@ def test_tavily_in_its_wire_form(
 ) -> None:
     """The real integration against a server on loopback."""
     web.always(**reply)
-    result = ask(WebFallback(tavily_search, timeout_s=0.6), asynchronous=asynchronous)
+    result = ask(WebFallback(tavily_search, timeout_s=1.5 if "delay" in reply else 30), asynchronous=asynchronous)
     assert result["status"] == status
     assert [one["failure"] for one in result["report"]["tried"]] == [kind]
     assert b'"query": "Where do penguins live?"' in web.requests[0]
@@ -443,7 +444,7 @@ def test_ddgs_in_its_wire_form(
     """The real integration; ddgs has no setting for an address, so its engine is pointed at loopback."""
     monkeypatch.setattr(ddgs.engines.mojeek.Mojeek, "search_url", web.url)
     web.always(**reply)
-    part = WebFallback(DDGSWebSearch(backend="mojeek", top_k=2), timeout_s=3.0, max_retries=0)
+    part = WebFallback(DDGSWebSearch(backend="mojeek", top_k=2), timeout_s=30, max_retries=0)
     result = ask(part, asynchronous=asynchronous)
     assert result["status"] == status
     assert web.calls == 1

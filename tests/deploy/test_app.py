@@ -102,7 +102,7 @@ def app(
 
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     """Return once it answers 200."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while True:
         with suppress(httpx.TransportError):
             if httpx.get(url).status_code == 200:

@@ -89,9 +89,9 @@ def test_the_order_of_the_questions_changes_no_interval() -> None:
 def test_two_thousand_questions_are_redrawn_a_thousand_times_in_two_seconds() -> None:
     """All measures together."""
     records = some(2000, 0.7)
-    started = time.perf_counter()
+    started = time.process_time()
     assert intervals(records, draws=1000)["verdict.macro_f1"] is not None
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_paired_difference_is_surer_than_two_intervals() -> None:

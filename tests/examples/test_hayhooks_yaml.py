@@ -29,7 +29,7 @@ def port(tmp_path: Path) -> Iterator[str]:
     with log.open("wb") as file:
         process = subprocess.Popen([sys.executable, "-c", _RUN, "run"], stdout=file, stderr=file, env=settings)
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while (found := _LISTENING.search(log.read_text())) is None:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()

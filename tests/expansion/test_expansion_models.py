@@ -239,13 +239,13 @@ def test_whatever_a_model_does_there_is_a_usable_query(
 
 @BOTH
 def test_a_model_that_hangs_is_given_up_in_time(asynchronous: bool, scripted_model: ScriptedModel) -> None:
-    """At the expander's own limit or the run's, whichever is nearer; the client would wait for half a minute."""
-    scripted_model.delay = 20
-    for settings, budget in (({"timeout_s": 0.4}, Budget()), ({}, Budget(seconds=0.6))):
-        expander = QueryExpander(mode="llm", chat_generator=client(scripted_model), **settings)
+    """At the expander's own limit or the run's, whichever is nearer; the client would wait for a minute."""
+    scripted_model.delay = 60
+    for settings, budget in (({"timeout_s": 1.0}, Budget()), ({}, Budget(seconds=1.0))):
+        expander = QueryExpander(mode="llm", chat_generator=client(scripted_model, 60), **settings)
         started = time.monotonic()
         result = expand(expander, judged(budget=budget), asynchronous=asynchronous)
-        assert time.monotonic() - started < 1.5
+        assert time.monotonic() - started < 10
         assert result["query"]
         assert result["report"]["fallback"] == "deadline"
 

@@ -72,8 +72,8 @@ def test_more_parts_than_allowed_are_no_parts() -> None:
 )
 def test_any_question_is_split_fast_into_two_parts_or_none(parts: list[str]) -> None:
     """No text makes the rules search for long."""
-    started = time.perf_counter()
+    started = time.thread_time()
     found = split(" ".join(parts), 3)
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5
     assert len(found) in (0, 2)
     assert all(found)

@@ -364,9 +364,9 @@ def test_thoughts_are_no_replies(text: str, wanted: dict[str, float]) -> None:
 )
 def test_hostile_replies_cost_milliseconds(text: str) -> None:
     """The repairer alone would take minutes for some."""
-    start = time.perf_counter()
+    start = time.thread_time()
     read_reply(text, KEYS, finish_reason="stop")
-    assert time.perf_counter() - start < 0.5
+    assert time.thread_time() - start < 0.5
 
 
 @pytest.mark.parametrize("name", ["document_id", "key", "ID"])

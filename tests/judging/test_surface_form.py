@@ -140,9 +140,9 @@ def test_lines_stay_lines() -> None:
 
 def test_a_page_of_spaces_costs_no_time() -> None:
     """Nor one of brackets, quotes or hyphens, which nobody wrote for a reader."""
-    began = time.perf_counter()
+    began = time.process_time()
     for piece in (" ", "( ", "`", "'", " -", "a - ", " .", "\t", "\n", '"'):
         normalised(piece * 50_000)
         asking(piece * 20_000)
     shared_reader().read([(" " * 100_000 + "(", "( " * 50_000)])
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -48,7 +48,7 @@ def settled(client: Elasticsearch, name: str) -> dict[str, dict]:
     """All documents, once the server is through with the requests of a process that is dead."""
     found = hits(client, name)
     while True:
-        time.sleep(0.5)
+        time.sleep(1.5)
         before, found = found, hits(client, name)
         if before.keys() == found.keys():
             return found

@@ -87,7 +87,7 @@ def written(store: Any) -> dict[str, int]:
             if now == found:
                 return found
             found = now
-            time.sleep(0.3)
+            time.sleep(1.5)
 
 
 def counts(report: Any) -> dict[str, int]:

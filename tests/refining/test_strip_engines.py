@@ -80,7 +80,7 @@ class HangingGenerator:
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         """Hang."""
-        time.sleep(2)
+        time.sleep(30)
         return {"replies": []}
 
 
@@ -245,10 +245,10 @@ def test_a_run_without_time_asks_no_ranker() -> None:
 @DOORS
 def test_a_ranker_that_hangs_is_given_up(door: str) -> None:
     """After the deadline, or what the run has left of its own."""
-    refiner = StripRefiner(scorer="ranker", ranker=Ranker(lambda _: time.sleep(2)), deadline_s=0.1)
+    refiner = StripRefiner(scorer="ranker", ranker=Ranker(lambda _: time.sleep(30)), deadline_s=0.1)
     start = time.monotonic()
     assert refine(refiner, PAGE, door=door)["report"]["reasons"] == ["strips_lexical:deadline"]
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 10
 
 
 def test_where_a_ranker_returns_nothing_the_best_by_wording_is_marked() -> None:
@@ -343,10 +343,10 @@ def test_an_unusable_reply_leaves_the_judgement_to_wording(
 def test_a_model_that_hangs_is_given_up(door: str, left: str) -> None:
     """After the refiner's deadline, or what the run's budget has left."""
     refiner = StripRefiner(scorer="llm", chat_generator=HangingGenerator(), deadline_s=0.1 if left[0] == "d" else 20)
-    state = CragState.start(QUESTION, budget=Budget(seconds=0.2 if left == "seconds" else 60))
+    state = CragState.start(QUESTION, budget=Budget(seconds=1.0 if left == "seconds" else 60))
     start = time.monotonic()
     result = refine(refiner, PAGE, door=door, state=state)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 10
     assert texts(result) == [BY_WORDING]
     assert result["report"]["reasons"] == ["strips_lexical:deadline"]
     assert result["state"].usage.llm_calls == 1
@@ -517,7 +517,7 @@ def test_a_refiner_works_in_a_pipeline_with_and_without_a_state() -> None:
 def over_http(model: ScriptedModel, **settings: Any) -> StripRefiner:
     """A refiner whose model is behind a real server."""
     generator = OpenAIChatGenerator(
-        model="m", api_base_url=model.url, api_key=Secret.from_token("k"), timeout=5, max_retries=0
+        model="m", api_base_url=model.url, api_key=Secret.from_token("k"), timeout=60, max_retries=0
     )
     return StripRefiner(scorer="llm", chat_generator=generator, **settings)
 
@@ -555,12 +555,12 @@ def test_a_server_that_fails_leaves_the_judgement_to_wording(
 ) -> None:
     """In time, by both doors."""
     scripted_model.status = 500 if fault == "500" else 200
-    scripted_model.delay = 3.0 if fault == "hang" else 0.0
+    scripted_model.delay = 60.0 if fault == "hang" else 0.0
     scripted_model.reply = lambda _: ('{"keep": [1', "length") if fault == "cut" else ("\x00]}{[ 1-4", "stop")
-    refiner: Any = over_http(scripted_model, deadline_s=0.3 if fault == "hang" else 10.0)
+    refiner: Any = over_http(scripted_model, deadline_s=2.0 if fault == "hang" else 60.0)
     start = time.monotonic()
     result = refine(refiner, PAGE, OTHER, door=door)
-    assert time.monotonic() - start < 2.5
+    assert time.monotonic() - start < 15
     scripted_model.end()
     refiner.close()
     assert texts(result) == [BY_WORDING]

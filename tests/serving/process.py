@@ -25,7 +25,7 @@ class Process:
         return self.file.read_text()
 
     def url(self) -> str:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while (found := _LISTENING.search(self.log)) is None:
             assert self.process.poll() is None, self.log
             assert time.monotonic() < end, self.log
@@ -46,4 +46,4 @@ def command(folder: Path, *options: str, **settings: str) -> Iterator[Process]:
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(60)

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from cli_runner import QUESTION, crag, refused, two_documents
 from scripted_model import NAME, ScriptedModel, judging
 from serving.conftest import BEARER, KEY
 from serving.process import command
+from waiting import eventually
 
 import haystack_integrations.crag as crag_package
 from haystack_integrations.crag.cli.errors import ExitCode
@@ -38,20 +40,28 @@ def test_sigterm_lets_a_running_request_end(tmp_path: Path, docs: str, scripted_
     chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_API_KEYS": KEY}
     with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
         url = running.url()
-        scripted_model.delay = 1.0
-        with httpx.Client(base_url=url, headers=BEARER, timeout=30) as client, ThreadPoolExecutor(1) as pool:
+        ending, reply = threading.Event(), scripted_model.reply
+        scripted_model.reply = lambda messages: reply(messages) if ending.wait(25) else ("", "stop")
+        with httpx.Client(base_url=url, headers=BEARER, timeout=60) as client, ThreadPoolExecutor(1) as pool:
             asked = pool.submit(client.post, "/corrective_rag/run", json={"question": QUESTION})
-            while not scripted_model.calls:
-                time.sleep(0.02)
+            assert eventually(lambda: scripted_model.calls)
             running.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
-            with pytest.raises(httpx.ConnectError):
-                httpx.get(f"{url}/health/live")
+            assert eventually(lambda: is_refused(url), 20)
+            ending.set()
             response = asked.result()
         assert response.json()["result"]["answer"] == "The answer is in [1]."
-        assert running.process.wait(10) in (0, -signal.SIGTERM)
+        assert running.process.wait(60) in (0, -signal.SIGTERM)
     assert QUESTION not in running.log
     assert KEY not in running.log
+
+
+def is_refused(url: str) -> bool:
+    """Whether nobody new is let in."""
+    try:
+        httpx.get(f"{url}/health/live", timeout=30)
+    except httpx.TransportError as error:  # also one who was let in at the last moment, and gets no answer
+        return isinstance(error, httpx.ConnectError)
+    return False
 
 
 @pytest.mark.parametrize("path", ["/corrective_rag/run", "/v1/chat/completions"])
@@ -59,22 +69,21 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
     path: str, tmp_path: Path, docs: str, scripted_model: ScriptedModel
 ) -> None:
     """503, and one line each in the log: the signal ends the process as soon as the server has let go of it."""
-    scripted_model.delay = 20.0
+    scripted_model.delay = 60.0
     chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_SHUTDOWN_SECONDS": "1"}
     asked = {"question": QUESTION}
     body = asked if "run" in path else {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}]}
     with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
         url = running.url()
-        with httpx.Client(base_url=url, timeout=30) as client, ThreadPoolExecutor(1) as pool:
+        with httpx.Client(base_url=url, timeout=50) as client, ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(client.post, path, json=body)
-            while not scripted_model.calls:
-                time.sleep(0.02)
+            assert eventually(lambda: scripted_model.calls)
             running.process.send_signal(signal.SIGTERM)
-            response = waiting.result(20)
+            response = waiting.result(50)
         error = response.json()["error"]
         assert (response.status_code, response.json()) == (503, {"error": error, "trace_id": None})
         assert (error if "run" in path else error["code"]) == "unavailable"
-        assert running.process.wait(10) in (0, -signal.SIGTERM)
+        assert running.process.wait(60) in (0, -signal.SIGTERM)
     assert f"POST {path} 503" in running.log
     assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
 
@@ -104,16 +113,15 @@ def test_a_second_ctrl_c_ends_at_once_and_the_log_stays_a_line_each(
 
 def test_a_request_that_takes_too_long_does_not_hold_the_end(serve: Any, configured_model: ScriptedModel) -> None:
     """Its client may ask again elsewhere: 503, in the form of all failures."""
-    configured_model.delay = 20.0
+    configured_model.delay = 60.0
     running = serve(pipelines="corrective_rag", shutdown_seconds=1)
     with running.client() as client, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(client.post, "/corrective_rag/run", json={"question": QUESTION})
-        while not configured_model.calls:
-            time.sleep(0.02)
+        assert eventually(lambda: configured_model.calls)
         started = time.monotonic()
         running.server.should_exit = True
-        response = asked.result(10)
-    assert time.monotonic() - started < 8
+        response = asked.result(50)
+    assert time.monotonic() - started < 20
     assert (response.status_code, response.json()) == (503, {"error": "unavailable", "trace_id": None})
 
 
@@ -321,7 +329,7 @@ def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, 
     place = ("--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index)
     with command(tmp_path, *place, "--workers", "2", "--uploads", "--pipelines", "corrective_retrieval") as running:
         url = running.url()
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while running.log.count("Application startup complete") < 2:
             assert time.monotonic() < end, running.log
             time.sleep(0.1)
@@ -331,4 +339,4 @@ def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, 
             answer = httpx.post(f"{url}/corrective_retrieval/run", json={"question": QUESTION}, timeout=30).json()
             assert answer["result"]["evidence"][0]["source"] == "uploads/penguins.md"
         running.process.send_signal(signal.SIGTERM)
-        assert running.process.wait(30) in (0, -signal.SIGTERM)
+        assert running.process.wait(120) in (0, -signal.SIGTERM)

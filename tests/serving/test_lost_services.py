@@ -53,7 +53,7 @@ def test_jaeger_and_redis_may_go_while_questions_are_asked(
         with command(tmp_path, *options, **settings) as running:
             with httpx.Client(base_url=running.url(), headers=BEARER, timeout=60) as client:
                 question = f"{QUESTION} ({service})"  # not in the cache from another run
-                end = time.monotonic() + 60
+                end = time.monotonic() + 300
                 statuses = [""]
                 while statuses[-1] != "cached":  # a busy machine may miss a grade within the 50 ms that the cache has
                     assert time.monotonic() < end, running.log
@@ -70,7 +70,7 @@ def test_jaeger_and_redis_may_go_while_questions_are_asked(
                 assert scripted_model.gradings == graded + 5
                 assert client.get("/health/ready").status_code == 200
             running.process.send_signal(signal.SIGTERM)
-            assert running.process.wait(30) in (0, -signal.SIGTERM)
+            assert running.process.wait(120) in (0, -signal.SIGTERM)
         assert traces(jaeger, service) == asked
         assert QUESTION not in running.log
 
@@ -83,8 +83,8 @@ def test_a_collector_that_is_not_there_is_told_once_and_without_its_address(tmp_
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
     options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
-    with command(tmp_path, *options, **settings) as running, httpx.Client(base_url=running.url()) as client:
-        end = time.monotonic() + 60
+    with command(tmp_path, *options, **settings) as running, httpx.Client(base_url=running.url(), timeout=60) as client:
+        end = time.monotonic() + 300
         while running.log.count("could not be sent") < 1:
             assert time.monotonic() < end, running.log
             assert client.post("/corrective_retrieval/run", json={"question": QUESTION}).status_code == 200
@@ -99,11 +99,12 @@ def test_a_collector_that_takes_and_never_answers_does_not_hold_the_end(tmp_path
     with socket.create_server(("127.0.0.1", 0)) as hole:
         settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{hole.getsockname()[1]}"}
         with command(tmp_path, *options, **settings) as running:
-            assert httpx.post(f"{running.url()}/corrective_retrieval/run", json={"question": QUESTION}).is_success
+            url = f"{running.url()}/corrective_retrieval/run"
+            assert httpx.post(url, json={"question": QUESTION}, timeout=60).is_success
             started = time.monotonic()
             running.process.send_signal(signal.SIGTERM)
-            assert running.process.wait(30) in (0, -signal.SIGTERM)
-    assert time.monotonic() - started < 9
+            assert running.process.wait(120) in (0, -signal.SIGTERM)
+    assert time.monotonic() - started < 20  # five seconds of it are agreed
 
 
 def test_a_scraper_that_leaves_in_the_middle_disturbs_nobody(serve: Any, configured_model: ScriptedModel) -> None:

@@ -31,7 +31,7 @@ def received(stream: BinaryIO) -> tuple[int, bytes]:
 
 def sent(running: Any, *parts: bytes, answers: int = 1) -> list[tuple[int, bytes]]:
     """Send parts, each by itself, and read the answers; afterwards the server says nothing more."""
-    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", running.port), timeout=60) as client:
         for part in parts:
             client.sendall(part)
             time.sleep(0.05)
@@ -88,14 +88,14 @@ def test_an_offer_does_not_hold_a_connection(serve: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(server, "_BODY_SECONDS", 0.5)
     running = serve(read_seconds=0.2)
     for part in (asking(OFFERS["h2c"])[:-2], asking(OFFERS["h2c"])):
-        with socket.create_connection(("127.0.0.1", running.port), timeout=20) as client:
+        with socket.create_connection(("127.0.0.1", running.port), timeout=60) as client:
             client.sendall(part)
             while client.recv(65_536):
                 pass
 
 
 def test_a_tunnel_is_no_request(answering: Any) -> None:
-    with socket.create_connection(("127.0.0.1", answering.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", answering.port), timeout=60) as client:
         client.sendall(f"CONNECT /v1/models HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\n\r\n".encode())
         answer = HTTPResponse(client)
         answer.begin()

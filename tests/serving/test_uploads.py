@@ -62,7 +62,7 @@ def test_an_upload_whose_client_has_left_keeps_its_place_until_it_has_ended(
 
     def slowly(*given: Any, **options: Any) -> Any:
         begun.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         try:
             return index(*given, **options)
         finally:
@@ -73,12 +73,12 @@ def test_an_upload_whose_client_has_left_keeps_its_place_until_it_has_ended(
     with serve(uploads=True).client() as client:
         with pytest.raises(httpx.ReadTimeout):
             client.post(PATH, files={"files": ("price.md", b"The old price is 1 euro.")}, timeout=1)
-        assert begun.wait(10)
+        assert begun.wait(60)
         time.sleep(0.5)  # the server sees that the client has left
         refused = client.post(PATH, files={"files": ("price.md", b"The new price is 2 euros.")})
         assert (refused.status_code, refused.json()["error"]) == (429, "too_many_requests")
         go_on.set()
-        assert done.wait(10)
+        assert done.wait(60)
         while (taken := client.post(PATH, files={"files": ("price.md", b"The new price is 2 euros.")})).is_error:
             assert taken.status_code == 429
         asked = {"question": "What is the price?", "mode": "off"}

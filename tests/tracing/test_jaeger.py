@@ -48,7 +48,7 @@ class Sent:
         """Wait until Jaeger shows so many traces whose runs have ended."""
         self.provider.force_flush()
         address, query = f"{self.url}/api/traces", {"service": self.service, "limit": count + 100}
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while True:
             traces: list[dict[str, Any]] = httpx.get(address, params=query, timeout=60).json()["data"]
             if len(traces) >= count or time.monotonic() > deadline:

@@ -12,6 +12,7 @@ from makers import fill, grading_by, run_by_door, scripted
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from reading import orphans, traces
+from waiting import eventually_async
 
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
@@ -110,7 +111,7 @@ def test_a_run_inside_an_apps_span_belongs_to_its_trace(spans: InMemorySpanExpor
 async def test_a_cancelled_run_leaves_no_span_open(spans: InMemorySpanExporter, rag: Any) -> None:
     """Its spans end with it, and nothing of the next run belongs to it."""
     task = asyncio.create_task(rag.run_async(query="Where?"))
-    await asyncio.sleep(0.02)
+    assert await eventually_async(spans.get_finished_spans)  # it is under way
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

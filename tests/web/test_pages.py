@@ -7,6 +7,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -65,6 +66,9 @@ class Door:
 
     def close(self) -> None:
         self.over.set()
+        # Closed alone, it would be accepted from on: a system call that is restarted takes the next listener for it.
+        with suppress(OSError):  # closed by its test
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
 
@@ -118,7 +122,7 @@ def page_of(document: Document) -> str:
     return str(crag_meta(document)["provenance"]["page"])
 
 
-def read_one(one: _PageReader, url: str, seconds: float = 3.0) -> tuple[str, str]:
+def read_one(one: _PageReader, url: str, seconds: float = 30.0) -> tuple[str, str]:
     """What became of a page, and the content."""
     (document,) = one.read_blocking([web_document(url)], seconds)
     return page_of(document), document.content or ""
@@ -237,16 +241,16 @@ def test_the_main_text_takes_the_place_of_the_snippet(door: Door) -> None:
 async def test_an_event_loop_reads_them_too(door: Door) -> None:
     """All at once; what is not from the web stays as it is."""
 
+    begun = threading.Barrier(5)
+
     def reply(peer: socket.socket, _: bytes) -> None:
-        time.sleep(0.3)
+        begun.wait(30)  # for the requests of all
         peer.sendall(answer(PAGE))
 
     door.reply = reply
     plain = Document(content="own", meta={"url": f"http://pages.example:{door.port}/"})
     documents = [*(web_document(f"http://p{n}.example:{door.port}/") for n in range(5)), plain]
-    start = time.monotonic()
-    read = await reader(door.port).read(documents, 3.0)
-    assert time.monotonic() - start < 1.3
+    read = await reader(door.port).read(documents, 60.0)
     assert [page_of(document) for document in read[:-1]] == ["read"] * 5
     assert read[-1] is plain
     assert door.connections == 5
@@ -255,6 +259,8 @@ async def test_an_event_loop_reads_them_too(door: Door) -> None:
 def test_a_proxy_of_the_environment_is_not_asked(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would do the resolving."""
     proxy = Door()
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
     assert read_one(reader(door.port), f"http://pages.example:{door.port}/")[0] == "read"
@@ -437,7 +443,7 @@ async def test_a_page_in_parts_of_one_byte_costs_little(door: Door) -> None:
     door.reply = reply
     start = time.process_time()
     (read,) = await reader(door.port).read([web_document(f"http://pages.example:{door.port}/")], 5.0)
-    assert time.process_time() - start < 1.5
+    assert time.process_time() - start < 3.0
     assert (page_of(read), set(read.content or "")) == ("read", {"x"})
 
 
@@ -463,12 +469,12 @@ async def test_a_slow_drip_ends_with_the_time(door: Door) -> None:
     door.reply = reply
     documents = [web_document(f"http://{name}.example:{door.port}/") for name in ("slow", "fast")]
     start = time.monotonic()
-    read = await reader(door.port).read(documents, 1.0)
-    assert 0.9 < time.monotonic() - start < 1.6
+    read = await reader(door.port).read(documents, 3.0)
+    assert 2.9 < time.monotonic() - start < 15  # the drip takes fifty seconds
     assert [page_of(document) for document in read] == ["failed:timeout", "read"]
     start = time.monotonic()
-    read = await asyncio.to_thread(reader(door.port).read_blocking, documents, 1.0)
-    assert time.monotonic() - start < 1.7
+    read = await asyncio.to_thread(reader(door.port).read_blocking, documents, 3.0)
+    assert time.monotonic() - start < 15
     assert [page_of(document) for document in read] == ["failed:timeout", "read"]
 
 
@@ -481,7 +487,7 @@ def test_a_name_service_that_hangs_ends_with_the_time(door: Door) -> None:
 
     start = time.monotonic()
     assert read_one(reader(door.port, resolve=hang), f"http://pages.example:{door.port}/", 0.3)[0] == "failed:timeout"
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < 10
 
 
 def fails(_: str, __: int) -> Any:
@@ -627,7 +633,7 @@ def test_a_page_made_to_be_hard_to_read_costs_little(door: Door, body: bytes) ->
     door.reply = lambda peer, _: peer.sendall(answer(body))
     start = time.process_time()
     reason, _ = read_one(reader(door.port), f"http://pages.example:{door.port}/", 5.0)
-    assert time.process_time() - start < 5.0
+    assert time.process_time() - start < 15.0
     assert reason in {"read", "failed:timeout", "failed:empty"}
 
 

@@ -144,7 +144,7 @@ def test_a_huge_answer_costs_little() -> None:
     results = [Document(id=str(n), content=snippet, meta={"url": f"https://e{n}.example"}) for n in range(1_000)]
     start = time.process_time()
     documents, dropped = made(results)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 15
     assert len(documents) == 1
     assert dropped == {"duplicate": 199, "size": 800}
 

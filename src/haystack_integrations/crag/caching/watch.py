@@ -11,6 +11,7 @@ T = TypeVar("T")
 _LOOKS: Final = 50
 _ON_TIME: Final = 2  # times the length of a look: timers are never quite on time
 _LATE: Final = 0.5  # what a late look counts, in lengths of a look
+_MOST: Final = 40  # times the server's time: so long a run waits by the clock, however late its process is
 
 
 class Watch:
@@ -20,7 +21,7 @@ class Watch:
     Beside threads that compute, this one or its event loop may come to look late, long after a reply, and whoever reads
     the reply is late at each of its steps. So a look that took much longer than it was to take counts half of what it
     was to take: that time was this process's own. A server has its time in at least 25 looks, in a late process in 100,
-    which in a process that is on time last as long as agreed.
+    which in a process that is on time last as long as agreed; by the clock at most 40 times as long.
 
     ```python
     from haystack_integrations.crag.caching.watch import Watch
@@ -40,6 +41,7 @@ class Watch:
         :param seconds: How long the server may take, in seconds.
         """
         self.left, self.spent, self._look = seconds, 0.0, seconds / _LOOKS
+        self._ends = time.monotonic() + seconds * _MOST
 
     def result(self, reply: "Future[T]") -> T:
         """
@@ -76,9 +78,10 @@ class Watch:
                 await asyncio.gather(reply, return_exceptions=True)
 
     def _begin(self) -> float:
-        if self.left <= 0:
+        now = time.monotonic()
+        if self.left <= 0 or now > self._ends:
             raise TimeoutError
-        return time.monotonic()
+        return now
 
     def _end(self, since: float) -> None:
         took = time.monotonic() - since

@@ -165,9 +165,10 @@ class WebSearchChain:
                     running[begun] = provider.name
             if not running:
                 return
-            # Each ends by its own limit; the grace lets it say so itself.
-            pause = run.left() + _GRACE_S
-            hedged = rest and self._hedge_after_s is not None
+            # Each ends by its own limit; the grace, which begins when this one has seen the end, lets it say so itself.
+            over = run.left() <= 0
+            pause = _GRACE_S if over else run.left()
+            hedged = rest and not over and self._hedge_after_s is not None
             done = yield set(running), min(pause, self._hedge_after_s or 0.0) if hedged else pause
             due = not done
             for ended in done:
@@ -178,7 +179,7 @@ class WebSearchChain:
                 if run.tried[-1].failure is None and not self._next_on_empty:
                     rest.clear()
             found = any(answer.documents for answer in run.tried)
-            if found or run.left() <= 0:
+            if found or over:
                 given_up = "abandoned" if found else "deadline" if run.hurried else "timeout"
                 run.tried.extend(Answer(name, failure=given_up, calls=1) for name in running.values())
                 return
