@@ -84,6 +84,10 @@ def test_the_table_of_the_first_screen_is_what_was_measured() -> None:
     assert row(README, "`corrective_rag`, right grades")[1:] == [support(run, words=True) for run in right]
     assert row(README, "the same, the answers' documents deleted")[1:] == [said_so(run) for run in right]
     assert row(README, "`corrective_retrieval`, no model")[1:] == [support(run) for run in without]
+    lost = [
+        f"{one['lost_held']}, {other['lost_held']} of {one['held']}" for one, other in zip(right, without, strict=True)
+    ]
+    assert row(README, "answers lost that a document that answers held")[1:] == lost
 
 
 def test_the_full_row_on_correction_is_what_was_measured() -> None:
@@ -99,6 +103,9 @@ def test_the_full_row_on_correction_is_what_was_measured() -> None:
         f"{', '.join(map(support, pipelines('corrective_retrieval')))} (wrong abstentions); `paper_rag` "
         f"{', '.join(map(support, paper))} ({words[0]} to {words[-1]} words). "
     )
+    lost = ", ".join(f"{run['lost_held']} of {run['held']}" for run in pipelines("corrective_retrieval"))
+    assert [run["lost_held"] for run in right] == [0, 0, 0]
+    assert f"held, `corrective_rag` lost none, `corrective_retrieval` {lost}. " in figures
     assert command == f"`correction.py`, {day('correction')}"
 
 
