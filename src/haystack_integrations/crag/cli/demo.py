@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 QUESTIONS: Final = {
     "What happens when a finally clause executes a return statement?": "The reference answers this one.",
     "What does the assert statement do, and how does pytest use it?": "It answers half of it: pytest is another thing.",
-    "How do I set up a virtual environment?": "It cannot answer this one.",
+    "How do I send an email?": "It cannot answer this one.",
 }
 """The questions, and what a reader of the reference knows about them. The verdicts are the pipeline's own."""
 
