@@ -2,8 +2,9 @@
 What the page of the comparison says of the goals that were set before anything was measured, each by its figures.
 
 Reached or not is found by rule from the figures as they are written, two digits, for each of two designs: `REFERENCE`
-and `CALIBRATED`. Seconds are medians; where the calls of a question vary, the ratio of the means stands beside that of
-the medians, and whether it would do, too.
+and `CALIBRATED`; what is decided and supported also for the one whose only call is the answer. Seconds are medians;
+where the calls of a question vary, the ratio of the means stands beside that of the medians, and whether it would do,
+too.
 """
 
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from page_texts import CALIBRATED, REFERENCE
 
 _ALL = "corrective_rag_all"
 _DESIGNS = (REFERENCE, CALIBRATED)
+_ONE_CALL = "signals_rag"
 _BATCH = 20  # documents in one grading call, by the goal
 _KS = (5, 10, 20, 50, 100)
 
@@ -91,7 +93,7 @@ def _decisions(held: Held) -> Iterator[Goal]:
     """Hold decision and support against each peer that decides, at a third of its calls or less."""
     peers = [name for name, side in held.sides.items() if side == "peer"]
     for errors in (0.0, 0.1):
-        for design in _DESIGNS:
+        for design in (*_DESIGNS, _ONE_CALL):
             yield from (_decision(held, design, name, errors) for name in peers)
 
 
