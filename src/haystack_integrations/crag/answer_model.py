@@ -126,13 +126,14 @@ class AnswerModel:
 
     def _other(self, form: _Form, options: Mapping[str, Any], error: Exception, ends: float) -> _Form:
         """Choose the form to ask in again, else raise: where a form was taken once, something else is wrong."""
-        if time.monotonic() < ends:
-            if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
-                return replace(form, usage=False)
-            if options["streaming_callback"] is not None and isinstance(error, NoPartsError):
-                # A generator's own callback cannot be left out.
-                if not self._streams_itself:
-                    return replace(form, parts=False)
+        if time.monotonic() >= ends:
+            raise error
+        if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
+            return replace(form, usage=False)
+        # A generator's own callback cannot be left out.
+        is_ours = options["streaming_callback"] is not None and not self._streams_itself
+        if is_ours and isinstance(error, NoPartsError):
+            return replace(form, parts=False)
         raise error
 
     def _learned(

@@ -39,8 +39,8 @@ def query_key(text: str) -> str:
     :param text: A query.
     :returns: The key to compare by.
     """
-    folded = " ".join(normalize("NFC", normalize("NFC", text).casefold()).split())
-    return folded.rstrip(_ENDS) or folded
+    key = normalize("NFC", folded(text))  # folding may take composed letters apart
+    return key.rstrip(_ENDS) or key
 
 
 def folded(text: str) -> str:

@@ -14,7 +14,7 @@ from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.judge import Opinion, judge
-from haystack_integrations.crag.judging.reading import Reader, Reading, held_by
+from haystack_integrations.crag.judging.reading import Reader, Reading
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -110,7 +110,7 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
     """
 
     def frequencies(wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        found = [frozenset(term for term in wanted if held_by([reading], term)) for reading in readings]
+        found = [frozenset(term for term in wanted if reading.holds(term)) for reading in readings]
         distinct = set(originals(readings, found))
         shares = {term: sum(term in found[place] for place in distinct) / len(distinct) for term in wanted}
         return _SUPPOSED, {term: round(_SUPPOSED ** (_DAMPED * share)) for term, share in shares.items()}

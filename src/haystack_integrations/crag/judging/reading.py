@@ -68,6 +68,15 @@ class Reading:
     sentence_vectors: Vectors
     beginning: Sequence[WordForm]
 
+    def holds(self, term: str) -> bool:
+        """
+        Tell whether the text has a term.
+
+        :param term: A term, as `text.terms` gives it.
+        :returns: Whether it stands in title or content.
+        """
+        return term in self.places or term in self.title_terms
+
     def small(self, term: str) -> int:
         """
         Count how often a term is written without a capital.
@@ -202,17 +211,6 @@ def _walked(parts: Sequence[str]) -> dict[str, Any]:
 def _unit(vector: Vectors) -> Vectors:
     length = float(np.linalg.norm(vector))
     return vector / length if length else vector
-
-
-def held_by(readings: Sequence[Reading], term: str) -> int:
-    """
-    Count the texts that have a term.
-
-    :param readings: Texts.
-    :param term: A term, as `text.terms` gives it.
-    :returns: How many have it in their title or content.
-    """
-    return sum(term in reading.places or term in reading.title_terms for reading in readings)
 
 
 def shared_reader(model: str | None = None) -> Reader:
