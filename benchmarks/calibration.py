@@ -27,6 +27,7 @@ from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.measures import verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.regressions import splits
+from haystack_integrations.crag.evaluation.training import labelled_lists
 from haystack_integrations.crag.judging.company import COMPARED, Measured
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
@@ -86,7 +87,8 @@ def main() -> None:
     asked = parser.parse_args()
     for name in asked.sets:
         data = read_dataset(asked.datasets / name, "dev")
-        lists, gaps = prepared_of(data, {case.id: case.fixed for case in data.cases if case.fixed}, asked.model)
+        fixed = {case.id: case.fixed for case in data.cases if case.fixed}
+        lists, gaps = prepared_of(data, labelled_lists(data, fixed), asked.model)
         records, folds = held_out(lists, gaps, os.cpu_count() or 1)
         found = figures(records, folds, group_numbers(data))
         bounds, gap = found["intervals"]["verdict.macro_f1"], found["gaps_at_10_percent"]

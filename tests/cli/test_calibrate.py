@@ -38,7 +38,8 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
         "calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.525", "--html", page
     )
     assert shown.exit_code == 0, shown.stderr
-    assert "Calibrated on 60 questions; held out, in five folds that share no source:" in shown.stdout
+    assert "Calibrated on 60 questions, judged by the first five documents;" in shown.stdout
+    assert "held out, in five folds that share no source:" in shown.stdout
     for told in ("macro-F1 0.", "adaptive ECE", "limit 52.5% of wrong answers", "correct from a probability of"):
         assert told in shown.stdout
     assert "no sentence model" in shown.stdout
@@ -95,7 +96,7 @@ def test_a_question_is_judged_by_the_calibration_that_is_named(folder: Path, tmp
     assert "no calibration at 'nowhere.json'" in crag(*asked, "--calibration", "nowhere.json").stderr
 
 
-def test_lists_of_a_pipeline_are_noted_with_their_retrievers(tmp_path: Path) -> None:
+def test_lists_of_a_pipeline_are_judged_whole_and_noted_with_their_retrievers(tmp_path: Path) -> None:
     """The calibration is for these only; as JSON the figures are there for programs."""
     folder, file = write_towns(tmp_path / "towns", count=48), tmp_path / "live.json"
     path = folder / SPLIT / "queries.jsonl"
@@ -107,7 +108,9 @@ def test_lists_of_a_pipeline_are_noted_with_their_retrievers(tmp_path: Path) -> 
     (folder / SPLIT / "bm25_top10.jsonl").unlink()
     result = crag("calibrate", folder, "--split", SPLIT, "--output", file, "--lists", "live", "--json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(file.read_text())["retrievers"] == ["bm25", "dense"]
+    content = json.loads(file.read_text())
+    assert content["retrievers"] == ["bm25", "dense"]
+    assert content["trained_on"]["documents"] == 10, "judged by whole lists, as the pipeline hands them on"
     told = json.loads(result.stdout)
     assert (told["file"], told["n"], told["gaps"]) == (str(file), 48, None)
     assert told["verdict"]["accuracy"] > 0.9

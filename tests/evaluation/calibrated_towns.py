@@ -9,6 +9,7 @@ from evaluation.towns import read_towns, write_towns
 from haystack_integrations.crag.evaluation.calibrating import Calibrated, calibrate, prepared_of
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.training import labelled_lists
 
 
 @cache
@@ -21,7 +22,8 @@ def towns() -> tuple[Dataset, dict[str, RankedList]]:
 @cache
 def prepared_towns() -> list[Prepared]:
     """The lists, measured."""
-    return prepared_of(*towns())[0]
+    dataset, ranked = towns()
+    return prepared_of(dataset, labelled_lists(dataset, ranked))[0]
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from evaluation.calibrated_towns import calibrated_towns
+from evaluation.calibrated_towns import calibrated_towns, towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
@@ -279,6 +279,15 @@ def test_lists_are_not_taken_from_a_pipeline_that_judges_them_whatever_it_is_tol
     with pytest.raises(ConfigurationError, match=r"takes no mode.*`mode: \[guard.mode\]`"):
         Retrieval(dataset, str(own))
     assert Retrieval(dataset, "baseline_rag").of(dataset.cases[0]).retrieved  # its router judges nothing anyway
+
+
+def test_lists_are_as_long_as_the_pipeline_makes_them_unless_told_otherwise(tmp_path: Path) -> None:
+    """What is calibrated on is what will be judged; `crag label` asks for a length of its own."""
+    dataset, _ = towns()
+    own, text = tmp_path / "own.yml", source("corrective_retrieval").replace("top_k: 10", "top_k: 7")
+    own.write_text(text.replace("rrf_k: 1", "rrf_k: 1\n      top_k: 7"), "utf-8")
+    lengths = [len(Retrieval(dataset, str(own), depth).of(dataset.cases[0]).retrieved) for depth in (None, 3)]
+    assert lengths == [7, 3]
 
 
 def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Path) -> None:

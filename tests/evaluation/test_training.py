@@ -73,30 +73,49 @@ def test_wording_is_the_same_but_for_case_spaces_and_the_last_mark() -> None:
 
 
 def test_each_question_gives_its_first_five_and_its_whole_list() -> None:
-    """The verdict is on the first five; the longer one teaches documents only."""
-    lists = [each for each in labelled_lists(*towns()) if not each.is_cut]
-    assert len(lists) == 2 * COUNT
-    short, whole = lists[:2]
-    assert (short.id, len(short.texts), len(whole.texts)) == (whole.id, 5, LENGTH)
-    assert short.verdict is not None
-    assert whole.verdict is None
-    assert short.group == whole.group
-    assert short.grades == whole.grades[:5]
+    """One of them is judged; the verdict on the other is fitted on, too."""
+    dataset, ranked = towns()
+    for judges_whole, wanted in ((False, (5, LENGTH)), (True, (LENGTH, 5))):
+        lists = [each for each in labelled_lists(dataset, ranked, judges_whole=judges_whole) if not each.is_cut]
+        assert len(lists) == 2 * COUNT
+        for judged, other in zip(lists[::2], lists[1::2], strict=True):
+            assert judged.id == other.id
+            assert judged.group == other.group
+            assert (len(judged.texts), len(other.texts)) == wanted
+            assert judged.grades[:5] == other.grades[:5]
+            assert (judged.verdict, judged.lesson) == (judged.taught, None)
+            assert (other.verdict, other.lesson) == (None, other.taught)
+            for each in (judged, other):
+                told = {2: "correct", 1: "ambiguous", 0: "incorrect"}[max(each.grades)]
+                assert each.taught == told
+
+
+def test_a_list_of_five_or_less_stands_once() -> None:
+    """It is its own beginning."""
+    dataset, ranked = towns()
+    short = {name: replace(each, retrieved=each.retrieved[:5], grades=None) for name, each in ranked.items()}
+    for judges_whole in (False, True):
+        lists = [each for each in labelled_lists(dataset, short, judges_whole=judges_whole) if not each.is_cut]
+        assert len(lists) == COUNT
+        assert None not in {each.verdict for each in lists}
 
 
 def test_a_question_with_an_answer_comes_once_more_without_it() -> None:
-    """The first five of what is left; others have nothing to lose, or nothing would be left."""
+    """The first five of what is left, and all of it; others have nothing to lose, or nothing would be left."""
     dataset, ranked = towns()
     lists = labelled_lists(dataset, ranked)
     wholes = {each.id: each for each in lists if each.verdict is None and not each.is_cut}
-    cuts = {each.id: each for each in lists if each.is_cut}
-    assert set(cuts) == {name for name, whole in wholes.items() if 2 in whole.grades}
-    for name, cut in cuts.items():
-        rows = zip(wholes[name].texts, wholes[name].grades, strict=True)
-        left = [(text, grade) for text, grade in rows if grade < 2][:5]
-        assert list(zip(cut.texts, cut.grades, strict=True)) == left
-        assert (cut.verdict, cut.group) == (None, wholes[name].group)
-    best = next(iter(cuts))
+    cuts = [each for each in lists if each.is_cut]
+    assert {each.id for each in cuts} == {name for name, whole in wholes.items() if 2 in whole.grades}
+    for cut in cuts:
+        rows = zip(wholes[cut.id].texts, wholes[cut.id].grades, strict=True)
+        left = [(text, grade) for text, grade in rows if grade < 2]
+        assert list(zip(cut.texts, cut.grades, strict=True)) in (left[:5], left)
+        assert (cut.taught, cut.group) == (None, wholes[cut.id].group)
+    some = cuts[0].id
+    left_over = LENGTH - wholes[some].grades.count(2)
+    assert [len(each.texts) for each in cuts if each.id == some] == sorted({min(5, left_over), left_over})
+    best = cuts[0].id
     only = {best: replace(ranked[best], retrieved=ranked[best].retrieved[:1], grades=(2,))}
     assert not any(each.is_cut for each in labelled_lists(dataset, only))
 
@@ -117,7 +136,7 @@ def test_a_question_that_is_not_strict_teaches_documents_only() -> None:
     """Its verdict is not to be trusted."""
     dataset, ranked = towns()
     loose = replace(dataset, cases=tuple(replace(case, strict=False) for case in dataset.cases[:3]))
-    assert {each.verdict for each in labelled_lists(loose, ranked)} == {None}
+    assert {each.taught for each in labelled_lists(loose, ranked)} == {None}
 
 
 def test_a_question_without_a_list_is_left_out() -> None:

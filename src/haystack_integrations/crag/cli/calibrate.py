@@ -58,6 +58,7 @@ def calibrate(
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}
+        asked["judges_whole"] = lists is Lists.LIVE  # as the pipeline will judge them
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
         except UnreachableLimitError as error:
@@ -68,7 +69,7 @@ def calibrate(
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
-        _tell(found, output, model)
+        _tell(found, output, model, lists)
     tell_repeated(dataset)
 
 
@@ -124,22 +125,24 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
 
 
-def _tell(found: "Calibrated", output: Path, model: str | None) -> None:
+def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
     from haystack_integrations.crag.evaluation.limits import realised_in_words
     from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
+    judged = "whole lists, as the pipeline hands them on" if lists is Lists.LIVE else "the first five documents"
     lines = [
-        f"[bold]Calibrated[/] on {figures['n']} questions; held out, in five folds that share no source:",
+        f"[bold]Calibrated[/] on {figures['n']} questions, judged by {judged};",
+        "  held out, in five folds that share no source:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
         f"  {saving(figures['calls_saved_at_2_points'])}",
         *(f"  {told}" for told in in_words(figures["cascade"])),
     ]
     if figures["n"] < RECOMMENDED:
-        lines.insert(1, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
+        lines.insert(2, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
     gap = figures["gaps_at_10_percent"]
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")

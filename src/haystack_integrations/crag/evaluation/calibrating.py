@@ -1,6 +1,7 @@
 """Calibrate a judgement on labelled questions: fit, say how it does on questions it has not seen, or refuse."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from haystack_integrations.crag.evaluation.cases import Dataset, Progress, Ranke
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.groups import group_numbers
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out
-from haystack_integrations.crag.evaluation.labelled import Prepared, prepare
+from haystack_integrations.crag.evaluation.labelled import LabelledList, Prepared, prepare
 from haystack_integrations.crag.evaluation.limits import UnreachableLimitError, check_limit, threshold_for
 from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, fit_strips
 from haystack_integrations.crag.evaluation.strip_lists import strip_lists
@@ -62,6 +63,7 @@ def calibrate(
     retrievers: Sequence[str] = (),
     most_wrong: float | None = None,
     model: str | None = None,
+    judges_whole: bool = False,
     progress: Progress | None = None,
 ) -> Calibrated:
     """
@@ -72,6 +74,7 @@ def calibrate(
     :param retrievers: Names of the retrievers that made the lists, where they are known.
     :param most_wrong: The largest share of wrong `generate` decisions, for which the threshold is then chosen.
     :param model: Folder of the model whose vectors tell what is alike; None for the one in this package.
+    :param judges_whole: Whether figures and threshold are of whole lists, or of their first five documents.
     :param progress: Told of each step.
     :returns: The calibration with its held-out figures.
     :raises CalibrationError: When there are too few questions, too few of a verdict, questions that stand in another
@@ -81,11 +84,11 @@ def calibrate(
     tell = progress or _nobody
     check_leaks(dataset)
     dataset = with_lists(dataset, ranked)
-    lists = labelled_lists(dataset, ranked)
+    lists = labelled_lists(dataset, ranked, judges_whole=judges_whole)
     check_enough(lists)
     check_limit(most_wrong, [each.verdict for each in lists])
     tell(0, _STEPS, "reading")
-    prepared, gaps = prepared_of(dataset, ranked, model)
+    prepared, gaps = prepared_of(dataset, lists, model)
     tell(1, _STEPS, "judging what each fold has not seen")
     records, folds = held_out(prepared, gaps, os.cpu_count() or 1)
     found = figures(records, folds, group_numbers(dataset), () if most_wrong is None else (most_wrong,))
@@ -141,13 +144,13 @@ def _strips(dataset: Dataset) -> dict[str, Any] | None:
 
 
 def prepared_of(
-    dataset: Dataset, ranked: Mapping[str, RankedList], model: str | None = None
+    dataset: Dataset, lists: Sequence[LabelledList], model: str | None = None
 ) -> tuple[list[Prepared], dict[str, Prepared]]:
     """
     Read and measure the lists of a data set.
 
     :param dataset: The data set.
-    :param ranked: The list of each question, by id.
+    :param lists: Its labelled lists.
     :param model: As for `calibrate`.
     :returns: The labelled lists, and by question id those from which the evidence was removed.
     """
@@ -157,8 +160,8 @@ def prepared_of(
     def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
         return known.documents, known.frequency(terms)
 
-    lists = prepare(labelled_lists(dataset, ranked), reader, frequencies)
-    return lists, {each.source.id: each for each in prepare(gap_lists(dataset), reader, frequencies)}
+    gaps = {each.source.id: each for each in prepare(gap_lists(dataset), reader, frequencies)}
+    return prepare(lists, reader, frequencies), gaps
 
 
 def check_separable(found: Mapping[str, Any]) -> None:
@@ -202,10 +205,12 @@ def _more(questions: int) -> int:
 
 
 def _notes(dataset: Dataset, lists: Sequence[Prepared], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Write down where the calibration comes from, and what it may claim."""
-    verdicts = [each.source.verdict for each in lists if each.source.verdict is not None]
-    labels = {name: verdicts.count(name) for name in sorted(set(verdicts))}
-    trained_on = {"dataset": dataset.name, "split": dataset.split, "questions": len(verdicts), "labels": labels}
+    """Write down where the calibration comes from, and what it may claim: of lists of so many documents."""
+    judged = [each.source for each in lists if each.source.verdict is not None]
+    labels = dict(sorted(Counter(source.verdict for source in judged).items()))
+    most = max(len(source.texts) for source in judged)
+    trained_on = {"dataset": dataset.name, "split": dataset.split, "questions": len(judged), "labels": labels}
+    trained_on["documents"] = most
     return {"trained_on": trained_on, "held_out": dict(found)}
 
 

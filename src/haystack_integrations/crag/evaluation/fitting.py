@@ -67,8 +67,8 @@ def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, cr
     """
     Fit all stages.
 
-    :param lists: Prepared lists. Those without a verdict teach documents only, those cut only how a gap looks; the
-        same question may come with several of them.
+    :param lists: Prepared lists. Those with no verdict to be taught teach documents only, those cut only how a gap
+        looks; the same question may come with several of them.
     :param notes: What the file shall tell besides.
     :param crossing: Whether to learn which words answer which kind of question, where questions are alike enough.
     :returns: The calibration.
@@ -115,7 +115,7 @@ def _concluding(
     lists: Sequence[Prepared], places: NDArray[Any], likely: Likely, stages: _Stages, notes: Mapping[str, Any]
 ) -> Calibration:
     """Fit what judges lists on what the held-out document stages say."""
-    used = [k for k, each in enumerate(lists) if each.source.verdict is not None or each.source.is_cut]
+    used = [k for k, each in enumerate(lists) if each.source.taught is not None or each.source.is_cut]
     features = []
     for k in used:
         own = places == k
@@ -126,7 +126,7 @@ def _concluding(
     is_cut = np.array([lists[k].source.is_cut for k in used])
     judged = [lists[k].source for k in used if not lists[k].source.is_cut]
     groups = np.array([source.group for source in judged])
-    head, classes, priors = _verdict(names, table[~is_cut], [str(source.verdict) for source in judged], groups)
+    head, classes, priors = _verdict(names, table[~is_cut], [str(source.taught) for source in judged], groups)
     covered = None
     if is_cut.any():
         holds = np.array([ANSWERS in lists[k].source.grades for k in used])

@@ -22,10 +22,12 @@ class LabelledList:
     :param question: The question.
     :param texts: Title and content of each document, in rank order.
     :param grades: For each of them 2 (answers), 1 (on topic) or 0.
-    :param verdict: The right verdict on the list; None where nobody can say, it then teaches documents only.
+    :param verdict: The right verdict on the list, by which a calibration is judged; None where nobody can say, or where
+        another list of the question is judged.
     :param group: Questions of one group are never split.
     :param is_cut: Whether what answers was taken out: it then teaches only how a gap looks.
     :param needed: How many documents that answer make it correct: one, or all of a two-hop question's.
+    :param lesson: The right verdict on a list that is fitted on and not judged: the same question's, of another length.
     """
 
     id: str
@@ -36,6 +38,12 @@ class LabelledList:
     group: int
     is_cut: bool = False
     needed: int = 1
+    lesson: str | None = None
+
+    @property
+    def taught(self) -> str | None:
+        """The verdict that is fitted on; None of a list that teaches documents only."""
+        return self.lesson if self.verdict is None else self.verdict
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Lists as a pipeline retrieves them, for a calibration on one's own retrieval and for labelling."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from haystack.components.generators.chat import MockChatGenerator
 
@@ -16,8 +16,6 @@ from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
 from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import memory_store
 
-DEPTH: Final = 10
-
 
 class Retrieval:
     """
@@ -25,10 +23,10 @@ class Retrieval:
 
     :param dataset: The data set.
     :param pipeline: A shipped pipeline, or the path of a YAML file.
-    :param depth: The length of the lists.
+    :param depth: The length of the lists; None for the pipeline's own.
     """
 
-    def __init__(self, dataset: Dataset, pipeline: str, depth: int = DEPTH) -> None:
+    def __init__(self, dataset: Dataset, pipeline: str, depth: int | None = None) -> None:
         """
         Index the corpus and load the pipeline; nothing in it asks a model, or the web.
 
@@ -51,7 +49,7 @@ class Retrieval:
         self._pipeline: Any = load(
             pipeline, store=store, **{name: part for name, part in parts.items() if name in spec["components"]}
         )
-        wanted = {"mode": "off", "top_k": depth, "web": False}
+        wanted = {"mode": "off", "web": False} if depth is None else {"mode": "off", "web": False, "top_k": depth}
         self._options = {name: value for name, value in wanted.items() if name in inputs}
         self.retrievers: set[str] = set()
 

@@ -48,29 +48,37 @@ def counted(dataset: Dataset) -> TermCounter:
     return collect(f"{passage.title}\n{passage.text}" for passage in dataset.passages.values())
 
 
-def labelled_lists(dataset: Dataset, ranked: Mapping[str, RankedList]) -> list[LabelledList]:
+def labelled_lists(
+    dataset: Dataset, ranked: Mapping[str, RankedList], *, judges_whole: bool = False
+) -> list[LabelledList]:
     """
     Pair questions with lists and labels.
 
+    A verdict on five documents is another thing than one on ten: what is fitted on one length only is less sure of the
+    other. So both are fitted on; which of them is judged is said.
+
     :param dataset: The data set.
     :param ranked: The list of each question, by id.
-    :returns: By their wording, for each question its first five documents with a verdict; the whole list without one,
-        since all of it teaches what single documents are; and the first five of what is left without the documents that
-        answer, as if the store did not have them.
+    :param judges_whole: Whether whole lists are judged, as a pipeline hands them on, or their first five documents.
+    :returns: By their wording, for each question the list that is judged, with its verdict; the other one, if there are
+        more than five documents; and of both what is left without the documents that answer, as if the store did not
+        have them.
     """
     groups, lists = group_numbers(dataset), []
     for case in dataset.ordered:
         if (found := ranked.get(case.id)) is None or not found.retrieved:
             continue
-        verdict = dataset.truth(case, found, TOP_K) if case.strict else None
-        lists.append(_labelled(dataset, case, found, TOP_K, verdict, groups[case.id]))
-        if len(found.retrieved) > TOP_K:
-            lists.append(_labelled(dataset, case, found, len(found.retrieved), None, groups[case.id]))
+        lengths = sorted({min(TOP_K, len(found.retrieved)), len(found.retrieved)}, reverse=judges_whole)
+        for place, length in enumerate(lengths):
+            verdict = dataset.truth(case, found, length) if case.strict else None
+            each = _labelled(dataset, case, found, length, verdict, groups[case.id])
+            lists.append(replace(each, verdict=None, lesson=verdict) if place else each)
         rest = {name: grade for name, grade in zip(found.retrieved, case.grades(found), strict=True) if grade < ANSWERS}
         if case.strict and 0 < len(rest) < len(found.retrieved):
             left = replace(found, retrieved=tuple(rest), grades=tuple(rest.values()))
-            cut = _labelled(dataset, case, left, TOP_K, None, groups[case.id])
-            lists.append(replace(cut, is_cut=True))
+            for length in sorted({min(TOP_K, len(rest)), len(rest)}):
+                cut = _labelled(dataset, case, left, length, None, groups[case.id])
+                lists.append(replace(cut, is_cut=True))
     return lists
 
 
