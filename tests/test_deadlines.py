@@ -119,7 +119,7 @@ def test_what_computes_without_end_is_ended() -> None:
             while True:
                 try:
                     sum(range(1000))
-                except Exception:  # noqa: BLE001, S112 - as readers of files do
+                except Exception:  # as readers of files do
                     continue
         finally:
             ended.set()

@@ -1,4 +1,4 @@
-"""`crag trace` and an answer of Jaeger's that anybody may have had a hand in: a sentence, in time, never a traceback."""
+"""`crag trace` and what anybody may have sent to Jaeger: a sentence, in time, and never a traceback."""
 
 import json
 from typing import Any
