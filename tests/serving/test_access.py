@@ -178,9 +178,10 @@ def test_a_setting_for_keys_without_a_key_is_refused(value: str, monkeypatch: py
     assert not read_settings().has_keys
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
 def test_loopback_needs_none(host: str) -> None:
     assert not read_settings(host=host).has_keys
+    assert read_settings(host=host).host == host.strip("[]")
 
 
 def test_without_keys_only_this_machines_names_are_answered(serve: Any) -> None:

@@ -11,7 +11,7 @@ from haystack import Document, component
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
 from pypdf import PasswordType, PdfReader
-from pypdf.errors import DependencyError, PyPdfError
+from pypdf.errors import DependencyError
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.pipelines.contents import Failure, Source, name_of, provenance
@@ -94,7 +94,7 @@ class Converter:
         :param sources: Files.
         :returns: One result per file, same order: its documents, numbered, or why there are none.
         """
-        problems = {source.name: problem(source) for source in sources}
+        problems = {source.name: _problem_in_time(source) for source in sources}
         good = [source for source in sources if problems[source.name] is None]
         results: dict[str, list[Document] | Failure] = {
             name: Failure(name, reason) for name, reason in problems.items() if reason is not None
@@ -107,17 +107,13 @@ class Converter:
             _File(source.data, provenance(source.name, source.shown, source.sha256), MIME_TYPES[source.suffix])
             for source in sources
         ]
-        seconds = _SECONDS * (1 + sum(len(source.data) for source in sources) / 1_000_000)
         try:
-            documents = self._read(streams, seconds) if streams else []
+            documents = self._read(streams, _allowed(*sources)) if streams else []
         except (PipelineRuntimeError, GivenUpError) as error:
             if len(sources) > 1:
                 return {name: result for source in sources for name, result in self._run([source]).items()}
             if isinstance(error, GivenUpError):
-                reason = (
-                    f"got a file of which nothing was read in {seconds:.0f} s; split it, or save it in another format"
-                )
-                return {sources[0].name: Failure(sources[0].name, reason)}
+                return {sources[0].name: Failure(sources[0].name, _too_slow(sources[0]))}
             kind = type(error.__cause__ or error).__name__  # not its text, which may quote the file
             reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); save it in another format"
             return {sources[0].name: Failure(sources[0].name, reason)}
@@ -148,6 +144,22 @@ def _numbered(source: Source, parts: list[Document]) -> list[Document] | Failure
         meta = {**part.meta, "chunk": chunk, "chunks": len(parts)}
         documents.append(replace(part, id=key, meta=meta))
     return documents
+
+
+def _allowed(*sources: Source) -> float:
+    """Give the seconds that files may take to be read."""
+    return _SECONDS * (1 + sum(len(source.data) for source in sources) / 1_000_000)
+
+
+def _too_slow(source: Source) -> str:
+    return f"got a file of which nothing was read in {_allowed(source):.0f} s; split it, or save it in another format"
+
+
+def _problem_in_time(source: Source) -> str | None:
+    try:
+        return call_or_end(_allowed(source), partial(problem, source), lambda: False)
+    except GivenUpError:
+        return _too_slow(source)
 
 
 def problem(source: Source) -> str | None:
@@ -192,6 +204,8 @@ def _pdf_problem(data: bytes) -> str | None:
         locked = reader.is_encrypted and reader.decrypt("") is PasswordType.NOT_DECRYPTED
     except DependencyError:
         return "got a PDF with AES encryption; run `pip install cryptography`, or save a copy without a password"
-    except (PyPdfError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except NotImplementedError:  # by certificates, or by a shop
+        return "got a PDF with an encryption that is not by a password; save a copy without encryption"
+    except Exception as error:  # whatever a damaged file leads its reader to
         return f"got a damaged PDF ({type(error).__name__}); repair or export it again"
     return "got a PDF with a password; save a copy without a password" if locked else None
