@@ -101,6 +101,19 @@ def test_a_file_that_would_take_all_time_or_memory_is_named(tmp_path: Path, in_m
     assert report.added == 1
 
 
+def test_a_record_that_is_nested_without_end_breaks_no_question(tmp_path: Path, in_memory_store: Any) -> None:
+    """A store in memory copies what it finds; such a copy ended every search that came upon it."""
+    deep = '{"a": ' * 900 + "1" + "}" * 900
+    deep, fair = (f'{{"id": "{len(meta)}", "text": "Emma.", "meta": {meta}}}' for meta in (deep, '{"a": {"b": [1]}}'))
+    jsonl = tmp_path / "records.jsonl"
+    jsonl.write_text(f"{deep}\n{fair}\n")
+    report = index(jsonl, in_memory_store, base=tmp_path)
+    assert [(failure.source, "20 levels" in failure.reason) for failure in report.failures] == [
+        ("records.jsonl#6301", True)
+    ]
+    assert [document.meta["a"] for document in in_memory_store.filter_documents()] == [{"b": [1]}]
+
+
 def test_tables_with_merged_cells_are_read(tmp_path: Path, in_memory_store: Any) -> None:
     """As people make them: many, each with a heading over all columns and a long text in one cell."""
     row = f"<w:tr>{CELL.format(SPAN, EMMA * 100)}</w:tr>"
