@@ -291,6 +291,18 @@ def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Pa
         evaluate(dataset, EVIDENCE, journal=journal)
 
 
+@pytest.mark.parametrize("changes", [{"id": {}}, {"cost": None}, {"score": "x"}, {"documents": [5]}, {"gap": [1]}])
+def test_a_line_that_is_no_record_is_named(dataset: Dataset, tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Each measure reads of it what it needs, and would end with an error that says nothing."""
+    journal = tmp_path / "records.jsonl"
+    evaluate(dataset, EVIDENCE, journal=journal)
+    lines = journal.read_text().splitlines()
+    for line in (json.dumps({**json.loads(lines[3]), **changes}), '{"id": "q3"}'):
+        journal.write_text("\n".join([*lines[:3], line, *lines[4:], ""]))
+        with pytest.raises(SourceError, match=r"records\.jsonl:4: got another line"):
+            evaluate(dataset, EVIDENCE, journal=journal)
+
+
 def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     """The message says what to do, and doing it ends the evaluation."""
     many = read_dataset(write_dataset(tmp_path / "many", times=30), SPLIT)

@@ -11,7 +11,7 @@ from haystack_integrations.crag import __version__
 from haystack_integrations.crag.components.rule_prefilter import MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING
 from haystack_integrations.crag.deciding.policy import ITERATIONS_SETTING
 from haystack_integrations.crag.errors import ConfigurationError, CragError, SourceError
-from haystack_integrations.crag.evaluation.cases import Dataset, Record
+from haystack_integrations.crag.evaluation.cases import Dataset, Record, is_record
 from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
@@ -218,8 +218,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Record], int]:
             values = orjson.loads(line)
         except orjson.JSONDecodeError:
             values = None
-        wanted = "format" if number == 1 else "id"
-        if not isinstance(values, dict) or wanted not in values or (number == 1 and values["format"] != FORMAT):
+        is_whole = isinstance(values, dict) and (values.get("format") == FORMAT if number == 1 else is_record(values))
+        if not is_whole:
             msg = f"{path}:{number}: got another line, wanted one of an evaluation's records; add --fresh to begin anew"
             raise SourceError(msg)
         if number == 1:

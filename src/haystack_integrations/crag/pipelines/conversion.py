@@ -1,6 +1,7 @@
 """Turn files and records into documents with embeddings; what cannot be turned says why."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -123,7 +124,7 @@ class Converter:
                 parts[name_of(document.meta)].append(document)
         return {source.name: _numbered(source, parts[source.name]) for source in sources}
 
-    def _read(self, streams: list[ByteStream], seconds: float) -> list[Document]:
+    def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:
         """Run the pipeline; what reads the files has its time, an embedder as much as it needs."""
         self._embedder.is_reached = False
         run = partial(self._pipeline.run, sources=streams)
