@@ -88,6 +88,15 @@ def test_metrics_can_be_opened_for_a_scraper(serve: Any) -> None:
         assert client.get("/v1/models").status_code == 401
 
 
+@pytest.mark.parametrize("version", ["9e999", "x", "1..0"])
+def test_metrics_are_given_whatever_version_of_them_is_asked_for(answering: Any, version: str) -> None:
+    """Prometheus' client stumbles over one that is none."""
+    with answering.client() as client:
+        response = client.get("/metrics", headers={"Accept": f"application/openmetrics-text; version={version}"})
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
+
+
 def test_keys_are_exchanged_in_their_file_without_a_restart(serve: Any, tmp_path: Path) -> None:
     """Old and new hold together; a key that is taken out is refused at the next request."""
     file = tmp_path / "keys"
