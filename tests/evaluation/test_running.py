@@ -291,7 +291,18 @@ def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Pa
         evaluate(dataset, EVIDENCE, journal=journal)
 
 
-@pytest.mark.parametrize("changes", [{"id": {}}, {"cost": None}, {"score": "x"}, {"documents": [5]}, {"gap": [1]}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": {}},
+        {"cost": None},
+        {"cost": {"llm_calls": "x"}},
+        {"score": "x"},
+        {"documents": [5]},
+        {"gap": [1]},
+        {"gap": {}},
+    ],
+)
 def test_a_line_that_is_no_record_is_named(dataset: Dataset, tmp_path: Path, changes: dict[str, Any]) -> None:
     """Each measure reads of it what it needs, and would end with an error that says nothing."""
     journal = tmp_path / "records.jsonl"
