@@ -19,7 +19,7 @@ from haystack_integrations.crag.components import (
     SearXNGWebSearch,
     WebFallback,
 )
-from haystack_integrations.crag.deadlines import call_within, call_within_async
+from haystack_integrations.crag.deadlines import GivenUpError, call_or_end, call_within, call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.telemetry import trace
 
@@ -108,3 +108,35 @@ def test_a_time_that_no_thread_can_wait_for_is_refused_at_once(made: Callable[[f
 
 def test_the_longest_time_that_is_accepted_can_be_waited_for() -> None:
     assert call_within(1_000_000_000, lambda: time.sleep(0.05) or "done") == "done"
+
+
+def test_what_computes_without_end_is_ended() -> None:
+    """Its thread, too; what it catches as an error of its own does not keep it."""
+    ended = threading.Event()
+
+    def endless() -> None:
+        try:
+            while True:
+                try:
+                    sum(range(1000))
+                except Exception:  # as readers of files do
+                    continue
+        finally:
+            ended.set()
+
+    with pytest.raises(GivenUpError):
+        call_or_end(1.0, endless, lambda: False)
+    assert ended.wait(30)
+
+
+def test_a_call_that_is_in_time_gives_its_result_or_its_error() -> None:
+    """Also an error that is one of time."""
+    assert call_or_end(5.0, lambda: 7, lambda: False) == 7
+    with pytest.raises(KeyError, match="gone"):
+        call_or_end(5.0, lambda: {}["gone"], lambda: False)
+
+    def late() -> None:
+        raise TimeoutError("its own")
+
+    with pytest.raises(TimeoutError, match="its own"):
+        call_or_end(5.0, late, lambda: False)

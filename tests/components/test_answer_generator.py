@@ -20,6 +20,7 @@ from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.chat_backed import CallError
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
@@ -27,6 +28,7 @@ from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.streaming import heard
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF
 
+_NAMES = ("gen_ai.response.model", "gen_ai.response.finish_reasons")
 PROMPT = [ChatMessage.from_user("Who wrote Emma?")]
 
 
@@ -289,7 +291,14 @@ def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
         AnswerGenerator(MockChatGenerator("x"), **settings)
 
 
-@pytest.mark.parametrize("usage", [{"prompt_tokens": {"text": 3}}, "3", ["3"], {"prompt_tokens": float("nan")}])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": {"text": 3}},
+        *("3", ["3"]),
+        *({"prompt_tokens": number} for number in (float("nan"), float("inf"), 1e300, 10**400, -1, True)),
+    ],
+)
 def test_a_usage_that_is_no_number_costs_nobody_the_answer(usage: Any) -> None:
     """Who counts must not hurt."""
     model = MockChatGenerator("Jane Austen [1].", meta={"usage": usage})
@@ -338,6 +347,18 @@ def test_a_model_that_gives_no_reply_was_asked_and_failed(asynchronous: bool) ->
     crag = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
     assert (crag["answer"]["status"], crag["llm_calls"]) == ("failed", 1)
     assert crag["coverage"]["reasons"] == ["answer_failed:no_text"]
+
+
+@pytest.mark.parametrize("said", ["Canary birds sing", "canary\n", "canary" * 100, ["canary"], {"canary": 1}, 5, ""])
+def test_what_a_server_writes_in_the_place_of_a_name_is_on_no_span(exporter: Any, said: Any) -> None:
+    """It may be what it was sent; a name of a usual length is told."""
+    for meta in ({"model": said, "finish_reason": said}, {"model": "gpt-7/mini", "finish_reason": "eos"}):
+        AnswerGenerator(MockChatGenerator("In cages.", meta=meta)).run(messages=[ChatMessage.from_user("Where?")])
+        document = Document(content="Birds sing.")
+        BatchRelevanceGrader(MockChatGenerator("x", meta=meta)).run(query="Where?", documents=[document])
+    spans = [{name: one.get(name) for name in _NAMES} for one in named(exporter, "crag.answer")]
+    assert spans == [dict.fromkeys(_NAMES), {_NAMES[0]: "gpt-7/mini", _NAMES[1]: ["eos"]}]
+    assert [one.get(_NAMES[1]) for one in named(exporter, "crag.grade")] == [None, ["eos"]]
 
 
 def test_an_answer_whose_server_tells_no_tokens_has_none_on_its_span(

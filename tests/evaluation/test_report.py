@@ -117,6 +117,14 @@ def test_hostile_text_is_shown_and_never_part_of_the_page() -> None:
     assert hostile.text.count("{{ 7 * 7 }}") > 10
 
 
+def test_no_text_steers_the_page() -> None:
+    """What turns the direction of writing, or ends the file for a reader, is shown as a sign; halves can be written."""
+    steering = "\u202e\u2066\u2028\x00\x1b\x85\ud800"
+    page = full_page(f"tow{steering}er")
+    assert not set(steering) & set(page)
+    assert "tow\ufffd\ufffd\ufffd\u2400\u241b\ufffd\ufffder" in page.encode().decode()
+
+
 def test_every_picture_says_what_it_is_and_has_its_numbers_beside_it() -> None:
     """For those who cannot see it."""
     page = Page(full_page())

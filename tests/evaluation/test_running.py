@@ -16,7 +16,7 @@ from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPL
 
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
-from haystack_integrations.crag.evaluation.journal import PACKAGE, read_records
+from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, read_records
 from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
@@ -300,6 +300,29 @@ def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Pa
         evaluate(dataset, EVIDENCE, journal=journal)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": {}},
+        {"cost": None},
+        {"cost": {"llm_calls": "x"}},
+        {"score": "x"},
+        {"documents": [5]},
+        {"gap": [1]},
+        {"gap": {}},
+    ],
+)
+def test_a_line_that_is_no_record_is_named(dataset: Dataset, tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Each measure reads of it what it needs, and would end with an error that says nothing."""
+    journal = tmp_path / "records.jsonl"
+    evaluate(dataset, EVIDENCE, journal=journal)
+    lines = journal.read_text().splitlines()
+    for line in (json.dumps({**json.loads(lines[3]), **changes}), '{"id": "q3"}'):
+        journal.write_text("\n".join([*lines[:3], line, *lines[4:], ""]))
+        with pytest.raises(SourceError, match=r"records\.jsonl:4: got another line"):
+            evaluate(dataset, EVIDENCE, journal=journal)
+
+
 def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     """The message says what to do, and doing it ends the evaluation."""
     many = read_dataset(write_dataset(tmp_path / "many", times=30), SPLIT)
@@ -404,3 +427,23 @@ def test_every_kind_of_list_is_in_the_data() -> None:
     """Guards the tests above."""
     assert len(GAPS) < len(CORRECT) < len(CORRECT) + len(AMBIGUOUS) < len(ISLANDS)
     assert json.dumps(BUILDERS)
+
+
+def test_records_that_another_command_is_writing_are_left_alone(dataset: Dataset, tmp_path: Path) -> None:
+    """Begun twice, each would write its lines over the other's, and what was paid for would be lost."""
+    journal = tmp_path / "r.json.records.jsonl"
+    log = Journal(journal, dataset, EVIDENCE, fresh=False)
+    for fresh in (False, True):
+        with pytest.raises(ConfigurationError, match="another command is writing"):
+            evaluate(dataset, EVIDENCE, journal=journal, fresh=fresh)
+    log.close()
+    assert len(evaluate(dataset, EVIDENCE, journal=journal)) == 24
+    assert len(read_records(journal)) == 24
+
+
+def test_records_whose_writer_was_killed_in_the_first_line_begin_anew(dataset: Dataset, tmp_path: Path) -> None:
+    """There is nothing in them that could be of another evaluation."""
+    journal = tmp_path / "r.json.records.jsonl"
+    journal.write_text('{"format": "crag-ev')
+    evaluate(dataset, EVIDENCE, journal=journal)
+    assert len(read_records(journal)) == 24

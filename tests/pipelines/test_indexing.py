@@ -355,6 +355,7 @@ BAD_FILES = {
     "text.pdf": (b"I am plain text.", "begin like a PDF"),
     "locked.pdf": (encrypted_pdf("secret"), "password"),
     "aes.pdf": (aes_pdf(), "without a password"),
+    "certified.pdf": (aes_pdf().replace(b"/Filter/Standard", b"/Filter/Adobe.PubSec"), "not by a password"),
     "damaged.pdf": (pdf("Damaged words.")[:150], "damaged"),
     "pictures.pdf": (pdf(), "text recognition"),
     "crowded.html": (b"<p " + b" ".join(b"a%d" % number for number in range(20_000)) + b">x", "2000 attributes"),

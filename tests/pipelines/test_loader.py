@@ -283,6 +283,15 @@ def test_whatever_haystack_stumbles_over_names_the_file_and_the_error(tmp_path: 
         load(tmp_path / "mine.yml")
 
 
+def test_an_optional_input_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    """An empty list of parts: Haystack leaves such an input out without a word."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["optional_inputs"]["top_k"] = []
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"mine.yml' cannot be loaded: .*'top_k' leads to no part; write it"):
+        load(tmp_path / "mine.yml")
+
+
 @pytest.mark.parametrize("question", ["", "   ", "why? " * 250_000])
 def test_a_question_that_no_retriever_should_see_is_refused(question: str, store: Any) -> None:
     """Empty, or a megabyte."""

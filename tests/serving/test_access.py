@@ -88,6 +88,15 @@ def test_metrics_can_be_opened_for_a_scraper(serve: Any) -> None:
         assert client.get("/v1/models").status_code == 401
 
 
+@pytest.mark.parametrize("version", ["9e999", "x", "1..0"])
+def test_metrics_are_given_whatever_version_of_them_is_asked_for(answering: Any, version: str) -> None:
+    """Prometheus' client stumbles over one that is none."""
+    with answering.client() as client:
+        response = client.get("/metrics", headers={"Accept": f"application/openmetrics-text; version={version}"})
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
+
+
 def test_keys_are_exchanged_in_their_file_without_a_restart(serve: Any, tmp_path: Path) -> None:
     """Old and new hold together; a key that is taken out is refused at the next request."""
     file = tmp_path / "keys"
@@ -178,9 +187,10 @@ def test_a_setting_for_keys_without_a_key_is_refused(value: str, monkeypatch: py
     assert not read_settings().has_keys
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
 def test_loopback_needs_none(host: str) -> None:
     assert not read_settings(host=host).has_keys
+    assert read_settings(host=host).host == host.strip("[]")
 
 
 def test_without_keys_only_this_machines_names_are_answered(serve: Any) -> None:

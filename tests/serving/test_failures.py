@@ -334,6 +334,23 @@ def test_filters_that_are_nested_without_end_are_refused(answering: Any) -> None
 
 
 @pytest.mark.parametrize(
+    "filters",
+    [
+        {"field": "meta.year", "operator": "in", "value": list(range(1000))},
+        {"operator": "OR", "conditions": [{"field": "meta.year", "operator": "==", "value": n} for n in range(300)]},
+    ],
+)
+def test_filters_that_hold_more_than_anyone_writes_are_refused(answering: Any, filters: dict[str, Any]) -> None:
+    """Haystack copies each value at each step, on the event loop: others would wait for that."""
+    with answering.client() as client:
+        response = client.post("/corrective_rag/run", json={"question": QUESTION, "filters": filters})
+        assert response.status_code == 422
+        assert response.json()["detail"] == [{"field": "filters", "rule": "too_many", "max_entries": 1000}]
+        many = {"field": "meta.year", "operator": "in", "value": [*range(1500, 2490)]}
+        assert client.post("/corrective_rag/run", json={"question": QUESTION, "filters": many}).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
         ("GET", "/no-such-route", 404, "not_found"),

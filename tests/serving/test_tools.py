@@ -109,6 +109,16 @@ def test_a_message_that_is_none_is_refused_by_code(answering: Any, content: byte
     assert "CANARY" not in response.text
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused(answering: Any, number: str) -> None:
+    """As over REST; MCP's library reads it as null, an option that was left out."""
+    call = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "corrective_rag", "arguments": %s}}'
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    with answering.client() as client:
+        sent = call % f'{{"question": "{QUESTION}", "top_k": {number}}}'
+        assert client.post("/mcp", content=sent, headers=headers).status_code == 400
+
+
 def test_no_stream_is_kept_open(answering: Any) -> None:
     """A GET would wait for notifications that never come, and hold a place."""
     with answering.client() as client:

@@ -1,9 +1,11 @@
 """Worker processes that keep dying: started anew, after ever longer pauses, and told."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from waiting import eventually
+
+from haystack_integrations.crag.serving.workers import end_with_loop
 
 _PROGRAM = """
 import os, signal, sys, time
@@ -30,9 +34,22 @@ def app():
     if Path("watched").exists():  # this import takes its time
         from haystack_integrations.crag.serving.workers import end_with_parent
         end_with_parent()
+    if Path("watched_loop").exists():
+        hang_later()
     Path("alive").write_text(str(os.getpid()))
     async def nothing(scope, receive, send): ...
     return nothing
+
+def hang_later():
+    import asyncio
+    from haystack_integrations.crag.serving import workers
+    workers._HUNG, workers._STEP = 3.0, 0.2
+    workers.end_with_loop()
+    def hang():
+        with suppress(FileNotFoundError):
+            Path("hangs").unlink()  # by one of them only
+            time.sleep(600)
+    asyncio.get_running_loop().call_later(1, hang)
 
 if __name__ == "__main__":
     import uvicorn
@@ -134,3 +151,27 @@ def test_workers_end_with_the_process_that_started_them_when_it_is_killed(tmp_pa
                 os.killpg(group, 0)
                 time.sleep(0.05)
             pytest.fail((tmp_path / "log").read_text())
+
+
+def test_a_worker_whose_event_loop_alone_hangs_is_killed_and_started_anew(tmp_path: Path) -> None:
+    """A thread of it says to uvicorn that it lives; no request that comes to it would ever be answered."""
+    (tmp_path / "watched_loop").touch()
+    (tmp_path / "hangs").touch()
+    with supervised(tmp_path, 0, 0) as process:
+        wait_for(tmp_path, 3)
+        assert "The event loop of a worker hangs" in (tmp_path / "log").read_text()
+        time.sleep(5)  # the other one, and the new one, are left alone
+        assert starts(tmp_path) == 3
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_a_process_that_is_no_worker_watches_no_loop() -> None:
+    """Nobody would start it anew: whoever runs it probes it."""
+    before = threading.active_count()
+
+    async def begin() -> None:
+        end_with_loop()
+
+    asyncio.run(begin())
+    assert threading.active_count() == before

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import inf, isfinite
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
@@ -11,6 +11,8 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_wait
 from haystack_integrations.crag.texts.text import count_tokens
+
+_MOST_TOKENS: Final = 1_000_000_000  # of one call; more is none that was counted, and no number that records hold
 
 
 @dataclass(frozen=True)
@@ -106,5 +108,4 @@ class Budget:
 def _tokens(usage: Any, *names: str) -> int:
     """Read the first count that is one: a provider's own form of it costs nobody an answer."""
     values = (usage.get(name) for name in names) if isinstance(usage, dict) else ()
-    counts = (value for value in values if is_number(value) and value > 0)
-    return int(next((count for count in counts if isfinite(count)), 0))
+    return int(next((value for value in values if is_number(value) and 0 < value <= _MOST_TOKENS), 0))

@@ -3,12 +3,18 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WaitingTimeoutError
+from contextlib import suppress
 from contextvars import copy_context
+from ctypes import c_ulong, py_object, pythonapi
 from functools import partial
-from threading import Thread
-from typing import Any, TypeVar
+from threading import Thread, get_ident
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+_STEP: Final = 1.0
+_TRIES: Final = 5
 
 
 class NoTimeLeftError(TimeoutError):
@@ -112,3 +118,45 @@ def begun(function: Callable[[], T]) -> "Future[T]":
 
     Thread(target=work, daemon=True, name="crag-call").start()
     return future
+
+
+class GivenUpError(TimeoutError):
+    """A call that took too long, and was ended."""
+
+
+class _End(SystemExit):
+    """Ends a thread: nothing that merely goes on after an error catches it."""
+
+
+def call_or_end(seconds: float, function: Callable[[], T], is_free: Callable[[], bool]) -> T:
+    """
+    Call a function that only computes, and end it where it takes too long: left behind, it would hold a core.
+
+    It ends between two steps of Python; what is in the midst of a library ends there when that returns.
+
+    :param seconds: How long it may take; a process that is stopped meanwhile is not counted.
+    :param function: What to call.
+    :param is_free: Tells whether it has come to where it may take its time.
+    :returns: What the function returns.
+    :raises GivenUpError: When it was ended. What the function raises is raised as it is.
+    """
+    numbers: list[int] = []
+
+    def work() -> T:
+        numbers.append(get_ident())
+        return function()
+
+    future, steps = begun(work), 0
+    while steps * _STEP < seconds or is_free():
+        with suppress(WaitingTimeoutError):
+            return future.result(timeout=_STEP)
+        if future.done():  # it raised a TimeoutError of its own
+            return future.result()
+        steps += 1
+    for _ in range(_TRIES):
+        pythonapi.PyThreadState_SetAsyncExc(c_ulong(numbers[0]), py_object(_End))
+        with suppress(WaitingTimeoutError, _End):
+            future.result(timeout=_STEP)
+        if future.done():
+            break
+    raise GivenUpError

@@ -123,8 +123,13 @@ def finite(value: object) -> float | None:
     :param value: Anything.
     :returns: The number; None for what is none, or none that can be compared, such as NaN.
     """
-    is_one = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_one else None  # type: ignore[arg-type] # a Real is what float() takes
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:

@@ -34,7 +34,10 @@ class MetricsExport:
         from prometheus_client import REGISTRY
         from prometheus_client.exposition import choose_encoder
 
-        encode, content_type = choose_encoder(accept)
+        try:
+            encode, content_type = choose_encoder(accept)
+        except (TypeError, ValueError):  # a version that is none, at which Prometheus' client stumbles
+            encode, content_type = choose_encoder("")
         return encode(REGISTRY), content_type
 
     def shutdown(self) -> None:

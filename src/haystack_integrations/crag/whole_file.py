@@ -1,8 +1,10 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all, or a line at a time by one process alone."""
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -22,6 +24,32 @@ def write_whole(path: Path, data: bytes) -> None:
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+def open_alone(path: Path) -> IO[bytes]:
+    """
+    Open a file to read it and to add to it, for one process: two would each write their lines over the other's.
+
+    :param path: The file; made where it is not there.
+    :returns: The file, at its beginning; others may write again when it is closed.
+    :raises ConfigurationError: When it cannot be written, or another process writes it.
+    """
+    try:
+        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    if sys.platform != "win32":
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            msg = f"another command is writing {str(path)!r}; wait for its end, or choose another file"
+            raise ConfigurationError(msg) from None
+        except OSError:  # a file system without locks
+            pass
+    return file
 
 
 def cannot_write(path: Path, error: OSError) -> ConfigurationError:

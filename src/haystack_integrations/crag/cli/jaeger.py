@@ -1,10 +1,11 @@
 """What Jaeger knows of a trace, and the decisions of each run that can be read from it."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from haystack_integrations.crag.cli.span_values import read_tags
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 UNTRACED: Final = "(the query is content, not traced)"
@@ -13,17 +14,10 @@ UNTRACED: Final = "(the query is content, not traced)"
 _RUN: Final = "haystack.pipeline.run"
 _ROUTE: Final = "crag.route"
 _RECORD: Final = "crag.record"
-_LISTS: Final = frozenset(
-    {
-        "crag.document.ids",
-        "crag.scores",
-        *(f"crag.discarded.{name}" for name in ("ids", "scores", "reasons")),
-        "crag.degraded.reasons",
-        *(f"crag.answer.{name}" for name in ("cited", "cited_unknown")),
-    }
-)
 _NEEDED: Final = frozenset({"crag.iteration", "crag.decision", "crag.action", "crag.mode"})
 _SECONDS: Final = 10.0
+_MOST_BYTES: Final = 100_000_000
+_MOST_DOCUMENTS: Final = 10_000
 _DIGITS: Final = (16, 32)
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
 _HINTS: Final = {401: _LOGIN, 403: _LOGIN}
@@ -73,7 +67,8 @@ def fetch(address: str, trace_id: str) -> list[Span]:
         raise ConfigurationError(msg)
     place = display_url(address)
     try:
-        answer = httpx.get(f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS)
+        with httpx.stream("GET", f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS) as answer:
+            body = b"".join(_bounded(answer.iter_bytes()))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         msg = f"no answer from Jaeger at {place} ({type(error).__name__}); start it, or pass its address as --jaeger"
         raise StoreError(msg) from None
@@ -82,14 +77,24 @@ def fetch(address: str, trace_id: str) -> list[Span]:
         msg = f"Jaeger at {place} cannot say: it answers {answer.status_code}; {hint}"
         raise StoreError(msg)
     try:
-        found = _spans(answer.json())
-    except (AttributeError, KeyError, TypeError, ValueError):
+        found = _spans(json.loads(body))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
         msg = f"what answers at {place} is not Jaeger; pass the address of its pages, usually at port 16686"
         raise StoreError(msg) from None
     if not found:
         msg = f"Jaeger at {place} knows no trace {identity}; spans come a few seconds late, and are not kept for ever"
         raise ConfigurationError(msg)
     return found
+
+
+def _bounded(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Give the parts of an answer up to more than the longest trace has: what is cut there is no JSON."""
+    size = 0
+    for part in parts:
+        yield part
+        size += len(part)
+        if size > _MOST_BYTES:
+            return
 
 
 def failures(spans: Iterable[Span]) -> list[str]:
@@ -115,8 +120,9 @@ def _spans(known: Any) -> list[Span]:
 
 def _span(entry: Mapping[str, Any]) -> Span:
     above = [one["spanID"] for one in entry.get("references") or () if one.get("refType") == "CHILD_OF"]
-    tags = {tag["key"]: tag["value"] for tag in entry.get("tags") or ()}
-    return Span(entry["spanID"], above[0] if above else "", entry["operationName"], int(entry["startTime"]), tags)
+    tags = {str(tag["key"]): tag["value"] for tag in entry.get("tags") or ()}
+    names = (str(entry["spanID"]), str(above[0]) if above else "", str(entry["operationName"]))
+    return Span(*names, int(entry["startTime"]), tags)
 
 
 def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
@@ -127,7 +133,7 @@ def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
     :returns: One record for each run that decided something, in order; what is content is not in them.
     :raises ConfigurationError: When a decision lost on the way what it cannot be told without.
     """
-    listed = sorted(spans, key=lambda span: span.start)
+    listed = [replace(span, tags=read_tags(span.tags)) for span in sorted(spans, key=lambda span: span.start)]
     if any(span.name == _ROUTE and "error.type" not in span.tags and _NEEDED - span.tags.keys() for span in listed):
         msg = (
             "the trace has decisions (`crag.route`) that lack attributes, wanted all of them; raise "
@@ -139,31 +145,26 @@ def records(spans: Iterable[Span]) -> list[dict[str, Any]]:
     for span in listed:
         if span.name in (_ROUTE, _RECORD):
             runs.setdefault(_run_of(span, by_id), []).append(span)
-    found = ([_plain(span) for span in run] for run in runs.values())
-    return [_record(run) for run in found if any("crag.iteration" in tags for tags in run)]
+    found = ([span.tags for span in run] for run in runs.values())
+    return [_record(run) for run in found if any(map(_is_decision, run))]
 
 
 def _run_of(span: Span, by_id: Mapping[str, Span]) -> str:
     """Find the run of a pipeline that a span belongs to; what ran without a pipeline belongs to the trace."""
     at: Span | None = span
+    seen = set[str]()
     while at is not None and at.name != _RUN:
-        at = by_id.get(at.parent)
+        seen.add(at.id)  # spans that stand below each other have no run above them
+        at = None if at.parent in seen else by_id.get(at.parent)
     return at.id if at is not None else ""
 
 
-def _plain(span: Span) -> dict[str, Any]:
-    """Read the attributes that are lists, which Haystack writes as JSON; a query may begin with a bracket, too."""
-    values = dict(span.tags)
-    for name in _LISTS & values.keys():
-        try:
-            values[name] = json.loads(values[name])
-        except ValueError:  # cut on the way, by a limit of OpenTelemetry's or a collector's: as if it were missing
-            del values[name]
-    return values
+def _is_decision(tags: Mapping[str, Any]) -> bool:
+    return tags.keys() >= _NEEDED
 
 
 def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
-    trail = [_decision(tags) for tags in run if "crag.iteration" in tags]
+    trail = [_decision(tags) for tags in filter(_is_decision, run)]
     last = next((tags for tags in run if "crag.iterations" in tags), run[-1])
     so_far = last.get("crag.tokens")  # of a decision, where no record was traced; neither: they are not known
     tokens = {"in": last.get("crag.tokens.in", so_far), "out": last.get("crag.tokens.out", so_far and 0)}
@@ -220,6 +221,6 @@ def _thresholds(tags: Mapping[str, Any]) -> dict[str, float]:
 
 def _filled(entries: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     """Add what a span had no room for, so that the number is right."""
-    missing = max(0, count - len(entries))
+    missing = max(0, min(count, _MOST_DOCUMENTS) - len(entries))
     more = {**entries[-1], "id": None} if entries else {"id": None, "score": None, "reason": "not_traced"}
     return entries + [more] * missing

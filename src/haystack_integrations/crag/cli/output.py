@@ -2,12 +2,11 @@
 How `crag` writes: people read the terminal, programs read `--json`. No colours when piped, or with NO_COLOR.
 
 Nothing that a document, a model or a web page says can steer the terminal: control characters, and those that turn the
-direction of writing, are shown as signs or, in JSON, escaped.
+direction of writing, and halves of characters, which cannot be written, are shown as signs or, in JSON, escaped.
 """
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,13 +18,13 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from haystack_integrations.crag.texts.steering import PICTURES, STEERING, as_signs
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, and nothing else.")]
 """The option that every command has."""
 
 _PIPED_WIDTH: Final = 100
 _MOST_FAILURES: Final = 20
-_STEERING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_PICTURES: Final = 0x2400  # U+2400 to U+241F show the first 32 characters by their names
 
 
 class _Console(Console):
@@ -35,12 +34,7 @@ class _Console(Console):
         """Render, with signs in the place of what would steer."""
         for segment in super().render(renderable, options):
             text, style, control = segment
-            yield segment if control or not _STEERING.search(text) else Segment(_STEERING.sub(_sign, text), style)
-
-
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return chr(_PICTURES + code) if code < ord(" ") else "\ufffd"
+            yield segment if control or not STEERING.search(text) else Segment(as_signs(text), style)
 
 
 def console(*, error: bool = False) -> Console:
@@ -86,7 +80,7 @@ def show_json(value: Any) -> None:
     :param value: Plain values.
     """
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    typer.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    typer.echo(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def complain(message: str, kind: str = "error") -> None:
@@ -108,7 +102,7 @@ def complain_about(failures: Iterable[Mapping[str, str]]) -> None:
     """
     listed = list(failures)
     for failure in listed[:_MOST_FAILURES]:
-        source = failure["source"].replace("\n", chr(_PICTURES + ord("\n")))  # what follows would look like ours
+        source = failure["source"].replace("\n", chr(PICTURES + ord("\n")))  # what follows would look like ours
         complain(f"{source}: {failure['reason']}", "not read")
     if len(listed) > _MOST_FAILURES:
         complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", "not read")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final
 
 from haystack_integrations.crag.vocabulary import Judged
@@ -10,6 +11,18 @@ from haystack_integrations.crag.vocabulary import Judged
 Label = Judged
 
 Record = dict[str, Any]
+
+_TEXT, _NUMBER, _MAPPING = (str, NoneType), (float, int, NoneType), (dict, NoneType)
+_OF_BOTH: Final = {"id": (str,), "error": _TEXT, "cost": (dict,)}
+_LABELLED: Final = {"retrieved": (list,), "grades": (list, NoneType)}
+_JUDGED: Final = {
+    **{"question": (str,), "strict": (bool,), "score": _NUMBER, "documents": (list,)},
+    **dict.fromkeys(("label", "verdict", "rule", "action"), _TEXT),
+    **dict.fromkeys(("probabilities", "strips", "support", "gap"), _MAPPING),
+}
+_COST: Final = dict.fromkeys(("llm_calls", "tokens_in", "tokens_out"), _NUMBER)
+_DOCUMENT: Final = {"id": (str,), "title": (str,), "label": (int, NoneType), "score": _NUMBER, "kept": (bool,)}
+_GAP: Final = {"status": _TEXT, "verdict": _TEXT, "score": _NUMBER}
 """What became of a question, as an evaluation writes it down; `measures` says what it holds."""
 Progress = Callable[[int, int | None, str], None]
 """Called with the number of things done, how many there are if known, and the name of the last one."""
@@ -184,3 +197,20 @@ def label_of_grades(grades: Iterable[int], needed: int = 1) -> Label:
     if sum(grade >= 2 for grade in found) >= needed:  # noqa: PLR2004
         return "correct"
     return "ambiguous" if any(grade >= 1 for grade in found) else "incorrect"
+
+
+def is_record(values: Mapping[str, Any]) -> bool:
+    """
+    Tell whether a line that was read is a record, as an evaluation or a labelling writes it.
+
+    :param values: The line's values.
+    :returns: Whether it has all that is read of one, each of its kind.
+    """
+    parts = [(values, _OF_BOTH | (_LABELLED if "grades" in values else _JUDGED)), (values.get("cost"), _COST)]
+    parts += [(one, _DOCUMENT) for one in values.get("documents") or ()] if _has(*parts[0]) else []
+    parts += [(values["gap"], _GAP)] if values.get("gap") is not None else []
+    return all(_has(*part) for part in parts) and all(isinstance(one, _NUMBER) for one in values["cost"].values())
+
+
+def _has(part: object, kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    return isinstance(part, dict) and all(name in part and isinstance(part[name], kind) for name, kind in kinds.items())

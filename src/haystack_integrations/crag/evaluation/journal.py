@@ -10,14 +10,14 @@ import orjson
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.components.rule_prefilter import MAX_ITEMS_SETTING, VECTOR_SCORE_SETTING
 from haystack_integrations.crag.deciding.policy import ITERATIONS_SETTING
-from haystack_integrations.crag.errors import ConfigurationError, SourceError
-from haystack_integrations.crag.evaluation.cases import Dataset, Record
+from haystack_integrations.crag.errors import ConfigurationError, CragError, SourceError
+from haystack_integrations.crag.evaluation.cases import Dataset, Record, is_record
 from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
 from haystack_integrations.crag.settings import configured
-from haystack_integrations.crag.whole_file import cannot_write
+from haystack_integrations.crag.whole_file import cannot_write, open_alone
 
 FORMAT: Final = "crag-eval-records"
 SUFFIX: Final = ".records.jsonl"
@@ -103,31 +103,35 @@ class Journal:
         :param dataset: The data.
         :param setup: What is evaluated.
         :param fresh: Begin anew.
-        :raises ConfigurationError: When the file holds records of another evaluation, or cannot be written.
+        :raises ConfigurationError: When the file holds records of another evaluation, is being written by another
+            command, or cannot be written.
         """
         self.records: dict[str, Record] = {}
         self._file: IO[bytes] | None = None
         if path is None:
             return
-        made_of, known = fingerprint(dataset, setup), None
-        if path.exists() and path.stat().st_size and not fresh:
-            known, self.records, size = _read(path)
-            different = [name for name, value in made_of.items() if known.get(name) != value]
+        made_of, known, size = fingerprint(dataset, setup), dict[str, Any](), 0
+        self._file = open_alone(path)
+        try:
+            if not fresh:
+                known, self.records, size = _read(path)
+            different = [name for name, value in made_of.items() if known and known.get(name) != value]
             if different:
                 msg = (
                     f"the records at {str(path)!r} were made with other {', '.join(different)}; "
                     "add --fresh to begin anew, or choose another file"
                 )
                 raise ConfigurationError(msg)
-        try:
-            self._file = path.open("wb" if known is None else "r+b")
-            if known is None:
+            self._file.truncate(size)  # half a line, of a run that was killed
+            self._file.seek(size)
+            if not known:
                 self._write({"format": FORMAT, "version": 1, **made_of})
-            else:
-                self._file.truncate(size)  # half a line, of a run that was killed
-                self._file.seek(size)
         except OSError as error:
+            self.close()
             raise cannot_write(path, error) from None
+        except CragError:
+            self.close()
+            raise
 
     @property
     def done(self) -> frozenset[str]:
@@ -214,8 +218,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Record], int]:
             values = orjson.loads(line)
         except orjson.JSONDecodeError:
             values = None
-        wanted = "format" if number == 1 else "id"
-        if not isinstance(values, dict) or wanted not in values or (number == 1 and values["format"] != FORMAT):
+        is_whole = isinstance(values, dict) and (values.get("format") == FORMAT if number == 1 else is_record(values))
+        if not is_whole:
             msg = f"{path}:{number}: got another line, wanted one of an evaluation's records; add --fresh to begin anew"
             raise SourceError(msg)
         if number == 1:

@@ -2,7 +2,8 @@
 The report of an evaluation: one HTML page that needs nothing else, with pictures and the worst decisions.
 
 The page loads nothing, by construction and by its own content security policy. All texts (questions, titles, documents)
-are escaped: they come from users' stores and from the web.
+are escaped, and what would turn the direction of writing is shown as a sign: they come from users' stores and from the
+web.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,7 @@ from haystack_integrations.crag.evaluation.table import (
     values,
     which_lists,
 )
+from haystack_integrations.crag.texts.steering import as_signs
 from haystack_integrations.crag.vocabulary import JUDGED, MODE_OFF
 
 Comparison = Mapping[str, Mapping[str, float] | None]
@@ -86,7 +88,7 @@ def html_report(
     environment.filters.update(number=number, span=span)
     source = files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8")
     known, bounds = dict(values(result)), intervals or {}
-    return environment.from_string(source).render(
+    page = environment.from_string(source).render(
         result=result,
         headline=[(label_of(name, result), known[name], bounds.get(name)) for name in _HEADLINE if name in known],
         which_lists=which_lists(result),
@@ -108,6 +110,7 @@ def html_report(
         compared_on=compared_on,
         worst=[_decision(record) for record in worst(records)],
     )
+    return as_signs(page)
 
 
 def worst(records: Sequence[Record], most: int = _WORST) -> list[Record]:

@@ -25,7 +25,7 @@ from haystack_integrations.crag.grading.options import LEAST_ROOM, GradingOption
 from haystack_integrations.crag.grading.plan import Answer, Item, Limits, Tally, make_items, plan_window, windows
 from haystack_integrations.crag.grading.prompt import GradingPrompt
 from haystack_integrations.crag.grading.reply import Entry, Reply, read_reply
-from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
+from haystack_integrations.crag.observing.telemetry import LLM_CALL, names_of, set_tags, trace
 from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -183,11 +183,11 @@ class Grading:
         message = replies[0]
         usage, why = Usage.of(message, self._estimate(shown)), message.meta.get("finish_reason")
         set_tags(span, {"gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out})
-        set_tags(span, {"gen_ai.response.finish_reasons": why and [str(why)]})
+        set_tags(span, {"gen_ai.response.finish_reasons": names_of(why) or None})
         with self._lock:
             self.tally.tokens_in += usage.tokens_in
             self.tally.tokens_out += usage.tokens_out
-            self.tally.finish_reasons += [str(why)] if why else []
+            self.tally.finish_reasons += names_of(why)
         keys = [item.key for item in shown]
         doubted = not self._off_scale.isdisjoint(keys)
         reply = read_reply(message.text, keys, finish_reason=why, scale=self.prompt.scale, doubted=doubted)

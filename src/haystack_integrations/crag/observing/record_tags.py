@@ -7,7 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.corrections import strategy_of
-from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
+from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, names_of, traced_id
 
 _CITATIONS: Final = ("cited", "cited_unknown")
 _COUNTED: Final = ("documents_in", "graded", "cached", "approved", "failed")
@@ -96,10 +96,10 @@ def reply_tags(reply: ChatMessage) -> dict[str, Any]:
     :param reply: The answer.
     :returns: Model, finish reason and tokens, in the words of the conventions.
     """
-    usage, why = Usage.of(reply), reply.meta.get("finish_reason")
+    usage, model = Usage.of(reply), names_of(reply.meta.get("model"))
     return {
-        "gen_ai.response.model": reply.meta.get("model"),
-        "gen_ai.response.finish_reasons": why and [str(why)],
+        "gen_ai.response.model": model[0] if model else None,
+        "gen_ai.response.finish_reasons": names_of(reply.meta.get("finish_reason")) or None,
         # Of a streamed answer most servers tell none: not known is not nothing.
         "gen_ai.usage.input_tokens": usage.tokens_in or None,
         "gen_ai.usage.output_tokens": usage.tokens_out or None,

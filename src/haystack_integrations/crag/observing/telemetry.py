@@ -20,6 +20,7 @@ LLM_CALL: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "c
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _DIGITS: Final = 12
+_LONGEST_NAME: Final = 128
 
 
 def set_tags(span: Span, tags: Mapping[str, Any]) -> None:
@@ -99,3 +100,14 @@ def trace(name: str, **tags: Any) -> Iterator[Span]:
     with tracer.trace(name, parent_span=tracer.current_span()) as span:
         set_tags(span, {key.replace("_", "."): value for key, value in tags.items()})
         yield span
+
+
+def names_of(said: object) -> list[str]:
+    """
+    Keep what looks like a name: a server may write anything in its place, also what it was sent.
+
+    :param said: The model's name, or the word on why it stopped, as a reply has it.
+    :returns: The name; nothing for anything else.
+    """
+    is_name = isinstance(said, str) and 0 < len(said) <= _LONGEST_NAME and said.isprintable() and " " not in said
+    return [str(said)] if is_name else []

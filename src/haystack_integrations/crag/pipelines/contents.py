@@ -23,6 +23,7 @@ MAX_NAME: Final = 1024
 
 _MAX_ID: Final = 512  # bytes, of an id in Elasticsearch
 _MAX_LINE: Final = 16_000_000
+_MOST_LEVELS: Final = 20  # as many as Elasticsearch maps
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
 _RESERVED: Final = {*PROVENANCE, META_KEY}
@@ -146,10 +147,23 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
     content = next((text for text in texts if isinstance(text, str) and text.strip()), None)
     if content is None:
         return Failure(name, f"line {number} has no text, wanted a string as `text` or `content`; fill or remove it")
+    if _is_deep(fields):
+        return Failure(name, f"line {number} has metadata in more than {_MOST_LEVELS} levels, wanted fewer; flatten it")
     sha256 = hashlib.sha256(line).hexdigest()
     shown = f"{shown}#{key}"
     meta = {**_meta(fields), **provenance(name, shown, sha256), "chunk": 0, "chunks": 1}
     return Source(name, shown, sha256, document=Document(id=key, content=content, meta=meta))
+
+
+def _is_deep(fields: dict[str, Any]) -> bool:
+    """Tell whether it is nested as no one writes it: no store takes it, or none can copy it, at every question."""
+    level: list[Any] = [fields]
+    for _ in range(_MOST_LEVELS):
+        parts = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [inner for part in parts for inner in part]
+        if not level:
+            return False
+    return True
 
 
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:

@@ -1,29 +1,30 @@
 """Turn files and records into documents with embeddings; what cannot be turned says why."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile, ZipFile
 
 from haystack import Document, component
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
 from pypdf import PasswordType, PdfReader
-from pypdf.errors import DependencyError, PyPdfError
+from pypdf.errors import DependencyError
 
+from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.pipelines.contents import Failure, Source, name_of, provenance
+from haystack_integrations.crag.pipelines.docx_files import docx_problem
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 from haystack_integrations.crag.web.markup import crowded
 
-_MAX_UNPACKED: Final = 500_000_000
-_MAX_XML: Final = 50_000_000  # the text of thirty thick novels; its reader takes twelve times as much memory
 _MOST_ATTRIBUTES: Final = 2_000
-# Two-byte text has a mark at its start; a password-protected DOCX and an old DOC are one and the same container.
-_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-_OLE: Final = b"\xd0\xcf\x11\xe0"
+_MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
+_SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
 
 
 @component
@@ -38,10 +39,10 @@ class _HandBack:
 
 @component
 class _Borrowed:
-    """Stands for the caller's embedder, which as a component could be in one pipeline only, and once."""
+    """Stands for an embedder, which as a component could be in one pipeline only, and once; says when it is reached."""
 
     def __init__(self, embedder: Any) -> None:
-        self.embedder = embedder
+        self.embedder, self.is_reached = embedder, False
 
     def warm_up(self) -> None:
         """Warm up the embedder."""
@@ -51,6 +52,7 @@ class _Borrowed:
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
         """Embed documents."""
+        self.is_reached = True
         return {"documents": self.embedder.run(documents=documents)["documents"]}
 
 
@@ -70,9 +72,10 @@ class Converter:
 
     def __init__(self, pipeline: str | Path, embedder: Any) -> None:
         """Load and warm up the pipeline."""
-        given = {} if embedder is None else {"embedder": _Borrowed(embedder)}
-        self._pipeline = load(pipeline, writer=_HandBack(), **given)
-        self._embedder = self._pipeline.pipeline.get_component("embedder")
+        if embedder is None:
+            embedder = load(pipeline, writer=_HandBack()).pipeline.get_component("embedder")
+        self._embedder = _Borrowed(embedder)
+        self._pipeline = load(pipeline, writer=_HandBack(), embedder=self._embedder)
         self._pipeline.warm_up()
 
     def records(self, sources: list[Source]) -> list[list[Document] | Failure]:
@@ -92,7 +95,7 @@ class Converter:
         :param sources: Files.
         :returns: One result per file, same order: its documents, numbered, or why there are none.
         """
-        problems = {source.name: problem(source) for source in sources}
+        problems = {source.name: _problem_in_time(source) for source in sources}
         good = [source for source in sources if problems[source.name] is None]
         results: dict[str, list[Document] | Failure] = {
             name: Failure(name, reason) for name, reason in problems.items() if reason is not None
@@ -106,10 +109,12 @@ class Converter:
             for source in sources
         ]
         try:
-            documents = self._pipeline.run(sources=streams).get("documents_written", []) if streams else []
-        except PipelineRuntimeError as error:
+            documents = self._read(streams, _allowed(*sources)) if streams else []
+        except (PipelineRuntimeError, GivenUpError) as error:
             if len(sources) > 1:
                 return {name: result for source in sources for name, result in self._run([source]).items()}
+            if isinstance(error, GivenUpError):
+                return {sources[0].name: Failure(sources[0].name, _too_slow(sources[0]))}
             kind = type(error.__cause__ or error).__name__  # not its text, which may quote the file
             reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); save it in another format"
             return {sources[0].name: Failure(sources[0].name, reason)}
@@ -118,6 +123,15 @@ class Converter:
             if document.content and document.content.strip():
                 parts[name_of(document.meta)].append(document)
         return {source.name: _numbered(source, parts[source.name]) for source in sources}
+
+    def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:
+        """Run the pipeline; what reads the files has its time, an embedder as much as it needs."""
+        self._embedder.is_reached = False
+        run = partial(self._pipeline.run, sources=streams)
+        found: list[Document] = call_or_end(seconds, run, lambda: self._embedder.is_reached).get(
+            "documents_written", []
+        )
+        return found
 
 
 def _numbered(source: Source, parts: list[Document]) -> list[Document] | Failure:
@@ -133,6 +147,22 @@ def _numbered(source: Source, parts: list[Document]) -> list[Document] | Failure
     return documents
 
 
+def _allowed(*sources: Source) -> float:
+    """Give the seconds that files may take to be read."""
+    return _SECONDS * (1 + sum(len(source.data) for source in sources) / 1_000_000)
+
+
+def _too_slow(source: Source) -> str:
+    return f"got a file of which nothing was read in {_allowed(source):.0f} s; split it, or save it in another format"
+
+
+def _problem_in_time(source: Source) -> str | None:
+    try:
+        return call_or_end(_allowed(source), partial(problem, source), lambda: False)
+    except GivenUpError:
+        return _too_slow(source)
+
+
 def problem(source: Source) -> str | None:
     """
     Look whether a file is what its name says, as far as its converter would fail on it or misread it.
@@ -146,12 +176,14 @@ def problem(source: Source) -> str | None:
     if source.suffix == ".pdf":
         return _pdf_problem(data)
     if source.suffix == ".docx":
-        return _docx_problem(data)
+        return docx_problem(data)
     if data.startswith(_UTF16):
         return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
     if b"\0" in data:
         return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
     if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
+        if (marks := data.count(b"<")) > _MOST_MARKS:
+            return f"got HTML with {marks} marks (<), wanted at most {_MOST_MARKS}; split the file"
         if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:
             return f"got a tag with {_MOST_ATTRIBUTES} attributes or more, which takes hours to read; repair the file"
         return None
@@ -173,24 +205,8 @@ def _pdf_problem(data: bytes) -> str | None:
         locked = reader.is_encrypted and reader.decrypt("") is PasswordType.NOT_DECRYPTED
     except DependencyError:
         return "got a PDF with AES encryption; run `pip install cryptography`, or save a copy without a password"
-    except (PyPdfError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except NotImplementedError:  # by certificates, or by a shop
+        return "got a PDF with an encryption that is not by a password; save a copy without encryption"
+    except Exception as error:  # whatever a damaged file leads its reader to
         return f"got a damaged PDF ({type(error).__name__}); repair or export it again"
     return "got a PDF with a password; save a copy without a password" if locked else None
-
-
-def _docx_problem(data: bytes) -> str | None:
-    if data.startswith(_OLE):
-        return "got a DOCX with a password, or a file in the old DOC format; save it as DOCX without a password"
-    try:
-        with ZipFile(BytesIO(data)) as archive:
-            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-    except (BadZipFile, ValueError, NotImplementedError):
-        return "got a file that is no DOCX inside (no zip archive); give it the suffix of what it is, or save it again"
-    if not any(name.startswith("word/") for name in sizes):
-        return "got a zip archive without a Word document in it; give it the suffix of what it is"
-    if sum(sizes.values()) > _MAX_UNPACKED:
-        return f"got a DOCX of {sum(sizes.values())} bytes unpacked, wanted at most {_MAX_UNPACKED}; split it"
-    text = sum(size for name, size in sizes.items() if name.endswith(".xml"))
-    if text > _MAX_XML:
-        return f"got a DOCX with {text} bytes of text and marks, wanted at most {_MAX_XML}; split it"
-    return None

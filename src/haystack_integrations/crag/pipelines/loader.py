@@ -224,6 +224,12 @@ def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> L
         raise ConfigurationError(msg) from error
     sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined]
     for name_ in spec.get("optional_inputs", {}):
+        if (socket := sockets.get(name_)) is None:
+            msg = (
+                f"the pipeline {str(name)!r} cannot be loaded: the optional input {name_!r} leads to no part; write it "
+                "as PART.INPUT, or leave it out"
+            )
+            raise ConfigurationError(msg)
         # Haystack's placeholder for «not given» has no JSON schema, so ComponentTool fails on it; None means the same.
-        component.set_input_type(loaded, name_, sockets.get(name_).type, None)
+        component.set_input_type(loaded, name_, socket.type, None)
     return loaded

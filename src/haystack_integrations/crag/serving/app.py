@@ -32,6 +32,7 @@ from haystack_integrations.crag.serving.tools import PATH as MCP
 from haystack_integrations.crag.serving.tools import Tools
 from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
 from haystack_integrations.crag.serving.uploads import uploads_router
+from haystack_integrations.crag.serving.workers import end_with_loop
 
 _CHAT: Final = (CHAT, "/v1/models")
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
@@ -65,6 +66,7 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             async with deployment.running(), tools.manager.run():
+                end_with_loop()
                 yield
                 # Requests that were ended have a last word for their clients: behind this the process is killed.
                 if running:

@@ -23,6 +23,7 @@ QUERY: Final = "query"
 """What pipelines call the question."""
 
 _MOST_LEVELS: Final = 20
+_MOST_ENTRIES: Final = 1_000
 
 
 def _no_switch(value: Any) -> Any:
@@ -64,16 +65,25 @@ class ToolCall(BaseModel):
     scores: list[_Score] | None = None
 
 
-def _shallow(filters: dict[str, Any]) -> dict[str, Any]:
-    """Refuse filters that are nested deeper than anyone writes them: copying them would exhaust Python's stack."""
+def _bounded(filters: dict[str, Any]) -> dict[str, Any]:
+    """
+    Refuse filters that are nested deeper than anyone writes them, or hold more: Haystack copies them, leaf by leaf.
+
+    The one would exhaust Python's stack; with nine thousand values, each question would hold up all others for seconds.
+    """
     level: list[Any] = [filters]
+    entries = 0
     for _ in range(_MOST_LEVELS):
         parts = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
         level = [inner for part in parts for inner in part]
+        entries += len(level)
+        if entries > _MOST_ENTRIES:
+            rule: Literal["too_many"] = "too_many"
+            raise PydanticCustomError(rule, "too many entries", {"max_entries": _MOST_ENTRIES})
         if not level:
             return filters
-    rule: Literal["too_deep"] = "too_deep"
-    raise PydanticCustomError(rule, "nested too deep", {"max_levels": _MOST_LEVELS})
+    deep: Literal["too_deep"] = "too_deep"
+    raise PydanticCustomError(deep, "nested too deep", {"max_levels": _MOST_LEVELS})
 
 
 _FILTERS: Final = (
@@ -83,7 +93,7 @@ _FILTERS: Final = (
 _OPTIONS: Final[dict[str, tuple[Any, str]]] = {
     "top_k": (Annotated[int, Field(ge=1, le=1000), _Number], "Documents per retriever."),
     "filters": (
-        Annotated[dict[str, Any], AfterValidator(_shallow)],
+        Annotated[dict[str, Any], AfterValidator(_bounded)],
         _FILTERS,
     ),
     "mode": (Mode, "`enforce` acts on decisions, `observe` only takes them, `off` does neither."),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from dotenv import find_dotenv
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
@@ -65,7 +65,7 @@ class ServeSettings(BaseSettings):
         env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True
     )
 
-    host: str = "127.0.0.1"
+    host: Annotated[str, AfterValidator(lambda host: host.strip("[]"))] = "127.0.0.1"  # as in an address, too
     port: int = Field(default=1416, ge=0, le=65_535)
     workers: int = Field(default=1, ge=1, le=64)
     pipelines: Names = ()

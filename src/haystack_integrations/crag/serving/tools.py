@@ -1,6 +1,7 @@
 """The same wrappers as MCP tools, at `/mcp` of the same server."""
 
 import json
+import math
 from typing import Any, Final
 
 from hayhooks.server.utils.mcp_utils import create_mcp_server, run_pipeline_as_tool
@@ -51,7 +52,7 @@ class Tools:
             return
         body = (await receive()).get("body", b"")
         try:
-            sent = json.loads(body)
+            sent = json.loads(body, parse_constant=_number, parse_float=_number)
             if isinstance(sent, dict):
                 str(sent.get("id")).encode()  # it stands in the answer, which a half of a character cannot be in
         except (ValueError, RecursionError):  # the library answers these, and nesting without end, with a 500
@@ -96,6 +97,13 @@ class Tools:
         except ServeError as error:
             return _failed(error.code, error.fields)
         return types.ServerResult(types.CallToolResult(content=list(told)))
+
+
+def _number(written: str) -> float:
+    """Read a number; what is none, or is not finite, MCP's library would take for an option that was left out."""
+    if not math.isfinite(number := float(written)):
+        raise ValueError
+    return number
 
 
 def _failed(code: str, detail: Any = None) -> types.ServerResult:

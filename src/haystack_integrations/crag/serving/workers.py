@@ -1,10 +1,12 @@
 """Worker processes: one that dies is started anew at once, one that keeps dying after ever longer pauses."""
 
+import asyncio
 import os
 import signal
 import time
+from functools import partial
 from multiprocessing import active_children, parent_process
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final
 
 from haystack import logging
@@ -15,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 _LONGEST_PAUSE: Final = 30.0
 _GRACE: Final = 10.0  # seconds for a worker to end in, behind those that its running requests have
+_HUNG: Final = 60.0  # seconds without a turn after which an event loop does not come back: as for a process
+_STEP: Final = 1.0
 _FORGIVEN: Final = 120.0  # seconds without a death after which the next one is the first
 
 
@@ -86,6 +90,35 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     Thread(target=wait, daemon=True, name="crag-parent").start()
+
+
+def end_with_loop() -> None:
+    """
+    Kill this worker when its event loop, which is the running one, does nothing for a minute.
+
+    uvicorn asks a thread of the worker whether it lives: one whose loop waits for a lock, or for a library, says yes.
+    Nobody whose request came to it would ever get an answer; killed, it is started anew.
+    """
+    if parent_process() is None:  # this process is no worker, and nobody would start it anew
+        return
+    Thread(target=_watch, args=(asyncio.get_running_loop(),), daemon=True, name="crag-loop").start()
+
+
+def _watch(loop: asyncio.AbstractEventLoop) -> None:
+    """Look in small steps: of a process that was stopped, and goes on, the loop gets its time as well."""
+    while True:
+        turned = Event()
+        try:
+            loop.call_soon_threadsafe(turned.set)
+        except RuntimeError:  # it has ended
+            return
+        if not any(turned.wait(_STEP) for _ in range(round(_HUNG / _STEP))):
+            words = "The event loop of a worker hangs, and the worker is killed: process {pid}"
+            telling = Thread(target=partial(logger.error, words, pid=os.getpid()), daemon=True)
+            telling.start()
+            telling.join(_STEP)  # what it hangs at may be the log
+            os._exit(1)
+        time.sleep(_STEP)
 
 
 def run_workers(config: Config) -> None:
