@@ -243,6 +243,18 @@ def test_the_last_pass_generates_from_the_best_evidence_of_any_pass() -> None:
     assert second["outcome"].evidence[0].content == "passage 0"
 
 
+def test_of_a_document_that_two_passes_judged_the_newest_grade_counts() -> None:
+    """A cascade's model may think less of it than the scorer did that read it first: others are better now."""
+    first = route(docs(0.6, 0.4), on_ambiguous="re_retrieve")
+    (doubted,) = docs(0.35)
+    last = route([doubted, *docs(0.2, tag="other ")], first["re_retrieve"], max_iterations=2)
+    assert last["decision"]["limit"] == "max_iterations"
+    assert [(d.content, grade_of(d).score) for d in last["generate"]] == [  # type: ignore[union-attr]
+        ("passage 1", 0.4),
+        ("passage 0", 0.35),
+    ]
+
+
 def test_the_last_pass_uses_even_low_scored_evidence_when_there_is_no_other() -> None:
     """Design 000: whatever is available."""
     result = route(docs(0.2, 0.1), max_iterations=1)

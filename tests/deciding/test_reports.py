@@ -80,6 +80,7 @@ def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
         ({"llm_calls": "two"}, "got 'two' as llm_calls in the grader's report, wanted a whole number"),
         ({"tokens_in": -1}, "got -1 as tokens_in"),
         ({"tokens_out": float("nan")}, "got nan as tokens_out"),
+        ({"tokens_out": float("inf")}, "got inf as tokens_out"),
         ({"reasons": 3}, "got 3 as reasons in the grader's report, wanted a list of texts"),
         ({"verdict": {"verdict": "correct", "correct_from": "x"}}, "got 'x' as verdict.correct_from"),
         ({"signals": 0.5}, "got 0.5 as signals in the grader's report, wanted a mapping"),
