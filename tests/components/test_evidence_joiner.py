@@ -84,6 +84,13 @@ def test_a_score_that_can_be_no_cosine_is_no_similarity(kind: Any, score: float)
     assert "similarity" not in document.meta["crag"]["retrievers"]["dense"]
 
 
+def test_documents_that_are_equally_similar_are_no_distances() -> None:
+    """Scores that grow are; these do not."""
+    joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": "cosine"})
+    found = joiner.run(dense=[doc("a", 0.9), doc("b", 0.9)])["documents"]
+    assert [one.meta["crag"]["retrievers"]["dense"]["similarity"] for one in found] == [0.9, 0.9]
+
+
 def test_a_cosine_that_is_rounded_up_stays_one() -> None:
     """Of vectors of 32 bits."""
     joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": "cosine"})
