@@ -279,10 +279,9 @@ def test_a_document_gets_only_the_score_given_to_it(keys: list[str], data: st.Da
     }
 
 
-_PIECES = st.sampled_from(
-    [*KEYS, *PAIRS, LINE, KEYED, *map(json.dumps, EVALUATIONS), '{"id": "d4e5f6", "score": 7}', '"ffffff 0.9"']
-    + [*'{}[]:,"0.9', "1e999", "NaN", "null", '"id"', '"score"', '"grades"', "```json\n", "```", "<think>", "</think>"]
-)
+_MARKS = ("1e999", "NaN", "null", '"id"', '"score"', '"grades"', "```json\n", "```", "<think>", "</think>")
+_ENTRIES = (*PAIRS, LINE, KEYED, *map(json.dumps, EVALUATIONS), '{"id": "d4e5f6", "score": 7}', '"ffffff 0.9"')
+_PIECES = st.sampled_from([*KEYS, *_ENTRIES, *_MARKS, *'{}[]:,"0.9'])
 
 
 @given(
