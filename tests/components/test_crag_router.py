@@ -159,7 +159,16 @@ def test_the_line_about_dropped_documents_does_not_grow_without_end(caplog: pyte
 
 
 @pytest.mark.parametrize(
-    ("scores", "verdict"), [((0.3, 1.0, 0.3, 1.0), "ambiguous"), ((0.6, 0.6), "correct"), ((0.45, 0.45), "ambiguous")]
+    ("scores", "verdict"),
+    [
+        ((0.3, 1.0, 0.3, 1.0), "ambiguous"),
+        ((0.34, 0.98), "ambiguous"),
+        ((0.35, 0.97), "correct"),
+        ((0.6, 0.6), "correct"),
+        ((0.51, 0.51), "correct"),
+        ((0.5, 0.5), "ambiguous"),
+        ((0.45, 0.45), "ambiguous"),
+    ],
 )
 def test_the_variance_rule_decides_between_the_thresholds(scores: tuple[float, ...], verdict: str) -> None:
     """Variance above 0.1 is doubt; otherwise above 0.5 is good enough."""
