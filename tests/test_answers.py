@@ -53,7 +53,18 @@ def test_without_a_sentence_nothing_is_declined(text: str) -> None:
     assert not declines(text, "") and not declines(text, "...")
 
 
-@given(st.text(alphabet=st.sampled_from("[]0123456789, a"), max_size=40), st.integers(0, 12))
+_PIECES = st.sampled_from([*"[]0123456789, a-", "[1]", "[2, 3]", " [7-9]", "[1", "2]", "`[4]`", "\n"])
+
+
+@given(st.lists(st.lists(st.integers(0, 14), min_size=1, max_size=3), max_size=4), st.integers(1, 12))
+def test_each_number_in_brackets_is_cited_where_it_is_a_passage(lists: list[list[int]], passages: int) -> None:
+    told = account("".join(f"It says so {numbers}. " for numbers in lists) or "It says so.", passages)
+    numbers = sorted({number for numbers in lists for number in numbers})
+    assert told["cited"] == [number for number in numbers if 1 <= number <= passages]
+    assert told["cited_unknown"] == [number for number in numbers if not 1 <= number <= passages]
+
+
+@given(st.lists(_PIECES, max_size=20).map("".join), st.integers(0, 12))
 def test_what_is_cited_is_a_passage_and_what_is_no_passage_is_named(text: str, passages: int) -> None:
     told = answer_account([ChatMessage.from_assistant(text)], asked=True, sentence=ABSTENTION, passages=passages)
     assert all(1 <= number <= passages for number in told["cited"])

@@ -159,7 +159,16 @@ def test_the_line_about_dropped_documents_does_not_grow_without_end(caplog: pyte
 
 
 @pytest.mark.parametrize(
-    ("scores", "verdict"), [((0.3, 1.0, 0.3, 1.0), "ambiguous"), ((0.6, 0.6), "correct"), ((0.45, 0.45), "ambiguous")]
+    ("scores", "verdict"),
+    [
+        ((0.3, 1.0, 0.3, 1.0), "ambiguous"),
+        ((0.34, 0.98), "ambiguous"),
+        ((0.35, 0.97), "correct"),
+        ((0.6, 0.6), "correct"),
+        ((0.51, 0.51), "correct"),
+        ((0.5, 0.5), "ambiguous"),
+        ((0.45, 0.45), "ambiguous"),
+    ],
 )
 def test_the_variance_rule_decides_between_the_thresholds(scores: tuple[float, ...], verdict: str) -> None:
     """Variance above 0.1 is doubt; otherwise above 0.5 is good enough."""
@@ -241,6 +250,18 @@ def test_the_last_pass_generates_from_the_best_evidence_of_any_pass() -> None:
     assert [document.content for document in second["generate"]] == ["passage 0"]
     assert second["decision"]["limit"] == "max_iterations"
     assert second["outcome"].evidence[0].content == "passage 0"
+
+
+def test_of_a_document_that_two_passes_judged_the_newest_grade_counts() -> None:
+    """A cascade's model may think less of it than the scorer did that read it first: others are better now."""
+    first = route(docs(0.6, 0.4), on_ambiguous="re_retrieve")
+    (doubted,) = docs(0.35)
+    last = route([doubted, *docs(0.2, tag="other ")], first["re_retrieve"], max_iterations=2)
+    assert last["decision"]["limit"] == "max_iterations"
+    assert [(d.content, grade_of(d).score) for d in last["generate"]] == [  # type: ignore[union-attr]
+        ("passage 1", 0.4),
+        ("passage 0", 0.35),
+    ]
 
 
 def test_the_last_pass_uses_even_low_scored_evidence_when_there_is_no_other() -> None:

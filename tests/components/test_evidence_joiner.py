@@ -15,6 +15,7 @@ from makers import graded
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.fusion import FUSIONS
 from haystack_integrations.crag.grades import annotate, question_id
 from haystack_integrations.crag.state import CragState
 
@@ -82,6 +83,13 @@ def test_a_score_that_can_be_no_cosine_is_no_similarity(kind: Any, score: float)
     joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": kind})
     (document,) = joiner.run(dense=[doc("a", score)])["documents"]
     assert "similarity" not in document.meta["crag"]["retrievers"]["dense"]
+
+
+def test_documents_that_are_equally_similar_are_no_distances() -> None:
+    """Scores that grow are; these do not."""
+    joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": "cosine"})
+    found = joiner.run(dense=[doc("a", 0.9), doc("b", 0.9)])["documents"]
+    assert [one.meta["crag"]["retrievers"]["dense"]["similarity"] for one in found] == [0.9, 0.9]
 
 
 def test_a_cosine_that_is_rounded_up_stays_one() -> None:
@@ -160,7 +168,7 @@ def test_two_states_of_one_run_become_one() -> None:
     assert state.usage == Usage(2, 150, 15)
     assert [query["query"] for query in state.queries] == ["q", "keywords"]
     assert ids(result["documents"]) == ["a", "w"]
-    assert "state" not in joiner.run(refined=[doc("a")], web=[], state=web)
+    assert set(joiner.run(refined=[doc("a")], web=[], state=web)) == {"documents"}
 
 
 def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
@@ -200,6 +208,29 @@ def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
 
 
 names = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
+
+
+@given(first=names, second=names, weight=st.floats(0.01, 2), k=st.integers(1, 100), fusion=st.sampled_from([*FUSIONS]))
+def test_every_fused_score_is_the_sum_that_its_name_says(
+    first: list[str], second: list[str], weight: float, k: int, fusion: Any
+) -> None:
+    """Written down once more: weight / (k + rank), or weight x the score's place between the list's least and most."""
+    lists = {"bm25": (1.0, first, [20.0 - n for n in range(8)]), "dense": (weight, second, [0.9**n for n in range(8)])}
+    wanted: dict[str, float] = {}
+    for one, found, given_scores in lists.values():
+        own = given_scores[: len(found)]
+        for place, (name, score) in enumerate(zip(found, own, strict=True)):
+            scaled = (score - own[-1]) / (own[0] - own[-1]) if len(own) > 1 else 1.0
+            part = 1 / (k + 1 + place) if fusion == "rrf" else scaled
+            wanted[name] = wanted.get(name, 0) + one * part
+    joiner = EvidenceJoiner({"bm25": 1.0, "dense": weight}, fusion=fusion, rrf_k=k, top_k=99)
+    given_lists = {
+        name: [doc(one, score) for one, score in zip(found, own, strict=False)]
+        for name, (_, found, own) in lists.items()
+    }
+    documents = joiner.run(**given_lists)["documents"]
+    assert {document.id: document.score for document in documents} == pytest.approx(wanted)
+    assert [document.score for document in documents] == sorted((one.score for one in documents), reverse=True)
 
 
 @given(first=names, second=names, weight=st.floats(0.01, 2))

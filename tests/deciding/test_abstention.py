@@ -94,6 +94,15 @@ def test_what_is_missing_is_named_as_it_was_asked_and_no_word_that_only_asks(que
     assert said[2].startswith(expected)
 
 
+def test_of_many_words_that_are_missing_the_first_five_are_named_and_the_rest_counted() -> None:
+    """All of them stand in the record."""
+    question = "Are the canoe, paddle, anchor, rudder, sail, compass and sextant aboard?"
+    result = abstain([graded("rain", 0.02, question)], question=question)
+    named = '"canoe", "paddle", "anchor", "rudder", "sail" and 3 more'
+    assert lines(result)[2] == f"Missing: {named}, not to be found in the document."
+    assert result["decision"]["abstention"]["missing"]["words"][5:] == ["compass", "sextant", "aboard"]
+
+
 def test_a_word_with_soft_hyphens_in_it_is_found() -> None:
     """As converters of PDF and HTML leave them; a reader does not see them."""
     said = lines(

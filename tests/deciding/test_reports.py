@@ -80,6 +80,7 @@ def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
         ({"llm_calls": "two"}, "got 'two' as llm_calls in the grader's report, wanted a whole number"),
         ({"tokens_in": -1}, "got -1 as tokens_in"),
         ({"tokens_out": float("nan")}, "got nan as tokens_out"),
+        ({"tokens_out": float("inf")}, "got inf as tokens_out"),
         ({"reasons": 3}, "got 3 as reasons in the grader's report, wanted a list of texts"),
         ({"verdict": {"verdict": "correct", "correct_from": "x"}}, "got 'x' as verdict.correct_from"),
         ({"signals": 0.5}, "got 0.5 as signals in the grader's report, wanted a mapping"),
@@ -107,6 +108,37 @@ def test_a_report_of_a_search_in_words_of_its_own_is_refused(retrieval: Any, tol
     with pytest.raises(ConfigurationError) as refused:
         decided({}, retrieval)
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("bm25", "dense", "status"),
+    [
+        (None, "ok", "ok"),
+        (None, "incomplete", "incomplete"),
+        (None, "failed", "incomplete"),
+        ("ok", "failed", "incomplete"),
+        ("incomplete", "failed", "incomplete"),
+        ("failed", "failed", "failed"),
+    ],
+)
+def test_a_search_has_failed_where_none_of_its_retrievers_could_and_is_incomplete_where_one_could_not(
+    bm25: str | None, dense: str | None, status: str
+) -> None:
+    """One that says nothing has searched. What was not searched may answer: nothing found is then no `incorrect`."""
+    told = {"bm25": bm25, "dense": dense}
+    reports = {f"{name}_report": said and {"status": said} for name, said in told.items()}
+    report = EvidenceJoiner(weights={"bm25": 1.0, "dense": 1.0}).run(bm25=[], dense=[], **reports)["report"]
+    assert report == {"status": status, "retrievers": {name: {"status": said} for name, said in told.items() if said}}
+    decision = CragRouter().run(query=QUESTION, documents=[], retrieval=report)["decision"]
+    assert decision["judged_by"] == ("no_documents" if status == "ok" else f"retrieval_{status}")
+
+
+def test_a_report_of_searches_that_names_no_status_has_that_of_its_searches() -> None:
+    """As somebody's own joiner may write it."""
+    for statuses, rule in ((("failed", "failed"), "retrieval_failed"), (("failed", "ok"), "retrieval_incomplete")):
+        report = {"retrievers": {str(n): {"status": status} for n, status in enumerate(statuses)}}
+        decision = CragRouter().run(query=QUESTION, documents=[], retrieval=report)["decision"]
+        assert (decision["verdict"], decision["judged_by"]) == ("ungraded", rule)
 
 
 def test_a_retriever_that_names_no_status_searched_all() -> None:

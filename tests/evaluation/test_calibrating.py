@@ -131,6 +131,14 @@ def test_a_limit_that_no_judgement_of_these_labels_could_keep_is_refused_at_once
     assert threshold_for(perfect, 0.05) == 0.5
 
 
+def test_a_limit_that_can_be_kept_is_named_as_it_is_whatever_floats_make_of_it() -> None:
+    """Six of 99 are wrong, and one more is taken for so: 7 of 100 can be kept, and nobody need allow 8."""
+    records = [record(f"q{n}", "correct" if n > 5 else "incorrect", probabilities={"correct": 0.55}) for n in range(99)]
+    with pytest.raises(UnreachableLimitError, match=r'can be kept is 0\.07 \(as "correct_from": 0\.55\)'):
+        threshold_for(records, 0.01)
+    assert threshold_for(records, 0.07) == 0.55
+
+
 def test_more_wrong_answers_than_the_limit_are_commented() -> None:
     """By chance or not: the lower end of the interval says which."""
     risk = {"limit": 0.1, "generated": 50, "share": 0.08, "low": 0.02, "high": 0.2}

@@ -1,6 +1,7 @@
 """The numbers of an evaluation: exact on small records, None where a measure does not apply."""
 
 import math
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from haystack_integrations.crag.evaluation.probabilities import adaptive_ece, pr
 
 NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
+BINS = st.integers(1, 12)
 
 
 def test_the_result_has_the_published_keys_and_null_where_nothing_applies() -> None:
@@ -158,7 +160,7 @@ def test_adaptive_ece_is_the_mean_distance_over_bins_of_equal_size() -> None:
     assert adaptive_ece([], []) is None
 
 
-@given(PAIRS, st.integers(1, 12), st.randoms(use_true_random=False))
+@given(PAIRS, BINS, st.randoms(use_true_random=False))
 def test_ece_is_a_share_and_does_not_depend_on_the_order_of_the_questions(
     pairs: list[tuple[float, bool]], bins: int, random: Any
 ) -> None:
@@ -172,6 +174,21 @@ def test_ece_is_a_share_and_does_not_depend_on_the_order_of_the_questions(
     sizes = [point["n"] for point in reliability_curve(*zip(*pairs, strict=True), bins)]  # type: ignore[misc]
     assert sum(sizes) == len(pairs)
     assert max(sizes) - min(sizes) <= 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 8).map(lambda n: n / 8), st.booleans()), min_size=1, max_size=40), BINS)
+def test_ece_recounted_question_by_question_is_the_same(pairs: list[tuple[float, bool]], bins: int) -> None:
+    """
+    Bins of as equal a size as can be, the first ones larger by one: how far the mean probability of each is from the
+    share seen, weighed by its size. A question counts with what happened on average where its probability was said.
+    """
+    seen = {said: fmean(happened for other, happened in pairs if other == said) for said, _ in pairs}
+    left, off = sorted(said for said, _ in pairs), 0.0
+    for rest in range(bins, 0, -1):
+        size = -(-len(left) // rest)
+        own, left = left[:size], left[size:]
+        off += abs(sum(own) - sum(seen[said] for said in own))
+    assert adaptive_ece(*zip(*pairs, strict=True), bins) == pytest.approx(off / len(pairs))  # type: ignore[misc]
 
 
 def test_probabilities_are_measured_against_what_was_correct() -> None:

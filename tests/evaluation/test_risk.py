@@ -1,5 +1,6 @@
 """Thresholds that keep wrong `generate` decisions rare, and what a cascade saves."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,21 @@ def test_the_threshold_is_the_lowest_that_keeps_the_limit_with_one_more_wrong() 
     found = control_wrong_generate(scores, [True] * 19 + [False] * 21, 0.1)
     assert (found.threshold, found.generated, found.wrong) == (0.5, 0.5, 0.05)
     assert found.reachable == pytest.approx(2 / 41 * 40 / 20)
+
+
+@given(SCORED, st.floats(0.01, 0.98) | st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 2 / 3]))
+def test_each_score_recounted_on_its_own_gives_the_same_threshold(
+    scored: list[tuple[float, bool]], most: float
+) -> None:
+    """In fractions, from the rule as it is written: the lowest score s with (W + 1) / (n + 1) <= most * G / n."""
+    n, bounds = len(scored), dict[float, Fraction]()
+    for least, _ in scored:
+        chosen = [answers for score, answers in scored if score >= least]
+        bounds[least] = Fraction(chosen.count(False) + 1, n + 1) * Fraction(n, len(chosen))
+    found = control_wrong_generate(*zip(*scored, strict=True), most)  # type: ignore[misc]
+    assert found.threshold == min((score for score, bound in bounds.items() if bound <= most + 1e-12), default=None)
+    assert 0 < found.reachable <= 1
+    assert found.reachable == pytest.approx(float(min(bounds.values())))
 
 
 def test_no_threshold_is_said_with_the_limit_that_could_be_kept() -> None:
@@ -130,11 +146,12 @@ def test_the_verdicts_of_a_real_model_can_be_worse_than_ones_own() -> None:
     assert (curve[0]["macro_f1"], curve[-1]["macro_f1"], saved_at(curve)) == (1, 0, 1)
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES), st.floats(0, 1)), min_size=1, max_size=40)
-)
+TOLD = st.sampled_from((*CLASSES, "ungraded"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(CLASSES), TOLD, st.floats(0, 1)), min_size=1, max_size=40))
 def test_every_point_of_the_curve_is_the_macro_f1_of_that_cascade(questions: list[tuple[str, str, float]]) -> None:
-    """Recounted with scikit-learn by the threshold that the point names."""
+    """Recounted with scikit-learn by the threshold that the point names; a question may have no verdict."""
     truth, told, sure = (list(one) for one in zip(*questions, strict=True))
     for point in cost_curve(sure, truth, told):
         least = point["threshold"]

@@ -279,11 +279,23 @@ def test_a_document_gets_only_the_score_given_to_it(keys: list[str], data: st.Da
     }
 
 
-@given(text=st.text(max_size=300), finish=st.sampled_from(["stop", "length", None, "content_filter"]))
-def test_no_text_makes_the_reader_raise(text: str, finish: str | None) -> None:
-    """Whatever comes back, the reader answers."""
-    reply = read_reply(text, KEYS, finish_reason=finish)
+_MARKS = ("1e999", "NaN", "null", '"id"', '"score"', '"grades"', "```json\n", "```", "<think>", "</think>")
+_ENTRIES = (*PAIRS, LINE, KEYED, *map(json.dumps, EVALUATIONS), '{"id": "d4e5f6", "score": 7}', '"ffffff 0.9"')
+_PIECES = st.sampled_from([*KEYS, *_ENTRIES, *_MARKS, *'{}[]:,"0.9'])
+
+
+@given(
+    text=st.text(max_size=300) | st.lists(_PIECES | st.text(max_size=3), max_size=12).map("".join),
+    finish=st.sampled_from(["stop", "length", None, "content_filter"]),
+    scale=st.sampled_from([1.0, 10.0]),
+)
+def test_no_text_makes_the_reader_raise(text: str, finish: str | None, scale: float) -> None:
+    """Whatever comes back, the reader answers: with scores in [0, 1] of what was asked, or why there are none."""
+    reply = read_reply(text, KEYS, finish_reason=finish, scale=scale)
     assert set(reply.entries) <= set(KEYS)
+    assert all(0 <= entry.score <= 1 for entry in reply.entries.values())
+    assert (reply.problem is None) == (len(reply.entries) == len(KEYS))
+    assert reply.conflicting.isdisjoint(reply.entries)
 
 
 @pytest.mark.parametrize(

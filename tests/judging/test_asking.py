@@ -6,6 +6,7 @@ import pytest
 from judging_texts import asking, known
 
 from haystack_integrations.crag.judging.asking import KINDS, kind_of, names_in
+from haystack_integrations.crag.judging.grading import retrieved_frequencies
 from haystack_integrations.crag.judging.reading import shared_reader
 
 
@@ -88,3 +89,21 @@ def test_the_documents_tell_the_names_of_a_question_in_small_letters() -> None:
     assert names_in(asked, mixed) == frozenset()
     at_the_start = shared_reader().read([("", "Vienna is old. Vienna is large. Vienna is grey.")])
     assert names_in(asked, at_the_start) == frozenset()
+
+
+def test_over_what_was_retrieved_a_term_weighs_the_less_the_more_texts_have_it() -> None:
+    """Where no statistics of a corpus are known: at most twice as much, and a copy of a text is no other text."""
+    texts = [
+        ("", "Vienna in Austria is a city of bakers and music."),
+        ("", "In Vienna the river has green banks and ferries."),
+        ("", "Bridges over the river in Vienna are painted white."),
+    ]
+
+    def weights(*given: tuple[str, str]) -> list[float]:
+        asked = asking("Vienna river Austria penguins?", retrieved_frequencies(shared_reader().read(given)))
+        return [asked.weights[term] for term in ("vienna", "river", "austria", "penguin")]
+
+    in_all, in_two, in_one, in_none = weights(*texts)
+    assert in_all < in_two < in_one < in_none
+    assert 1.8 < in_none / in_all < 2
+    assert weights(*texts, texts[0], texts[0]) == weights(*texts)

@@ -134,6 +134,7 @@ def _with(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (_with(["correct", "incorrect"], "verdict", "classes"), "priors must be 2 numbers"),
         (_with([1.0, 0.0, 1.0], "verdict", "priors"), "priors must be 3 numbers > 0"),
         (_with({"a": [0, 1]}, "verdict", "model", "signals"), "one for each bias"),
+        (_with({}, "verdict", "model", "signals"), "one for each bias"),
         (_with({"signals": {"a": [0, 1, 2, 3]}, "biases": [0, 1]}, "documents", "topic"), "'topic' must have 1 biases"),
         (_with({"signals": {"a": [0, 1, 2]}, "biases": [0]}, "verdict", "model"), "'verdict' must have 3 biases"),
         (_with({"signals": {"a": [0, 0, 2]}, "biases": [0]}, "documents", "answers"), "scales > 0"),

@@ -1,6 +1,7 @@
 """Documents among each other, and the list as a whole, by hand for small lists."""
 
 from math import log
+from statistics import mean
 
 import pytest
 from judging_texts import measured
@@ -41,6 +42,8 @@ def test_what_two_documents_cover_together_needs_no_link() -> None:
     assert one["joint_gain"] == pytest.approx(1 / 3)
     assert two["joint_gain"] == pytest.approx(2 / 3)
     assert two["beyond_first"] == pytest.approx(1 / 3)
+    *_, rain = measured(QUESTION, apart, ("", "Rain."), ("", "She was born there."), RAIN).documents
+    assert (rain["joint"], rain["joint_gain"]) == pytest.approx((2 / 3, 2 / 3))
 
 
 def test_a_signal_also_counts_relative_to_the_list() -> None:
@@ -78,6 +81,22 @@ def test_documents_that_say_the_same_agree() -> None:
     one, two, other = measured(QUESTION, AUSTEN, ("Jane Austen", "She was born in Steventon."), RAIN).documents
     assert one["agreement_most"] == two["agreement_most"] == pytest.approx(1.0, abs=1e-5)
     assert one["agreement"] > other["agreement"]
+
+
+def test_a_list_agrees_as_its_documents_do_on_average() -> None:
+    """Each with the others and none with itself; a document alone agrees with nobody."""
+    texts = (AUSTEN, ("Jane Austen", "She was born in Steventon."), EMMA, RAIN)
+    found = measured(QUESTION, *texts)
+    assert 0 < found.together["agreement"] < 0.9
+    assert found.together["agreement"] == pytest.approx(mean(each["agreement"] for each in found.documents), abs=1e-6)
+    assert measured(QUESTION, AUSTEN).together["agreement"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_how_many_titles_a_list_has_and_how_many_documents_have_the_same() -> None:
+    """Shares of its documents."""
+    parts = [("Emma", "The author was born."), ("Emma", "Rain."), ("Rain", "Rain."), ("Emma", "Rain.")]
+    together = measured(QUESTION, *parts).together
+    assert (together["titles"], together["same_title_most"]) == (0.5, 0.75)
 
 
 def test_damped_weights_differ_by_how_few_of_these_documents_have_a_term() -> None:

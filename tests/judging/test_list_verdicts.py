@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import log, prod
 
 import numpy as np
 import pytest
@@ -27,6 +27,12 @@ def number_of(chances: list[float], wanted: int) -> float:
     )
 
 
+def odds_of(chance: float) -> float:
+    """Log-odds, of at least one in a thousand and at most all but one."""
+    inside = min(0.999, max(0.001, chance))
+    return log(inside) - log(1 - inside)
+
+
 @given(chances=_chances)
 def test_the_odds_that_any_and_that_two_answer_are_those_of_all_ways_added_up(chances: list[float]) -> None:
     """Noisy-or and Poisson-binomial; also where one is sure."""
@@ -37,6 +43,43 @@ def test_the_odds_that_any_and_that_two_answer_are_those_of_all_ways_added_up(ch
     two = 1 - number_of(chances, 0) - number_of(chances, 1)
     assert found["answers_two"] == pytest.approx(max(0.0, two), abs=1e-9)
     assert found["answers_expected"] == pytest.approx(sum(chances))
+
+
+@given(
+    st.lists(st.tuples(*[st.floats(0.01, 0.99)] * 3), min_size=1, max_size=8),
+    st.sampled_from([1.0, 0.5]),
+)
+def test_every_signal_of_a_list_is_the_one_that_its_name_says(rows: list[tuple[float, ...]], part: float) -> None:
+    """Written down once more, from the probabilities sorted by hand."""
+    answers, topic, sufficient = ([row[n] * part for row in rows] for n in range(3))
+    ordered, on_topic = (sorted(values, reverse=True) for values in (answers, topic))
+    places = [min(k, len(rows) - 1) for k in range(PLACES)]
+    by_topic = sorted(range(len(rows)), key=lambda n: (-topic[n], n))
+    any_answers, any_topic = 1 - number_of(answers, 0), 1 - number_of(topic, 0)
+    two = max(0.0, any_answers - number_of(answers, 1))
+    wanted = {
+        **{f"answers_{k + 1}": odds_of(ordered[place]) for k, place in enumerate(places)},
+        **{f"topic_{k + 1}": odds_of(on_topic[place]) for k, place in enumerate(places)},
+        "answers_gap": ordered[0] - ordered[places[1]],
+        "topic_gap": on_topic[0] - on_topic[places[1]],
+        "answers_any": any_answers,
+        "answers_any_odds": odds_of(any_answers),
+        "topic_any": any_topic,
+        "topic_any_odds": odds_of(any_topic),
+        "answers_expected": sum(answers),
+        "topic_expected": sum(topic),
+        "answers_two": two,
+        "answers_two_odds": odds_of(two),
+        "answers_both": ordered[0] * ordered[places[1]],
+        "topic_only": max(on - answer for on, answer in zip(topic, answers, strict=True)),
+        "answers_first": answers[0],
+        "topic_first": topic[0],
+        "sufficient_best": sufficient[by_topic[0]],
+        "sufficient_second": sufficient[by_topic[1]] if len(rows) > 1 else 0.0,
+        "sufficient_mean": sum(s * on for s, on in zip(sufficient, topic, strict=True)) / sum(topic),
+        "sufficient_most": max(s if on > 0.5 else 0.0 for s, on in zip(sufficient, topic, strict=True)),
+    }
+    assert listed(np.array(answers), np.array(topic), np.array(sufficient)) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_one_document_that_surely_answers_is_not_two() -> None:

@@ -54,6 +54,15 @@ def test_the_document_that_words_the_question_leads_in_every_lexical_signal() ->
         assert answer > topic >= other
 
 
+@pytest.mark.parametrize(
+    ("title", "subject"), [("Tower of Paris", 1.0), ("Rome", 0.0), ("", None), (None, None), ("The of", None)]
+)
+def test_the_subject_is_a_title_that_the_question_names(title: str | None, subject: float | None) -> None:
+    """All of it; no title, or one of no content word, is none that it could name."""
+    (each,), _ = signals_of(Document(content=TOWER, meta={"title": title}))
+    assert each["subject"] == subject
+
+
 def test_word_statistics_and_similarities_say_where_they_come_from() -> None:
     """Statistics of five retrieved documents are no statistics of the corpus."""
     _, of_set = signals_of(Document(content=TOWER))

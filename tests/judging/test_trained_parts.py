@@ -97,7 +97,9 @@ def test_words_of_a_question_meet_the_ngrams_of_a_document() -> None:
     assert CROSSING.score(asked, ada) == pytest.approx(0.5 + 3.0 / sqrt(2 * len(visible(asked, ada))))
     (empty,) = shared_reader().read([("", "")])
     assert CROSSING.score(asked, empty) == 0.5
-    (said,) = shared_reader().read([("", "Occupations.")])
+    (said,) = shared_reader().read([("", "Occupations vary.")])
+    assert "occup" in said.ngrams
+    assert "vari" in visible(asked, said)
     assert "occup" not in visible(asked, said)
 
 

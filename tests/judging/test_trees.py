@@ -33,6 +33,11 @@ def test_what_several_trees_say_is_added() -> None:
     assert both.log_odds(np.array([[0.9, 0.1], [0.1, -0.1]])).tolist() == [[21.75], [9.75]]
 
 
+def test_without_a_tree_all_start_alike() -> None:
+    """What was fitted on nothing that a split tells apart."""
+    assert trees().log_odds(np.array([[0.9, 0.1], [0.1, -0.1]])).tolist() == [[0.25], [0.25]]
+
+
 def test_no_rows_give_no_answers() -> None:
     """An empty retrieval."""
     assert trees(SMALL).log_odds(np.zeros((0, 2))).shape == (0, 1)

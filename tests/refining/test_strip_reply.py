@@ -1,5 +1,6 @@
 """A refiner's reply is numbers of strips that were shown, or nothing."""
 
+import json
 from typing import Any
 
 import pytest
@@ -92,13 +93,29 @@ def test_numbers_of_no_strip_are_dropped_and_counted() -> None:
     assert read_numbers('{"keep": [7, 2, 6, -2, 99999999999999999999]}', 5, finish_reason="stop") == Named((2,), 4)
 
 
-_VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), st.lists)
+_NUMBERS = st.lists(st.integers(-2, 12) | st.integers(0, 12).map(str) | st.just(10**20), max_size=6)
+_VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(), st.lists)
+_REPLIES = (_NUMBERS | _VALUES).map(lambda value: json.dumps({"keep": value}))
 
 
-@given(st.text() | _VALUES.map(lambda value: f'{{"keep": {value}}}'), st.integers(0, 9), st.none() | st.text())
-def test_whatever_is_written_only_numbers_that_were_shown_come_out(text: str, count: int, reason: Any) -> None:
+@given(st.text() | st.lists(_REPLIES, min_size=1, max_size=2).map(" or ".join), st.integers(0, 9), st.data())
+def test_whatever_is_written_only_numbers_that_were_shown_come_out(text: str, count: int, data: st.DataObject) -> None:
     """Each once, and never an exception."""
-    named = read_numbers(text, count, finish_reason=reason)
+    named = read_numbers(text, count, finish_reason=data.draw(st.sampled_from([None, "stop", "length"]) | st.text()))
     assert set(named.numbers) <= set(range(1, count + 1))
     assert len(set(named.numbers)) == len(named.numbers)
     assert named.problem is None or not named.numbers
+
+
+@given(_NUMBERS, st.integers(0, 9), st.sampled_from([None, "stop"]))
+def test_of_a_whole_list_each_number_comes_out_that_was_shown(entries: list[Any], count: int, reason: Any) -> None:
+    """In the order given; the rest is counted, and where nothing else is left, or a 0 shifts all, that is said."""
+    named = read_numbers(json.dumps({"keep": entries}), count, finish_reason=reason)
+    distinct = list(dict.fromkeys(map(int, entries)))
+    shown = tuple(number for number in distinct if 0 < number <= count)
+    if 0 in distinct:
+        assert named == Named(problem="counted_from_0")
+    elif shown or not distinct:
+        assert named == Named(shown, len(distinct) - len(shown))
+    else:
+        assert named == Named((), len(distinct), "unknown_numbers")

@@ -1,5 +1,7 @@
 """How a text is worded against a question: coverage, phrases, windows."""
 
+from math import log
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,7 +53,8 @@ def test_coverage_counts_rare_terms_more() -> None:
     question = ask("iron tower")
     weights = term_weights(question, [{"iron", "tower"}, {"tower"}, {"tower"}])
     assert weights["tower"] < weights["iron"] < 3 * weights["tower"]
-    assert coverage({"iron"}, weights) > 0.5
+    assert weights == pytest.approx({"iron": log(2 + 3 / 2), "tower": log(2 + 3 / 4)})
+    assert coverage({"iron"}, weights) == pytest.approx(log(3.5) / (log(3.5) + log(2.75)))
 
 
 def test_the_title_counts_as_part_of_the_text() -> None:

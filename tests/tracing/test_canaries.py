@@ -295,6 +295,7 @@ def test_elasticsearch_that_refuses_or_is_down_shows_no_canary(watch: Watch, htt
             pipeline = retriever(address, kind, httpserver, refusal)
             with pytest.raises(Exception):  # noqa: B017 - whatever the client raises
                 pipeline.run({"r": {"query": ASKED} if kind == "bm25" else {"query_embedding": [0.1] * 3}})
+    assert [request.path for request, _ in httpserver.log].count("/crag/_search") == 2  # refused, not failed before
     watch.check()
 
 

@@ -10,6 +10,7 @@ from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate
 
 _DIGITS: Final = 4
+_NOISE: Final = 9
 
 
 class UnreachableLimitError(CalibrationError):
@@ -115,4 +116,5 @@ def limit_rows(
 
 def _up(value: float, digits: int) -> float:
     """Round up: a limit a little looser, a threshold a little higher than found still hold."""
-    return float(ceil(value * 10**digits) / 10**digits)
+    # What floats make of it is no reason to: 0.07 x 100 is a little more than 7, and stays 0.07.
+    return float(ceil(round(value * 10**digits, _NOISE)) / 10**digits)

@@ -74,7 +74,7 @@ def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -
     last_of_ties = np.flatnonzero(np.diff(values[order], append=-np.inf))
     wrong, generated = np.cumsum(~right[order])[last_of_ties], last_of_ties + 1
     bounds = (wrong + 1) / (len(values) + 1) * len(values) / generated
-    kept, reachable = np.flatnonzero(bounds <= most + _EPSILON), float(min(1.0, bounds.min()))
+    kept, reachable = np.flatnonzero(bounds <= most + _EPSILON), float(bounds.min())
     if not len(kept):
         return RiskThreshold(None, 0.0, None, reachable)
     lowest = kept[-1]
