@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 if not RESULTS.is_dir():
     pytest.skip("the benchmarks are not part of the source distribution", allow_module_level=True)
-README, CHOOSE, CALIBRATION = (
-    (ROOT / name).read_text("utf-8") for name in ("README.md", "docs/choose.md", "docs/calibration.md")
+README, CHOOSE, RESULTS_PAGE, JUDGEMENT = (
+    (ROOT / name).read_text("utf-8") for name in ("README.md", "docs/choose.md", "docs/results.md", "docs/judgement.md")
 )
 SETS = ("popqa", "hotpotqa", "covidqa")
 MEASURED = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
@@ -62,6 +62,20 @@ def row(page: str, start: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
+def section(page: str, heading: str) -> str:
+    """What stands under a heading of the second level."""
+    (found,) = re.findall(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def table(text: str, head: str) -> dict[str, list[str]]:
+    """The rows of the one table whose head starts so: cells by the first one."""
+    (found,) = [part for part in text.split("\n\n") if part.startswith(f"| {head}")]
+    rows = found.splitlines()[2:]
+    cells = ([cell.strip() for cell in line.removeprefix("|").removesuffix("|").split(" | ")] for line in rows)
+    return {name: values for name, *values in cells}
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_a_result_file_says_when_and_how_it_was_made(name: str) -> None:
     """By a program that is there, on no path of somebody's machine."""
@@ -76,124 +90,139 @@ def test_a_result_file_says_when_and_how_it_was_made(name: str) -> None:
 def test_the_table_of_the_first_screen_is_what_was_measured() -> None:
     """Support, words and abstentions, with n, date and command."""
     (n,) = {one["n"] for one in result("correction")["figures"].values()}
-    head, *sets = row(README, "n = ")
-    assert head == f"n = {n} a set, {day('correction')}, `benchmarks/correction.py --limit {n}`"
+    head, *sets = row(README, f"{n} questions")
+    assert head == f"{n} questions per dataset, {day('correction')}, `benchmarks/correction.py --limit {n}`"
     assert f"--limit {n} " in result("correction")["command"]
     assert tuple(sets) == SETS
     right, without = pipelines("corrective_rag"), pipelines("corrective_retrieval")
-    assert row(README, "`corrective_rag`, right grades")[1:] == [support(run, words=True) for run in right]
-    assert row(README, "the same, the answers' documents deleted")[1:] == [said_so(run) for run in right]
-    assert row(README, "`corrective_retrieval`, no model")[1:] == [support(run) for run in without]
+    assert row(README, "`corrective_rag`, oracle grades")[1:] == [support(run, words=True) for run in right]
+    assert row(README, "the same, with all relevant documents deleted")[1:] == [said_so(run) for run in right]
+    assert row(README, "`corrective_retrieval`, no LLM")[1:] == [support(run) for run in without]
     lost = [
         f"{one['lost_held']}, {other['lost_held']} of {one['held']}" for one, other in zip(right, without, strict=True)
     ]
-    assert row(README, "answers lost that a document that answers held")[1:] == lost
+    assert row(README, "answers lost that a relevant document contained")[1:] == lost
 
 
-def test_the_full_row_on_correction_is_what_was_measured() -> None:
-    """All pipelines that it names."""
-    what, figures, command = row(CHOOSE, "Does correction help?")
-    right, paper = pipelines("corrective_rag"), pipelines("paper_rag")
-    each = ", ".join(f"{name} {support(run, words=True)}" for name, run in zip(SETS, right, strict=True))
-    words = sorted(round(run["words_after"]) for run in paper)
-    assert what.endswith(f"n = {result('correction')['figures']['popqa']['n']} a set")
-    assert figures.startswith(
-        f"with right grades: `corrective_rag` {each}; with the answers' documents deleted it says so in "
-        f"{', '.join(map(said_so, right))}. Without a model, uncalibrated: `corrective_retrieval` "
-        f"{', '.join(map(support, pipelines('corrective_retrieval')))} (wrong abstentions); `paper_rag` "
-        f"{', '.join(map(support, paper))} ({words[0]} to {words[-1]} words). "
-    )
-    lost = ", ".join(f"{run['lost_held']} of {run['held']}" for run in pipelines("corrective_retrieval"))
-    assert [run["lost_held"] for run in right] == [0, 0, 0]
-    assert f"held, `corrective_rag` lost none, `corrective_retrieval` {lost}. " in figures
-    assert command == f"`correction.py`, {day('correction')}"
+def test_the_table_on_correction_is_what_was_measured() -> None:
+    """Of all pipelines that it names."""
+    told = section(RESULTS_PAGE, "Does correction help?")
+    n = result("correction")["figures"]["popqa"]["n"]
+    assert told.strip().startswith(f"`correction.py`, {day('correction')}: {n} questions per dataset, ")
+    assert tuple(row(told, "pipeline and measure")[1:]) == SETS
+    named = {
+        "`corrective_rag`, oracle grades": "corrective_rag",
+        "`corrective_retrieval`, uncalibrated": "corrective_retrieval",
+        "`paper_rag`, no LLM grader": "paper_rag",
+        "`signals_rag`": "signals_rag",
+    }
+    wanted = {}
+    for label, name in named.items():
+        runs = pipelines(name)
+        wanted[f"{label}: answer support"] = [support(run) for run in runs]
+        sizes = [f"{run['words_before']:.0f} → {run['words_after']:.0f}" for run in runs]
+        wanted[f"{label}: words in the evidence"] = sizes
+        if name.startswith("corrective"):
+            deleted, lost = "abstains when all relevant documents are deleted", "answers lost that a relevant document"
+            wanted[f"{label}: {deleted}"] = [said_so(run) for run in runs]
+            wanted[f"{label}: {lost} contained"] = [f"{run['lost_held']} of {run['held']}" for run in runs]
+    assert table(told, "pipeline and measure") == wanted
 
 
-def test_the_rows_on_verdicts_and_calls_are_what_was_counted() -> None:
+def test_the_tables_on_verdicts_and_calls_are_what_was_counted() -> None:
     """Right first verdicts; calls on real questions; calls by how many documents answer, the same for each k."""
-    right = result("real_questions")["figures"]["verdicts"]
-    one, two = right["corrective_rag"], right["agent_rag"]
-    what, figures, command = row(CHOOSE, "Verdict of the first retrieval")
-    assert f", {one['n']} questions, " in what
-    assert figures.startswith(
-        f"`corrective_rag` {one['right']} of {one['n']}, `agent_rag` {two['right']} of {two['n']}: "
-    )
-    assert command == f"`real_questions.py`, {day('real_questions')}"
+    told = section(RESULTS_PAGE, "Verdicts and LLM calls")
+    names = ("corrective_rag", "agent_rag")
+    real = [result("real_questions")["figures"]["verdicts"][name] for name in names]
+    (n,) = {one["n"] for one in real}
+    assert told.strip().startswith(f"`real_questions.py`, {day('real_questions')}: {n} questions ")
+    assert row(told, "right verdict on the first retrieval")[1:] == [f"{one['right']} of {n}" for one in real]
+    often = []
+    for one in real:
+        first, *others = (f"{number} for {questions}" for number, questions in one["llm_calls"].items())
+        often.append(", ".join([f"{first} questions", *others]))
+    assert row(told, "LLM calls per question, answer included")[1:] == often
 
-    what, figures, command = row(CHOOSE, "LLM calls for each question")
     counted = result("llm_calls")["figures"]
-    cases = ("all", "all but one", "one", "none")
-    assert "where all, all but one, one or none of 5, 10 or 100 short documents answer" in what
-    calls = {}
-    for name in ("corrective_rag", "agent_rag"):
-        assert list(counted[name])[:3] == ["5", "10", "100"]
-        (calls[name],) = {tuple(counted[name][k][case]["calls"] for case in cases) for k in ("5", "10", "100")}
-    assert {counted["corrective_rag"][k]["none"]["action"] for k in ("5", "10", "100")} == {"abstain"}
-    listed = {name: " / ".join(map(str, each)) for name, each in calls.items()}
-    first, *others = (f"{number} for {questions}" for number, questions in one["llm_calls"].items())
-    often = ", ".join([f"{first} questions", *others])
-    assert figures == (
-        f"`corrective_rag` {often}; `agent_rag` 2 for {two['llm_calls']['2']}, up to "
-        f"{max(map(int, two['llm_calls']))}; and `corrective_rag` {listed['corrective_rag']} (it abstains), "
-        f"`agent_rag` {listed['agent_rag']}, {counted['agent_rag']['rule']['calls']} where a rule approves"
-    )
-    assert command == f"`real_questions.py`, `llm_calls.py`, {day('llm_calls')}"
+    cases, sizes = ("all", "all but one", "one", "none"), ("5", "10", "100")
+    assert f"`llm_calls.py`, {day('llm_calls')}: " in told
+    assert "the same for 5, 10 and 100 short documents" in told
+    assert all(list(counted[name])[:3] == list(sizes) for name in names)
+    wanted = {}
+    for case in cases:
+        found = []
+        for name in names:
+            (calls,) = {counted[name][k][case]["calls"] for k in sizes}
+            (action,) = {counted[name][k][case]["action"] for k in sizes}
+            found.append(f"{calls} (it abstains)" if action == "abstain" else str(calls))
+        wanted[case] = found
+    wanted["a rule approves the documents"] = ["–", str(counted["agent_rag"]["rule"]["calls"])]
+    assert table(told, "documents that answer") == wanted
 
 
-def test_the_row_on_fusion_is_what_was_measured() -> None:
+def test_the_table_on_fusion_is_what_was_measured() -> None:
     """BM25 beside the fused list, on both sets."""
-    _, figures, command = row(CHOOSE, "Fusion, hit@1 / hit@10")
-    wanted = []
+    told = section(RESULTS_PAGE, "Hybrid retrieval")
+    wanted = {}
     for name, hits in result("real_questions")["figures"]["hits"].items():
-        pairs = [f"{short(hits[kind]['hit@1'], 3)} / {short(hits[kind]['hit@10'], 3)}" for kind in ("bm25", "fused")]
-        wanted.append(f"{name} (n = {hits['n']}) {' → '.join(pairs)}")
-    assert figures == " · ".join(wanted)
-    assert command == f"`real_questions.py`, {day('real_questions')}"
+        pairs = [f"{short(hits['bm25'][at], 3)} → {short(hits['fused'][at], 3)}" for at in ("hit@1", "hit@10")]
+        wanted[f"{name} (n = {hits['n']})"] = pairs
+    assert table(told, "dataset | hit@1: BM25 → fused | hit@10: BM25 → fused") == wanted
+    assert told.strip().startswith(f"`real_questions.py`, {day('real_questions')}.")
 
 
 def test_the_figures_of_the_shipped_model_are_those_in_its_file() -> None:
     """On both pages."""
     file = Path(package.__file__).parent / "models" / "calibration" / "default.json"
     unseen = json.loads(file.read_text("utf-8"))["unseen_macro_f1"]
-    _, figures, _ = row(CHOOSE, "Verdict without a model as it comes")
-    told = dict(re.findall(r"(\w+) (\.\d+) \(", figures))
-    assert told == {name: short(value, 3) for name, value in unseen.items()}
-    whole = " ".join(CALIBRATION.split())
-    assert " · ".join(f"{name} {short(unseen[name], 3)}" for name in MEASURED) in whole
+    grades = table(section(RESULTS_PAGE, "Grading without an LLM"), "dataset | macro-F1")
+    assert {name: cells[1] for name, cells in grades.items()} == {
+        name: short(value, 3) for name, value in unseen.items()
+    }
+    told = section(JUDGEMENT, "Out of the box")
+    assert f"| | {' | '.join(MEASURED)} | mean |\n|---" in told
+    assert row(told, "shipped model")[1:-1] == [short(unseen[name], 3) for name in MEASURED]
+
+
+def held_out() -> dict[str, list[str]]:
+    """The table of held-out results, cells by the name of the set, the first with its number of questions."""
+    return {name: row(JUDGEMENT, f"{name} (") for name in MEASURED}
 
 
 def test_both_pages_say_the_same_of_calibration() -> None:
-    """The row on choosing is taken from the table on calibrating."""
-    table = {name: row(CALIBRATION, f"{name} (") for name in MEASURED}
-    _, figures, _ = row(CHOOSE, "The same, calibrated")
-    told = {name: values for name, *values in re.findall(r"(\w+) (\.\d+) \((\.\d+); (\.\d+)\)", figures)}
-    assert told == {name: [c[1].split()[0], c[2].split(" / ")[2], c[3]] for name, c in table.items()}
-    _, figures, _ = row(CHOOSE, "Evidence removed")
-    assert dict(re.findall(r"(\w+) (\d+ %)", figures)) == {name: cells[6] for name, cells in table.items()}
+    """The short table is taken from the long one."""
+    grades = table(section(RESULTS_PAGE, "Grading without an LLM"), "dataset | macro-F1")
+    wanted = {name: [f"{c[2].split(' / ')[2]}, {c[1].split()[0]}", c[3], c[6]] for name, c in held_out().items()}
+    assert {name: cells[2:] for name, cells in grades.items()} == wanted
 
 
 def test_the_page_on_limits_says_between_what_gaps_are_noticed() -> None:
-    """The least and the most of the table on calibrating."""
+    """The least and the most of the table of held-out results."""
     told = " ".join((ROOT / "docs" / "limits.md").read_text("utf-8").split())
-    shares = sorted((row(CALIBRATION, f"{name} (")[6] for name in MEASURED), key=lambda share: int(share.split()[0]))
+    shares = sorted((cells[6] for cells in held_out().values()), key=lambda share: int(share.split()[0]))
     assert f"calibrated, at 10 % false alarms, between {shares[0]} and {shares[-1]} of them" in told
 
 
 def test_both_pages_say_the_same_of_the_cascade() -> None:
-    """The row on choosing takes from the table on calibrating what a model reaches that grades one in ten wrong."""
-    section = CALIBRATION.partition("## Cascade")[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
-    table = {name: (sent, *(each.split(", ")[2] for each in reached)) for name, sent, *reached in rows[2:]}
-    _, figures, _ = row(CHOOSE, "`cascade_rag`, calibrated")
-    told = {name: tuple(values) for name, *values in re.findall(r"(\w+) ([^:·]+): (\.\d+) \((\.\d+)\)", figures)}
-    assert told == table
+    """The short table has what a model reaches that grades one in ten wrong."""
+    long = table(section(JUDGEMENT, "Cascade"), "dataset | questions sent")
+    told = table(section(RESULTS_PAGE, "Grading without an LLM"), "dataset | questions sent")
+    assert told == {name: [*cells[:2], cells[4], cells[7]] for name, cells in long.items()}
     assert set(told) == set(MEASURED)
+
+
+def test_both_pages_say_the_same_of_sentences() -> None:
+    """The short table has the sets in its rows, the long one in its columns."""
+    told = table(section(RESULTS_PAGE, "Grading without an LLM"), "dataset | top 3")
+    long = section(JUDGEMENT, "Sentences")
+    assert [cells[1] for cells in told.values()] == row(long, "by wording alone")[1:]
+    assert [cells[2] for cells in told.values()] == row(long, "calibrated, held out")[1:]
 
 
 def test_the_picture_of_a_report_shows_the_figures_of_the_page() -> None:
     """Of one set, with the false alarms at which gaps are noticed; its figures stand beside it."""
     shown = json.loads((ROOT / "docs" / "pictures" / "report.json").read_text("utf-8"))
-    cells = row(CALIBRATION, f"{shown['set']} (")
+    cells = row(JUDGEMENT, f"{shown['set']} (")
     bounds = shown["intervals"]["verdict.macro_f1"]
     reach = f"{short(bounds['low'], 3)} to {short(bounds['high'], 3)}"
     assert cells[0] == f"{shown['set']} ({shown['n']:,})"
@@ -201,10 +230,9 @@ def test_the_picture_of_a_report_shows_the_figures_of_the_page() -> None:
     assert cells[3] == short(shown["ece"], 3)
     assert cells[4] == short(shown["filter"]["f1"], 3)
     assert cells[6] == f"{shown['gaps_at_10_percent']['recall']:.0%}".replace("%", " %")
-    caption = CHOOSE.partition("\n\n![First screen of a report")[0].rpartition("\n\n")[2]
+    caption = " ".join(CHOOSE.partition("\n\n![First screen of a report")[0].rpartition("\n\n")[2].split())
     rates = [
         f"{shown[name][part]:.0%}".replace("%", " %") for name, part in (("gaps", "recall"), ("gaps", "false_alarms"))
     ]
-    assert (
-        f"of {shown['set']} (gaps, lists without what answers: {rates[0]} noticed at {rates[1]} false alarms" in caption
-    )
+    assert f"on {shown['set']}. Gaps, lists without the answering documents: " in caption
+    assert f"documents: {rates[0]} noticed at {rates[1]} false alarms" in caption

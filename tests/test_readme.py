@@ -80,7 +80,14 @@ def test_the_first_screen_says_all_in_its_order() -> None:
         "```python",
         "pip install",
     ]
-    wanted += ["make demo", "make test", "curl", "| n = 100 a set", "`corrective_rag`, right grades", "no model, uncal"]
+    wanted += [
+        "make demo",
+        "make test",
+        "curl",
+        "| 100 questions per dataset",
+        "`corrective_rag`, oracle grades",
+        "no LLM, uncal",
+    ]
     places = [screen.index(part) for part in wanted]
     assert places == sorted(places)
     assert "## " not in screen
@@ -129,12 +136,12 @@ def test_no_block_asks_a_server_that_does_not_listen_yet() -> None:
 
 
 def test_every_set_of_the_measurements_has_its_source() -> None:
-    """A row of the table of public sets, with a link and a licence."""
-    page = (ROOT / "docs" / "calibration.md").read_text("utf-8")
-    table = page.partition("## The public sets")[2].partition("\n## ")[0]
+    """A row of the table of datasets, with a link and a licence."""
+    page = (ROOT / "docs" / "judgement.md").read_text("utf-8")
+    table = page.partition("## Datasets")[2].partition("\n## ")[0]
     rows = dict(re.findall(r"^\| ([a-z]+) \| (.*)$", table, re.MULTILINE))
-    rows.pop("set")
-    measured = (ROOT / "docs" / "choose.md").read_text("utf-8") + README + page
+    rows.pop("dataset")
+    measured = (ROOT / "docs" / "results.md").read_text("utf-8") + README + page
     named = {name for name in rows if re.search(rf"\b{name}\b", measured.replace(table, ""))}
     assert named == {"popqa", "clapnq", "scifact", "covidqa", "hotpotqa", "selqa"} == set(rows)
     assert all("](https://" in row and re.search(r"MIT|Apache-2.0|CC BY", row) for row in rows.values())

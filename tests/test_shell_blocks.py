@@ -74,7 +74,7 @@ def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Pat
         write_lines(other / name, rows[48:])
     write_network(handbook / "models" / "bge-small-en-v1.5")
     blocks = bash_blocks(DOCS / "calibration.md")
-    assert list(blocks) == ["Calibrate", "Use it", "A better eye", "Cascade: the model only where it is needed"]
+    assert list(blocks) == ["Calibrate", "Use it", "Use a sentence transformer", "Cascade"]
     port, serve = free_port(), "crag serve --docs handbook --calibration mine.json"
     # The page's server has the terminal to itself; a `#` keeps its comment one.
     ready = f"{serve} &\ncurl -sf {RETRY} http://127.0.0.1:{port}/health/ready #"

@@ -88,8 +88,8 @@ def test_an_interruption_while_the_command_is_loaded_shows_no_traceback() -> Non
     [
         ("ask", "interrupted"),
         ("calibrate", "interrupted"),
-        ("index", "interrupted; what was finished stays, run the same command again to go on"),
-        ("eval", "interrupted; what was finished stays where `--json FILE` names a place for it, run the same"),
+        ("index", "interrupted; finished work is kept, run the same command again to resume"),
+        ("eval", "interrupted; finished work is kept if `--json FILE` names a place for it, run the same"),
     ],
 )
 def test_an_interruption_promises_only_what_the_command_keeps(command: str, told: str) -> None:

@@ -56,7 +56,7 @@ def test_the_table_shows_every_check_and_its_way_out_in_one_line() -> None:
     result = crag("doctor")
     assert result.exit_code == 0
     assert "✔  python" in result.stdout
-    assert "→ for answers in words set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (environment or .env)" in result.stdout
+    assert "→ to get written answers, set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (environment or .env)" in result.stdout
 
 
 def test_an_unreadable_setting_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,8 +157,8 @@ def test_a_redis_and_a_metasearch_that_answer_are_healthy(
 @pytest.mark.parametrize(
     ("rights", "said", "way"),
     [
-        (["-@all", "+@connection"], "reads no grade (NoPermissionError)", "crag:grade:*"),
-        (["-@all", "+@connection", "+@read"], "keeps no new grade (NoPermissionError)", "crag:grade:*"),
+        (["-@all", "+@connection"], "cannot read grades (NoPermissionError)", "crag:grade:*"),
+        (["-@all", "+@connection", "+@read"], "cannot store grades (NoPermissionError)", "crag:grade:*"),
     ],
 )
 def test_a_redis_that_answers_but_refuses_reads_or_writes_is_a_warning(
@@ -179,8 +179,8 @@ def test_a_redis_that_answers_but_refuses_reads_or_writes_is_a_warning(
 @pytest.mark.parametrize(
     ("setting", "said", "way"),
     [
-        (("--maxmemory", "1"), "keeps no new grade (OutOfMemoryError)", "maxmemory-policy"),
-        (("--replicaof", "127.0.0.1 9"), "keeps no new grade (ReadOnlyError)", "CRAG_REDIS_URL"),
+        (("--maxmemory", "1"), "cannot store grades (OutOfMemoryError)", "maxmemory-policy"),
+        (("--replicaof", "127.0.0.1 9"), "cannot store grades (ReadOnlyError)", "CRAG_REDIS_URL"),
     ],
 )
 def test_so_is_one_whose_memory_is_full_and_a_read_only_copy(
@@ -219,7 +219,7 @@ def test_a_proxys_page_is_no_model_that_answers(
     httpserver.expect_oneshot_request("/v1/chat/completions").respond_with_data(models, content_type=content_type)
     _, checks = examined()
     assert checks["chat model"]["status"] == "error"
-    assert "is no chat completion" in checks["chat model"]["found"]
+    assert "does not return a chat completion" in checks["chat model"]["found"]
     assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
     reply = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}]}
     httpserver.expect_request("/v1/chat/completions").respond_with_json(reply)
@@ -288,4 +288,4 @@ def test_a_service_that_drips_holds_no_doctor(httpserver: HTTPServer, monkeypatc
         _, checks = examined()
     finally:
         over.set()
-    assert checks["chat model"]["found"] == "no whole answer within 1 s"
+    assert checks["chat model"]["found"] == "no complete answer within 1 s"

@@ -152,7 +152,7 @@ def test_an_address_that_is_no_model_is_named(
     monkeypatch.setenv("CRAG_LLM_BASE_URL", httpserver.url_for("/"))
     monkeypatch.setenv("CRAG_LLM_MODEL", "m")
     message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
-    assert "no chat completion; check CRAG_LLM_BASE_URL" in message
+    assert "did not return a chat completion; check CRAG_LLM_BASE_URL" in message
 
 
 def test_a_model_without_words_or_time_for_the_answer_is_not_called_a_wrong_address(

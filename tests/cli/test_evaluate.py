@@ -183,7 +183,7 @@ def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None
         assert process.wait(60) == 130
         assert process.stderr is not None
         said = process.stderr.read()
-    assert said.startswith("error: interrupted; what was finished stays")
+    assert said.startswith("error: interrupted; finished work is kept")
     assert said.count("\n") == 1
     finished = journal.read_text().splitlines(keepends=True)
     assert crag(*command).exit_code == 0

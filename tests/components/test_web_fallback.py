@@ -245,7 +245,7 @@ async def test_a_search_that_cannot_be_made_ready_is_named_in_the_log_and_fails_
         result = pipeline.run({"web": {"query": QUERY}})
         await part.warm_up_async()
     assert result["web"]["status"] == "failed"
-    assert "TavilyWebSearch could not be made ready" in caplog.text
+    assert "TavilyWebSearch could not be initialised" in caplog.text
 
 
 def test_a_search_that_is_not_set_up_is_told_once_and_each_run_says_that_it_went_without(

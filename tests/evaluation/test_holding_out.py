@@ -86,7 +86,7 @@ class Fatal:
 def test_a_process_that_dies_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the system takes it for want of memory."""
     monkeypatch.setattr("haystack_integrations.crag.evaluation.holding_out.WORTH_WORKERS", 1)
-    with pytest.raises(EvaluationError, match=r"a process of the 2 died, .*run the same command again"):
+    with pytest.raises(EvaluationError, match=r"one of 2 processes died, .*run the same command again"):
         held_out(prepared_towns()[:SOME], {"": Fatal()}, workers=2)
 
 

@@ -262,9 +262,7 @@ def test_an_index_that_takes_nothing_ends_the_run_with_its_reason(store, client,
         lambda _: [(folder / name).unlink() for name in ("new.md", "long.md")],
     ):
         change("Mansfield Park is a novel, too.")
-        with pytest.raises(
-            StoreError, match=r"takes no changes to the index .* \(cluster_block_exception\); free disk"
-        ):
+        with pytest.raises(StoreError, match=r"refuses writes to the index .* \(cluster_block_exception\); free disk"):
             index(folder, store, base=folder)
     client.indices.put_settings(index=store._index, settings={f"index.blocks.{block}": None})
     assert events(index(folder, store, base=folder))["removed"] == 1

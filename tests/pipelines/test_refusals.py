@@ -29,6 +29,6 @@ def test_a_document_that_was_not_there_to_be_deleted_is_no_refusal() -> None:
 def test_an_index_that_takes_nothing_is_an_error_of_the_store(status: int, kind: str, way: str) -> None:
     """No source is named for it, and the run ends instead of failing with each one in turn."""
     with pytest.raises(
-        StoreError, match=rf"no changes to the index 'pages' \({kind}\); {way}.*, then run again to go on"
+        StoreError, match=rf"refuses writes to the index 'pages' \({kind}\); {way}.*, then run again to resume"
     ):
         refusal({"status": status, "error": {"type": kind}}, "pages")

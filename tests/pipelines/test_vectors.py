@@ -94,7 +94,7 @@ def test_vectors_of_another_length_are_not_written_beside_those_of_a_store(store
 
 def test_the_doctor_names_both_lengths(cluster: Any) -> None:
     found = {check.name: check for check in store_checks(cluster)}["vectors"]
-    assert (found.status, found.found) == ("warning", "of 3 numbers, whereas the shipped pipelines ask with 256")
+    assert (found.status, found.found) == ("warning", "of 3 dimensions, but the shipped pipelines search with 256")
 
 
 def test_the_doctor_sees_vectors_that_fit_and_none(cluster: Any) -> None:

@@ -41,7 +41,7 @@ class NoCompletionError(CallError, ValueError):
     def __init__(self) -> None:
         """Name the way out; the kind is for log and record."""
         super().__init__("no_completion")
-        self.args = ("what came is no chat completion; check the address (most end in /v1) and what stands before it",)
+        self.args = ("the reply is not a chat completion; check the address (most end in /v1) and any proxy before it",)
 
 
 class NoPartsError(NoCompletionError):

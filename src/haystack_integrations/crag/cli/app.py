@@ -69,10 +69,10 @@ LlmUrl = Annotated[
     typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.", show_default=False),
 ]
 LlmModel = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Chat model there; or set CRAG_LLM_MODEL.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.", show_default=False)
 ]
 LlmKey = Annotated[
-    str | None, typer.Option(metavar="KEY", help="Its key; better set CRAG_LLM_API_KEY.", show_default=False)
+    str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.", show_default=False)
 ]
 
 _PIPELINE_HELP: Final = (
@@ -103,7 +103,7 @@ def setup(
 
 @app.command()
 def demo(json: Json = False) -> None:
-    """Ask Python's own language reference three questions: no download, no key, no model."""
+    """Ask three questions about Python's own language reference: no download, no API key, no LLM."""
     from haystack_integrations.crag.cli.demo import demo_view, run_demo
 
     with working("reading Python's language reference"):
@@ -117,7 +117,7 @@ def demo(json: Json = False) -> None:
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from stdin.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="More --docs.")] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="Files or folders, like --docs.")] = None,
     docs: Annotated[
         list[Path] | None, typer.Option(metavar="PATH", help="Files or folders: md, txt, html, pdf, docx, jsonl.")
     ] = None,
@@ -129,13 +129,14 @@ def ask(
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
     mode: Annotated[
-        str | None, typer.Option(metavar="MODE", help="enforce, observe or off.", show_default=False)
+        str | None, typer.Option(metavar="MODE", help="enforce, observe (change nothing) or off.", show_default=False)
     ] = None,
     top_k: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False)
+        int | None,
+        typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False),
     ] = None,
     calibration: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file of `crag calibrate` to judge by.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Calibration file made by `crag calibrate`.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:
@@ -160,27 +161,27 @@ def ask(
 
 @app.command()
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="md, txt, html, pdf, docx, jsonl, folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders, md, txt, html, pdf, docx, jsonl.")],
     store: Store = None,
     url: Url = None,
     index: Index = None,
     base: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Folder that sources are named from; else the one that the paths share."),
+        typer.Option(metavar="PATH", help="Folder that sources are named from; default: the common one."),
     ] = None,
     shard: Annotated[
         str | None,
         typer.Option(
-            metavar="K/N", help="Only part K of N, beside processes with the other parts.", show_default=False
+            metavar="K/N", help="Index part K of N only; other processes take the others.", show_default=False
         ),
     ] = None,
-    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all of an empty PATH, too.")] = False,
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all documents of an empty PATH.")] = False,
     statistics: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also count its words into FILE (.json, .json.gz) for graders.")
+        Path | None, typer.Option(metavar="FILE", help="Also write word statistics for graders (.json, .json.gz).")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Bring an index up to date with files and folders; a second run writes nothing."""
+    """Index files and folders, or bring their index up to date; a second run writes nothing."""
     from haystack_integrations.crag import corpus_statistics
     from haystack_integrations.crag.cli.views import report_table
     from haystack_integrations.crag.pipelines.indexing import index as run_index

@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
 
-Output = Annotated[Path, typer.Option(metavar="FILE", help="Where the calibration file goes.")]
+Output = Annotated[Path, typer.Option(metavar="FILE", help="Calibration file to write.")]
 MostWrong = Annotated[
     float | None,
     typer.Option(
-        metavar="A", min=0.001, max=0.999, help="Largest share of wrong answers, e.g. 0.1.", show_default=False
+        metavar="A",
+        min=0.001,
+        max=0.999,
+        help="Largest accepted share of wrong answers, e.g. 0.1.",
+        show_default=False,
     ),
 ]
 
@@ -44,7 +48,7 @@ def calibrate(
     html: Html = None,
     json: Json = False,
 ) -> None:
-    """Fit the grader without a model on labelled questions, and say how it does on those it has not seen."""
+    """Fit the grader that needs no LLM to labelled questions, and report how well it does on unseen ones."""
     require_extra()
     from haystack_integrations.crag.evaluation.calibrating import calibrate as fit_all
     from haystack_integrations.crag.evaluation.calibrating import write as write_file

@@ -58,8 +58,8 @@ def waited(name: str, look: Callable[[], Check]) -> Check:
     try:
         return call_within(_SECONDS, lambda: guarded(name, look))
     except TimeoutError:
-        found = f"no whole answer within {_SECONDS:.0f} s"
-        return Check(name, "error", found, "look at its load and its log, and at what stands before it")
+        found = f"no complete answer within {_SECONDS:.0f} s"
+        return Check(name, "error", found, "check its load, its log and any proxy before it")
 
 
 def failure(name: str, error: Exception) -> Check:

@@ -111,12 +111,12 @@ def _settings() -> Check:
         for name in names
         if (value := configured(name))
     ]
-    return Check("settings", "ok", ", ".join(found) or f"none of {', '.join(names)} is set, the defaults hold")
+    return Check("settings", "ok", ", ".join(found) or f"none of {', '.join(names)} is set, the defaults apply")
 
 
 def _chat_model(model: ChatModel | None) -> Check:
     if model is None:
-        fix = f"for answers in words set {URL_SETTING} and {MODEL_SETTING} (environment or .env)"
+        fix = f"to get written answers, set {URL_SETTING} and {MODEL_SETTING} (environment or .env)"
         return Check("chat model", "info", "not configured; `crag ask` shows the sentences that answer", fix)
     from openai import APIStatusError, OpenAI
 
@@ -130,8 +130,8 @@ def _chat_model(model: ChatModel | None) -> Check:
             if getattr(error, "status_code", 0) in (401, 403):
                 raise
             if not _replies(client, model.model):
-                fix = f"correct {URL_SETTING} (most end in /v1), and look at what stands before it"
-                return Check("chat model", "error", f"what {place} sends is no chat completion", fix)
+                fix = f"correct {URL_SETTING} (most end in /v1), and check any proxy before it"
+                return Check("chat model", "error", f"{place} does not return a chat completion", fix)
             listed = {model.model}
     took = f"{1000 * (time.perf_counter() - started):.0f} ms"
     if model.model not in listed:

@@ -30,10 +30,10 @@ class ExitCode(IntEnum):
 
 MEANINGS: Final = {
     ExitCode.DONE: "answered, done, healthy",
-    ExitCode.FAILED: "unexpected error, or something that is needed is broken",
+    ExitCode.FAILED: "unexpected error, or something required does not work",
     ExitCode.USAGE: "a wrong option, name, setting or question",
     ExitCode.NOT_ANSWERED: "nothing in the documents answers the question",
-    ExitCode.INPUTS_FAILED: "some inputs, or all of them, could not be read",
+    ExitCode.INPUTS_FAILED: "some or all inputs could not be read",
     ExitCode.UNREACHABLE: "the document store, the chat model or Jaeger cannot be used",
 }
 
@@ -64,12 +64,12 @@ _STORE_HINTS: Final = {
 }
 _DOCTOR: Final = "run `crag doctor --store elasticsearch --url URL --index NAME` to see what is wrong"
 
-_GOES_ON: Final = "run the same command again to go on"
+_GOES_ON: Final = "run the same command again to resume"
 # Commands that keep what they finished.
 _KEPT: Final = {
-    "index": f"what was finished stays, {_GOES_ON}",
-    "label": f"what was finished stays, {_GOES_ON}",
-    "eval": f"what was finished stays where `--json FILE` names a place for it, {_GOES_ON}",
+    "index": f"finished work is kept, {_GOES_ON}",
+    "label": f"finished work is kept, {_GOES_ON}",
+    "eval": f"finished work is kept if `--json FILE` names a place for it, {_GOES_ON}",
 }
 
 
@@ -133,7 +133,7 @@ def _answer_message(error: BaseException) -> str:
         return "the chat model did not answer in the run's time; look at its load, or set another CRAG_LLM_MODEL"
     if getattr(error, "kind", None) == "no_text":
         return f"{error} (CRAG_LLM_MODEL)"
-    return "the chat model's reply is no chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
+    return "the chat model's server did not return a chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
 
 
 def _model_message(error: BaseException) -> str:

@@ -47,35 +47,44 @@ class Grader(StrEnum):
     LLM = "llm"
 
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Data: corpus.jsonl, and a folder for each split.")]
-Split = Annotated[str, typer.Option(metavar="NAME", help="The split: its folder, with queries.jsonl in it.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")]
+Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
 PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
-OtherGrader = Annotated[Grader | None, typer.Option(help="Grader in place of the pipeline's own.", show_default=False)]
+OtherGrader = Annotated[
+    Grader | None, typer.Option(help="Grader to use instead of the pipeline's own.", show_default=False)
+]
 Calibration = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A calibration for the pipeline's grader.", show_default=False)
+    Path | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.", show_default=False)
 ]
 Model = Annotated[
     str | None,
-    typer.Option(metavar="FOLDER", help="Embedding model of that grader, else the shipped one.", show_default=False),
+    typer.Option(
+        metavar="FOLDER", help="Folder of the grader's embedding model; default: the shipped one.", show_default=False
+    ),
 ]
-ListsFrom = Annotated[Lists, typer.Option(help="The lists in the data, or the pipeline's own retrieval.")]
+ListsFrom = Annotated[Lists, typer.Option(help="fixed: the lists in the data. live: the pipeline retrieves.")]
 TopK = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, max=100, help="Documents judged (5); live: per retriever.", show_default=False),
+    typer.Option(
+        metavar="N", min=1, max=100, help="Documents to judge (5); live: documents per retriever.", show_default=False
+    ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.", show_default=False)]
 Workers = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Processes; else as many as pay.", show_default=False)
+    int | None,
+    typer.Option(metavar="N", min=1, help="Number of processes; default: chosen automatically.", show_default=False),
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write the result, its records beside it; - prints it.", show_default=False),
+    typer.Option(
+        metavar="FILE", help="Write the result to FILE, and its records beside it; - prints it.", show_default=False
+    ),
 ]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report.", show_default=False)]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report.", show_default=False)]
 Compare = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="An earlier result, to compare with.", show_default=False)
+    Path | None, typer.Option(metavar="FILE", help="Earlier --json result to compare with.", show_default=False)
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Begin anew, whatever records there are.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start again, and ignore records of an earlier run.")]
 
 
 def evaluate(

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.chat_model import ChatModel
     from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
 
-Output = Annotated[str, typer.Option(metavar="NAME", help="The split that is written, beside the other one.")]
+Output = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write, in the same folder.")]
 ListsFrom = Annotated[
     Lists | None,
-    typer.Option(help="The lists in the data, or a pipeline's retrieval. Default: what there is.", show_default=False),
+    typer.Option(
+        help="fixed: the lists in the data. live: the pipeline retrieves. Default: fixed if there are lists.",
+        show_default=False,
+    ),
 ]
-TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents graded for each question.")]
+TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question.")]
 
 
 def label(
@@ -37,7 +40,7 @@ def label(
     fresh: Fresh = False,
     json: Json = False,
 ) -> None:
-    """Let your chat model label questions: one call for each. Run again, it goes on where it stopped."""
+    """Let your chat model label questions, with one call for each. A second run resumes where the first one stopped."""
     from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels
     from haystack_integrations.crag.evaluation.reading import read_dataset
     from haystack_integrations.crag.evaluation.setup import Setup

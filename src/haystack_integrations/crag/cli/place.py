@@ -15,7 +15,9 @@ Store = Annotated[
 Url = Annotated[
     str | None,
     typer.Option(
-        metavar="URL", help="Address of its server, http://HOST:PORT; or set ELASTICSEARCH_URL.", show_default=False
+        metavar="URL",
+        help="Address of the store's server, http://HOST:PORT; or set ELASTICSEARCH_URL.",
+        show_default=False,
     ),
 ]
 Index = Annotated[

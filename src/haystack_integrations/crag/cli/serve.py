@@ -14,17 +14,21 @@ Port = Annotated[
     int | None, typer.Option(metavar="N", min=0, max=65_535, help="Port to listen on (1416).", show_default=False)
 ]
 Pipelines = Annotated[
-    str | None, typer.Option(metavar="A,B", help="Only these pipelines; else all that can be.", show_default=False)
+    str | None,
+    typer.Option(metavar="A,B", help="Serve only these pipelines; default: all that can be.", show_default=False),
 ]
 Docs = Annotated[
-    list[Path] | None, typer.Option(metavar="PATH", help="Files or folders for a memory store.", show_default=False)
+    list[Path] | None,
+    typer.Option(metavar="PATH", help="Files or folders to load into the in-memory store.", show_default=False),
 ]
-Workers = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="Processes (1).", show_default=False)]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=64, help="Number of processes (1).", show_default=False)
+]
 Calibration = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="A file of `crag calibrate` that the pipelines judge by.", show_default=False),
+    typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.", show_default=False),
 ]
-Uploads = Annotated[bool, typer.Option("--uploads", help="Let clients upload files into the index.")]
+Uploads = Annotated[bool, typer.Option("--uploads", help="Allow clients to upload files into the index.")]
 
 
 def serve(
@@ -39,7 +43,7 @@ def serve(
     calibration: Calibration = None,
     uploads: Uploads = False,
 ) -> None:
-    """Serve pipelines as REST, OpenAI-compatible chat and MCP tools; keys and limits are set by CRAG_SERVE_*."""
+    """Serve pipelines as REST, OpenAI-compatible chat and MCP tools. CRAG_SERVE_* variables set keys and limits."""
     for module in ("hayhooks", "mcp", "pydantic_settings"):
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'

@@ -17,7 +17,7 @@ _QUESTION: Final = "weather"
 _KEY: Final = "crag:grade:doctor"  # among the grades: a user's rights may be for these alone
 _REFUSED: Final = {
     "OutOfMemoryError": "its memory is full: set its maxmemory-policy to allkeys-lru, or a larger maxmemory",
-    "ReadOnlyError": f"it is a read-only copy: name its primary in {REDIS_SETTING}",
+    "ReadOnlyError": f"it is a read-only replica: name its primary in {REDIS_SETTING}",
     "AuthenticationError": f"put its user and password into {REDIS_SETTING} (redis://USER:PASSWORD@HOST:PORT/0)",
     "NoPermissionError": "let its user GET, MGET and SET the keys crag:grade:*",
 }
@@ -61,10 +61,10 @@ def _redis() -> Check:
         except RedisError as error:
             return _unreached(url, error)
         told = f"{display_url(url)} answers ({1000 * (time.perf_counter() - started):.0f} ms)"
-        doing = "reads no grade"
+        doing = "cannot read grades"
         try:
             client.get(_KEY)
-            doing = "keeps no new grade"
+            doing = "cannot store grades"
             client.set(_KEY, b"", px=1000)
         except ResponseError as refusal:  # nothing fails for it, so nobody would notice what is paid for twice
             kind = type(refusal).__name__

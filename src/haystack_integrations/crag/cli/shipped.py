@@ -18,7 +18,7 @@ app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A shipped pipeline, or a .yml file.", show_default=False)]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write into this file.", show_default=False)
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write to.", show_default=False)
 ]
 
 
@@ -70,12 +70,12 @@ def export(
     name: Name,
     store: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="Store it shall run on: memory (as shipped) or elasticsearch."),
+        typer.Option(metavar="KIND", help="Store to run on: memory (as shipped) or elasticsearch."),
     ] = None,
     url: Url = None,
     index: Index = None,
     output: Output = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a FILE that holds something else.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE if it holds something else.")] = False,
     json: Json = False,
 ) -> None:
     """Write a pipeline's YAML for a store, to load or deploy elsewhere."""

@@ -33,7 +33,7 @@ def _server(store: Any) -> Check:
     with elasticsearch_client(store) as client:
         number = client.info()["version"]["number"]
     if not number.startswith("8."):
-        fix = "the client of this package speaks to Elasticsearch 8: use 8.19, as in docker-compose.yml"
+        fix = "this package's client supports Elasticsearch 8: use 8.19, as in docker-compose.yml"
         return Check("elasticsearch", "warning", f"version {number} at {url}", fix)
     return Check("elasticsearch", "ok", f"version {number} at {url}")
 
@@ -66,15 +66,15 @@ def _vectors(store: Any) -> Check:
     check_vectors(fields)
     stored, asked = size_of(fields), load_encoder().dimension
     if stored is None:
-        return Check("vectors", "info", "no document has one, so documents are found by their words")
+        return Check("vectors", "info", "no document has one, so documents are found by keywords only")
     if stored != asked:
-        found = f"of {stored} numbers, whereas the shipped pipelines ask with {asked}"
+        found = f"of {stored} dimensions, but the shipped pipelines search with {asked}"
         fix = (
             "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes "
             "one, or index anew with `crag index` into another index"
         )
         return Check("vectors", "warning", found, fix)
-    return Check("vectors", "ok", f"of {stored} numbers, as the shipped pipelines ask with")
+    return Check("vectors", "ok", f"of {stored} dimensions, as in the shipped pipelines")
 
 
 def _partial_results(store: Any) -> Check:

@@ -11,7 +11,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 _JAEGER: Final = "http://127.0.0.1:16686"
 
 TraceId = Annotated[str, typer.Argument(metavar="TRACE_ID", help="32 hexadecimal digits.", show_default=False)]
-Jaeger = Annotated[str, typer.Option(metavar="URL", help="Address of Jaeger's pages.")]
+Jaeger = Annotated[str, typer.Option(metavar="URL", help="Address of Jaeger's web interface.")]
 
 
 def trace(trace_id: TraceId, jaeger: Jaeger = _JAEGER, json: Json = False) -> None:

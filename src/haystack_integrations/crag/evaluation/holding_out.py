@@ -67,7 +67,7 @@ def _told(
         with at_work(workers, _begin, (lists, gaps), _fold_here, places) as futures:
             return [future.result() for future in futures]
     except BrokenProcessPool:
-        msg = f"a process of the {workers} died, perhaps for want of memory; run the same command again with more of it"
+        msg = f"one of {workers} processes died, perhaps for lack of memory; run the same command again with more of it"
         raise EvaluationError(msg) from None
 
 

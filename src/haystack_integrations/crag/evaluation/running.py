@@ -168,8 +168,8 @@ def _by_workers(dataset: Dataset, setup: Setup, pending: Sequence[int], workers:
                 yield from future.result()
     except BrokenProcessPool:
         msg = (
-            f"a process of the {workers} died, perhaps for want of memory; what was finished stays, "
-            "run the same command again to go on, or with --workers 1"
+            f"one of {workers} processes died, perhaps for lack of memory; finished work is kept, "
+            "run the same command again to resume, or with --workers 1"
         )
         raise EvaluationError(msg) from None
 

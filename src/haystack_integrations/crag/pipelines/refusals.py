@@ -47,7 +47,7 @@ def stopped(index: str, kind: str, status: int = 0) -> str:
         way = "free disk space on the server, which blocks writing when short of it, or lift the index's own block"
     elif status == _BUSY:
         way = "give the server time"
-    return f"Elasticsearch takes no changes to the index {index!r} ({kind}); {way}, then run again to go on"
+    return f"Elasticsearch refuses writes to the index {index!r} ({kind}); {way}, then run again to resume"
 
 
 def way_out(kind: str) -> str:

@@ -200,7 +200,7 @@ def doubts(settings: ServeSettings) -> list[str]:
         )
     if not settings.has_keys:
         found.append(
-            f"No API keys are set: all on this machine may ask; {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE sets some"
+            f"No API keys are set: anyone on this machine may ask; set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE"
         )
     return found
 

@@ -92,7 +92,7 @@ def _tell(search: object, error: Exception) -> None:
 def _tell_once(search: str, why: str) -> None:
     # Each pipeline warms up, and again before each run: what has not changed is no news. A search that then fails
     # is told and recorded by its run.
-    logger.warning("{search} could not be made ready ({why}). Runs go on without it.", search=search, why=why)
+    logger.warning("{search} could not be initialised ({why}). Runs continue without it.", search=search, why=why)
 
 
 def listed(websearch: Any) -> list[Any]:
