@@ -151,10 +151,10 @@ def _made(part: Spec, store: Any) -> Any:
 
 def _member(name: str, value: Any, hint: Any) -> Any:
     """Read a word of a YAML as the member that a setting wants: as a word, `merge` would be no policy, and replace."""
-    kind = next((one for one in (hint, *get_args(hint)) if isinstance(one, EnumType)), None)
+    kind: type[Enum] | None = next((one for one in (hint, *get_args(hint)) if isinstance(one, EnumType)), None)
     if kind is None or not isinstance(value, str):
         return value
-    members: dict[str, Enum] = {word.lower(): one for one in kind for word in (str(one.value), one.name)}
+    members = {word.lower(): one for one in kind for word in (str(one.value), one.name)}
     if value.lower() not in members:
         msg = f"got {value!r} as {name}, wanted one of {list(members)}; correct it"
         raise ConfigurationError(msg)
