@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from enum import Enum, EnumType
+from enum import Enum
 from typing import Any, Final, get_args, get_type_hints
 
 from haystack.core.serialization import component_from_dict, import_class_by_name
@@ -151,10 +151,10 @@ def _made(part: Spec, store: Any) -> Any:
 
 def _member(name: str, value: Any, hint: Any) -> Any:
     """Read a word of a YAML as the member that a setting wants: as a word, `merge` would be no policy, and replace."""
-    kind: type[Enum] | None = next((one for one in (hint, *get_args(hint)) if isinstance(one, EnumType)), None)
-    if kind is None or not isinstance(value, str):
+    kinds = [one for one in (hint, *get_args(hint)) if isinstance(one, type) and issubclass(one, Enum)]
+    if not kinds or not isinstance(value, str):
         return value
-    members = {word.lower(): one for one in kind for word in (str(one.value), one.name)}
+    members = {word.lower(): one for one in kinds[0] for word in (str(one.value), one.name)}
     if value.lower() not in members:
         msg = f"got {value!r} as {name}, wanted one of {list(members)}; correct it"
         raise ConfigurationError(msg)
