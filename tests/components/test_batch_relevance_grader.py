@@ -20,6 +20,7 @@ from scripted_model import ScriptedModel, documents_in
 
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.caching import MemoryGradeCache
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
@@ -524,6 +525,24 @@ def test_a_cut_reply_to_a_schema_keeps_its_closed_entries(scripted_model: Script
     )
     result = by_http(BatchRelevanceGrader(client(scripted_model), max_llm_calls=1), docs(3), asynchronous=False)
     assert result["scores"] == [0.9, 0.9, 0.5]
+
+
+class InTheBody(OpenAIChatGenerator):
+    """Sends what a call adds as fields of the body, as the generators for OpenRouter and AI/ML API do."""
+
+    def _prepare_api_call(self, **asked: Any) -> dict[str, Any]:
+        own = asked.pop("generation_kwargs", None) or {}
+        return {**super()._prepare_api_call(**asked), "extra_body": own}
+
+
+@pytest.mark.parametrize("kind", [OpenAIChatGenerator, InTheBody])
+def test_no_setting_of_the_client_is_sent_to_a_server(scripted_model: ScriptedModel, kind: Any) -> None:
+    """A `timeout` or `extra_body` in the body ends no call, and a strict server refuses it."""
+    model = kind(Secret.from_token("none"), "m", api_base_url=scripted_model.url, timeout=60, max_retries=0)
+    report = BatchRelevanceGrader(model).run(query=QUESTION, documents=docs(3))["report"]
+    AnswerGenerator(model).run([ChatMessage.from_user(QUESTION)])
+    assert report["structured"] is (kind is OpenAIChatGenerator)
+    assert not [name for one in scripted_model.requests for name in one if name in ("timeout", "extra_body")]
 
 
 def test_structured_output_needs_a_generator_that_can_be_told() -> None:

@@ -15,6 +15,7 @@ from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate, grade_of, question_id
+from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.vocabulary import ACTIONS
 
@@ -123,6 +124,13 @@ def test_what_is_enough_beside_another_is_not_more_than_the_filter(value: Any) -
     """It would drop what the filter keeps."""
     with pytest.raises(ConfigurationError, match=r"keep_beside must be a number between 0 and the filter, 0\.3"):
         CragRouter(keep_beside=value)
+
+
+def test_a_filter_below_the_shipped_keep_beside_is_refused_with_the_way_out() -> None:
+    """The setting that is in the way stands in the pipeline's file, and nobody has named it."""
+    with pytest.raises(ConfigurationError, match=r"0\.1, but got 0\.2; set it beside filter_threshold"):
+        load("corrective_retrieval", router={"filter_threshold": 0.1})
+    load("corrective_retrieval", router={"filter_threshold": 0.1, "keep_beside": None})
 
 
 def test_dropped_documents_and_the_decision_are_logged_without_text(caplog: pytest.LogCaptureFixture) -> None:

@@ -17,7 +17,7 @@ from files import jsonl, long_text, record
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
-from haystack_integrations.crag.pipelines import bulk
+from haystack_integrations.crag.pipelines import bulk, load
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.store_profiles import open_store, prepare
@@ -218,7 +218,7 @@ def test_a_kill_while_a_new_version_is_written_leaves_the_old_one_complete(store
     killing = """
         import itertools, os, signal
         import elasticsearch
-        from haystack_integrations.crag.pipelines import bulk
+        from haystack_integrations.crag.pipelines import bulk, load
 
         bulk._REQUEST_DOCUMENTS = 2
         write, count = elasticsearch.Elasticsearch.bulk, itertools.count(1)
@@ -237,6 +237,14 @@ def test_a_kill_while_a_new_version_is_written_leaves_the_old_one_complete(store
     after = hits(client, store._index)
     assert complete(after) == set(chunks(after))
     assert len(complete(after)) == 5
+
+
+def test_the_pipeline_itself_writes_a_file_twice(store, client, folder):
+    """`load("indexing", store=...)` overwrites as its YAML says: the second time ended with a conflict."""
+    indexing = load("indexing", store=store)
+    written = [indexing.run(sources=[folder / "short.txt"])["documents_written"] for _ in range(2)]
+    assert written == [1, 1]
+    assert store.count_documents() == 1
 
 
 def test_a_refused_document_is_reported_by_id_and_error_type_and_the_others_are_written(store, client, folder):

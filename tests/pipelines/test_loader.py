@@ -406,6 +406,31 @@ def test_a_chat_model_for_a_grader_that_asks_none_is_refused() -> None:
         load("corrective_retrieval", grader=MockChatGenerator("{}"))
 
 
+@pytest.mark.parametrize("part", ["bm25", "dense"])
+def test_a_policy_for_filters_holds_on_a_store_that_is_passed(store: Any, part: str) -> None:
+    """A retriever's own filters stay beside those of a run; the word for it is what a YAML can hold."""
+    own = {"filters": {"field": "meta.source", "operator": "==", "value": "0.md"}, "filter_policy": "merge"}
+    other = {"field": "meta.kind", "operator": "!=", "value": "draft"}
+    rag = load("corrective_retrieval", store=store, **{part: own})
+    found = rag.run(query=QUESTION, filters=other, mode="off")["documents"]
+    assert {one.meta["source"] for one in found if part in one.meta["crag"]["retrievers"]} == {"0.md"}
+    assert "filter_policy: merge" in rag.pipeline.dumps()
+
+
+def test_an_unknown_word_among_settings_of_a_part_on_a_store_is_named(store: Any) -> None:
+    """Got, wanted."""
+    with pytest.raises(ConfigurationError, match=r"got 'mrege' as filter_policy, wanted one of \['replace', 'merge'\]"):
+        load("corrective_retrieval", store=store, bm25={"filter_policy": "mrege"})
+
+
+def test_the_indexing_pipeline_on_a_store_is_written_down_and_writes_over(store: Any, tmp_path: Path) -> None:
+    """Its writer's policy is a word of the YAML: as such it was no policy, and could not be written down."""
+    (tmp_path / "tea.md").write_text("Tea is a hot drink.")
+    indexing = load("indexing", store=store)
+    assert "policy: OVERWRITE" in indexing.pipeline.dumps()
+    assert [indexing.run(sources=[tmp_path / "tea.md"])["documents_written"] for _ in range(2)] == [1, 1]
+
+
 def test_a_live_store_among_settings_is_refused_with_the_way_out(store: Any) -> None:
     """It has an argument of its own."""
     with pytest.raises(ConfigurationError, match=r"as document_store in the settings of 'grader'.*pass it as store="):

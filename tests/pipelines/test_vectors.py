@@ -184,6 +184,45 @@ def test_a_scaled_score_in_memory_is_read_as_half_a_cosine() -> None:
     assert said["similarity"] == pytest.approx(2 * said["score"] - 1, abs=1e-5)
 
 
+@component
+class Elsewhere:
+    """The retriever by vectors of a store that no profile is for: it gives the score that it is told to."""
+
+    def __init__(self, store: str, score: float = 0.9, **settings: Any) -> None:
+        self.score, self._scale_score = score, settings.pop("scale_score", False)
+        self._document_store = type(store, (), settings)()
+
+    @component.output_types(documents=list[Document])
+    def run(self, query_embedding: list[float], filters: Any = None, top_k: int | None = None) -> dict[str, Any]:
+        return {"documents": [Document(content=TEXT, score=self.score)]}
+
+
+@pytest.mark.parametrize(
+    ("dense", "wanted"),
+    [
+        (Elsewhere("QdrantDocumentStore", similarity="cosine"), 0.9),
+        (Elsewhere("QdrantDocumentStore", similarity="cosine", scale_score=True), 0.8),
+        (Elsewhere("QdrantDocumentStore", similarity="euclid"), None),
+        (Elsewhere("PgvectorDocumentStore", vector_function="cosine_similarity"), 0.9),
+        (Elsewhere("PgvectorDocumentStore", vector_function="l2_distance"), None),
+        (Elsewhere("WeaviateDocumentStore"), 0.8),
+        (Elsewhere("FAISSDocumentStore", index_string="Flat"), None),
+    ],
+    ids=lambda one: getattr(one, "_document_store", None) and type(one._document_store).__name__,
+)
+def test_a_store_without_a_profile_is_read_as_its_scores_are_made(dense: Any, wanted: float | None) -> None:
+    """Weaviate's certainty of 0.9 is a cosine of 0.8, FAISS's 0.9 is `1 / (1 + distance)`: a rule approved by them."""
+    found = load("corrective_retrieval", store=InMemoryDocumentStore(), dense=dense).run(query=QUESTION)["documents"]
+    assert found[0].meta["crag"]["retrievers"]["dense"].get("similarity") == wanted
+
+
+def test_what_the_scores_of_ones_own_store_are_can_be_said() -> None:
+    """It holds, whatever the store."""
+    said = {"dense": Elsewhere("MyStore"), "fuse": {"similarity": {"dense": "half_cosine"}}}
+    found = load("corrective_retrieval", store=InMemoryDocumentStore(), **said).run(query=QUESTION)["documents"]
+    assert found[0].meta["crag"]["retrievers"]["dense"]["similarity"] == 0.8
+
+
 @pytest.mark.parametrize("kind", [{"type": "dense_vector", "dims": 256, "index": False}, {"type": "float"}])
 def test_vectors_that_cannot_be_searched_are_told_before_the_first_question(cluster: Any, kind: dict[str, Any]) -> None:
     """By `load`, and by the doctor that an error sends to; a retriever of one's own need not mind."""

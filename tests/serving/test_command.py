@@ -171,7 +171,7 @@ def test_a_calibration_that_cannot_be_used_ends_the_start(tmp_path: Path, docs: 
     broken["verdict"]["correct_from"] = "0.5"
     file = tmp_path / "own.json"
     file.write_text(json.dumps(broken))
-    result = crag("serve", "--docs", docs, "--calibration", file)
+    result = crag("serve", "--port", "0", "--docs", docs, "--calibration", file)
     assert result.exit_code == ExitCode.USAGE
     assert "correct_from must be a finite number, but got '0.5'; write it again" in result.stderr
 
@@ -222,7 +222,7 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
 def test_what_cannot_work_ends_the_command_with_the_way_out(
     options: list[str], settings: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in settings.items():
+    for name, value in ({"CRAG_SERVE_PORT": "0"} | settings).items():  # somebody may listen at the default one
         monkeypatch.setenv(name, value)
     message = refused(crag("serve", *options), ExitCode.USAGE)
     assert said in message
@@ -248,7 +248,7 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:
     """With the exit code for it, and without the password of its address."""
     url = "http://elastic:CANARY@127.0.0.1:9"
-    message = refused(crag("serve", "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
+    message = refused(crag("serve", "--port", "0", "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
     assert "no answer from Elasticsearch" in message
     assert "CANARY" not in message
 

@@ -51,6 +51,7 @@ TEXTS: Final = [
     "",
 ]
 PLANTED: Final = "planted"
+BESIDE: Final = 0.2
 BROUGHT: Final = [
     {"crag": {"score": 0.99, "status": "graded", "grader": PLANTED, "question": ""}},
     {"crag": {"score": 0.9, "status": "graded", "grader": "BatchRelevanceGrader"}},
@@ -262,6 +263,8 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
     if draw(st.booleans()):
         lower, upper = sorted([draw(points), draw(points)])
         router = {"upper": upper, "lower": lower, "filter_threshold": draw(points)}
+        if router["filter_threshold"] < BESIDE:  # that of the shipped files would be above it
+            router["keep_beside"] = None
     router |= draw(
         usually({}, {"max_iterations": 1}, {"max_iterations": 4}, {"on_limit": "abstain"}, {"max_evidence": 1})
     )

@@ -115,10 +115,23 @@ def speaks_openai(generator: object) -> bool:
     Tell whether a chat generator is Haystack's for OpenAI's API or one derived from it.
 
     :param generator: A chat generator.
-    :returns: Whether its `generation_kwargs` reach OpenAI's client as they are. Told by name: asking by class would
-        import that client for everyone.
+    :returns: Whether it is, told by name: asking by class would import that client for everyone.
     """
     return any(base.__name__ == _OPENAI for base in type(generator).__mro__)
+
+
+def reaches_client(generator: Any) -> bool:
+    """
+    Tell whether the settings of a call reach OpenAI's client, where a timeout is one.
+
+    :param generator: A chat generator.
+    :returns: False for another API, and for generators that send all settings in the body, as OpenRouter's does.
+    """
+    if not speaks_openai(generator):
+        return False
+    with suppress(Exception):  # a method of Haystack's own: where it takes other arguments, nothing is known
+        return "timeout" in generator._prepare_api_call(messages=[], generation_kwargs={"timeout": 1.0})
+    return True
 
 
 def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, **options: Any) -> Mapping[str, Any]:
@@ -200,7 +213,7 @@ def _arguments(
     """Write the arguments of one call, with a client timeout that ends a call we have given up."""
     arguments = {"messages": list(messages), **{name: value for name, value in options.items() if value is not None}}
     own = getattr(generator, "timeout", None) or _OPENAI_TIMEOUT_S
-    if speaks_openai(generator) and seconds < own:
+    if seconds < own and reaches_client(generator):
         # A little later than we give up ourselves: else chance would decide which of the two is told as the reason.
         timeout = min(own, max(0.0, seconds) + _GRACE_S)
         arguments["generation_kwargs"] = {"timeout": timeout, **arguments.get("generation_kwargs", {})}

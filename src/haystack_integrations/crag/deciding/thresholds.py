@@ -49,7 +49,10 @@ class Thresholds:
             msg = f"lower must not be above upper, but got lower={self.lower} and upper={self.upper}"
             raise ConfigurationError(msg)
         if self.beside is not None and not (is_number(self.beside) and 0.0 <= self.beside <= self.filter):
-            msg = f"keep_beside must be a number between 0 and the filter, {self.filter}, but got {self.beside!r}"
+            msg = (
+                f"keep_beside must be a number between 0 and the filter, {self.filter}, but got {self.beside!r}; set "
+                "it beside filter_threshold, to null where the filter alone decides"
+            )
             raise ConfigurationError(msg)
 
     def is_correct(self, score: float) -> bool:

@@ -16,7 +16,7 @@ from haystack_integrations.crag.chat_backed import (
     ask_async,
     may_be_the_form,
     model_of,
-    speaks_openai,
+    reaches_client,
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
@@ -54,7 +54,7 @@ class GradingModel:
         Find out how to ask for structured output.
 
         :param generator: The chat generator.
-        :param structured_output: True asks any generator for it, False none, None those that speak OpenAI's API.
+        :param structured_output: True asks any generator for it, False none, None those of OpenAI's client.
         :param reasons: Whether entries have reasons.
         :raises ConfigurationError: For True with a generator whose `run` takes no `generation_kwargs`.
         """
@@ -69,14 +69,15 @@ class GradingModel:
             )
             raise ConfigurationError(msg)
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
-        wanted = speaks_openai(generator) if structured_output is None else structured_output
+        is_reached = reaches_client(generator)
+        wanted = is_reached if structured_output is None else structured_output
         self._schema: dict[str, Any] | None = None
         if wanted and "response_format" not in own:
             form = reply_schema(reasons=reasons)
             # Through extra_body: `response_format` itself makes Haystack call OpenAI's `parse`, which raises on a cut
             # reply and takes the entries with it that were complete.
             body = {"extra_body": {**own.get("extra_body", {}), "response_format": form}}
-            self._schema = body if speaks_openai(generator) else {"response_format": form}
+            self._schema = body if is_reached else {"response_format": form}
 
     @property
     def name(self) -> str:

@@ -192,7 +192,7 @@ def load(
         pipeline = Pipeline.from_dict(spec, components=live)
     with lent(pipeline, live):
         check_loaded(pipeline)
-        fit_scores(pipeline, live, ask)
+        fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)
     declared = spec["components"]

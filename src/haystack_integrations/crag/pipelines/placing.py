@@ -1,8 +1,10 @@
 """Put a pipeline on a document store: its retrievers exchanged for those of the store, as the store's profile says."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from copy import deepcopy
-from typing import Any, Final
+from enum import Enum
+from typing import Any, Final, get_args, get_type_hints
 
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
@@ -141,4 +143,19 @@ def _made(part: Spec, store: Any) -> Any:
         name: store if name == _STORE else _made(value, store) if is_part(value) else value
         for name, value in part["init_parameters"].items()
     }
-    return kind(**parameters)
+    hints: dict[str, Any] = {}
+    with suppress(NameError, TypeError):  # names that a component of others imports for type checkers only
+        hints = get_type_hints(kind.__init__)
+    return kind(**{name: _member(name, value, hints.get(name)) for name, value in parameters.items()})
+
+
+def _member(name: str, value: Any, hint: Any) -> Any:
+    """Read a word of a YAML as the member that a setting wants: as a word, `merge` would be no policy, and replace."""
+    kinds = [one for one in (hint, *get_args(hint)) if isinstance(one, type) and issubclass(one, Enum)]
+    if not kinds or not isinstance(value, str):
+        return value
+    members = {word.lower(): one for one in kinds[0] for word in (str(one.value), one.name)}
+    if value.lower() not in members:
+        msg = f"got {value!r} as {name}, wanted one of {list(members)}; correct it"
+        raise ConfigurationError(msg)
+    return members[value.lower()]

@@ -16,6 +16,12 @@ from haystack_integrations.crag.store_profiles import profile_of
 logger = logging.getLogger(__name__)
 
 _COSINE: Final = "cosine"
+_COMPARED: Final = {
+    "QdrantDocumentStore": ("similarity", "cosine"),
+    "PgvectorDocumentStore": ("vector_function", "cosine_similarity"),
+}
+"""By the class of a store without a profile: its setting, also of its retriever, by which its scores are cosines."""
+_CERTAIN: Final = "WeaviateDocumentStore"  # its scores are certainties: halves of cosines, and none where it has none
 _LOOKED_AT: Final = 10
 _TOLERANCE: Final = 1e-3
 
@@ -44,12 +50,14 @@ def _searching(pipeline: Pipeline, joiner: str, socket: str) -> Any:
 
 
 def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
-    """Tell what a retriever's scores are; of an unknown store, or a search in a way of its own, what the YAML says."""
+    """Tell what a retriever's scores are; of a search in a way of its own, what the YAML says."""
     store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
     is_known = store is not None and profile_of(store) is not None
     takes = getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {})
     scaled = bool(getattr(retriever, "scale_score", getattr(retriever, "_scale_score", False)))
-    if not is_known or "query_embedding" not in takes:
+    if store is not None and not is_known:
+        return _elsewhere(retriever, store, scaled=scaled)
+    if store is None or "query_embedding" not in takes:
         return None if scaled and said == _COSINE else said  # nobody knows how it scales: 0.8 may be a cosine of 0.6
     if isinstance(store, InMemoryDocumentStore):
         return _in_memory(store, scaled=scaled)
@@ -62,6 +70,16 @@ def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
             store=type(store).__name__,
         )
         return COSINE_HALF
+
+
+def _elsewhere(retriever: Any, store: Any, *, scaled: bool) -> str | None:
+    """Read a store that no profile is for; what others give may be anything: FAISS's 0.8 is `1 / (1 + distance)`."""
+    if type(store).__name__ == _CERTAIN:
+        return COSINE_HALF
+    setting, wanted = _COMPARED.get(type(store).__name__, ("", ""))
+    if not setting or getattr(retriever, setting, getattr(store, setting, None)) != wanted:
+        return None
+    return COSINE_HALF if scaled else _COSINE
 
 
 def _in_memory(store: InMemoryDocumentStore, *, scaled: bool) -> str | None:
