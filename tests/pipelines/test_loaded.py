@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import pickle
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
+from haystack.components.joiners import BranchJoiner
 from haystack.tracing.utils import coerce_tag_value
 from makers import fill, grading_by, scripted
 
@@ -210,3 +214,45 @@ def test_who_searches_elsewhere_is_not_told_of_an_empty_store(
     load("corrective_retrieval", bm25=Elsewhere(), dense=Elsewhere()).run(query=QUESTION)
     load("corrective_retrieval", bm25=Elsewhere()).run(query=QUESTION)
     assert "holds no document" not in caplog.text
+
+
+def hops_of(loaded: Any, **asked: Any) -> tuple[int, dict[str, Any]]:
+    """How often a run goes to the pool of threads that all requests share, and what it gives."""
+
+    class Counting(ThreadPoolExecutor):
+        hops = 0
+
+        def submit(self, *args: Any, **options: Any) -> Future[Any]:
+            self.hops += 1
+            return super().submit(*args, **options)
+
+    async def run() -> tuple[int, dict[str, Any]]:
+        await loaded.warm_up_async()
+        pool = Counting()
+        asyncio.get_running_loop().set_default_executor(pool)
+        result = await loaded.run_async(**asked)
+        return pool.hops, result
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(("name", "most"), [("rag", 0), ("retrieval", 1), ("cascade", 1)])
+def test_only_searches_and_the_judgement_of_texts_leave_the_event_loop(name: str, most: int, request: Any) -> None:
+    """What only hands a value on does not wait for a thread; the in-memory store has threads of its own."""
+    hops, result = hops_of(request.getfixturevalue(name), query=QUESTION)
+    assert result["crag"]["action"] == "generate"
+    assert hops == most
+
+
+def test_what_stays_on_the_event_loop_is_copied_as_before() -> None:
+    """Each copy runs as itself, and nothing of it is written down."""
+    pipeline = Pipeline()
+    pipeline.add_component("first", BranchJoiner(str))
+    loaded = LoadedPipeline(pipeline)
+    copied, pickled = deepcopy(loaded).pipeline, pickle.loads(pickle.dumps(pipeline.get_component("first")))
+    made: Any
+    for made in (copied.get_component("first"), pickled):
+        assert made.run_async.args[0].__self__ is made is not pipeline.get_component("first")
+        assert asyncio.run(made.run_async(value=["Emma"])) == {"value": "Emma"}
+    assert copied.to_dict() == pipeline.to_dict()
+    assert not hasattr(Pipeline.loads(pipeline.dumps()).get_component("first"), "run_async")

@@ -1,9 +1,15 @@
 """Components that only compute, and for less than a hop to another thread costs."""
 
-from functools import wraps
-from typing import Any, TypeVar
+from functools import partial, wraps
+from typing import Any, Final, TypeVar
+
+from haystack.components.builders import AnswerBuilder
+from haystack.components.joiners import BranchJoiner, DocumentJoiner
 
 Kind = TypeVar("Kind", bound=type)
+
+_LIGHT: Final = (AnswerBuilder, BranchJoiner, DocumentJoiner)
+"""Haystack's own that have no `run_async`: they hand on, merge lists, or put an answer together."""
 
 
 def light(kind: Kind) -> Kind:
@@ -25,3 +31,20 @@ def light(kind: Kind) -> Kind:
 
     made.run_async = run_async
     return kind
+
+
+def stay_on_loop(part: Any) -> None:
+    """
+    Give one of Haystack's own components that only compute a `run_async` that is its `run`.
+
+    A run of `corrective_rag` meets five of them. Where many runs share an event loop, the way to a thread and back is a
+    wait for Python's lock at either end, and the thread could not have computed beside the loop either.
+
+    :param part: Any component; all others stay as they are.
+    """
+    if type(part) in _LIGHT and not hasattr(part, "run_async"):
+        part.run_async = partial(_at_once, part.run)
+
+
+async def _at_once(run: Any, **inputs: Any) -> Any:
+    return run(**inputs)

@@ -119,7 +119,7 @@ class EvidenceJoiner:
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)
             documents = within_tokens([self._document(hit, known) for hit in hits[: self.top_k]], self.max_tokens)
-            if known is not None and self.kept_weight is None:
+            if known is not None and known.kept and self.kept_weight is None:
                 documents = _carry(documents, known)
             given = {f"crag.documents.in.{name}": len(found) for name, found in lists.items()}
             set_tags(span, {"openinference.span.kind": "CHAIN", **given, "crag.documents.out": len(documents)})

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final, Self
 
-from haystack import SuperComponent, component, logging
+from haystack import Pipeline, SuperComponent, component, logging
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
@@ -12,6 +12,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.light import stay_on_loop
 from haystack_integrations.crag.sealing import opened
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,24 @@ class LoadedPipeline(SuperComponent):
     """
 
     _has_told = False
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        input_mapping: dict[str, list[str]] | None = None,
+        output_mapping: dict[str, str] | None = None,
+    ) -> None:
+        """
+        Wrap a pipeline; see Haystack's own.
+
+        :param pipeline: The pipeline. Haystack's joiners in it stay on the event loop from now on; see `light`.
+        :param input_mapping: Its sockets by input.
+        :param output_mapping: Outputs by its socket.
+        """
+        # By its name: the decorator makes a class anew, which the short form of `super` does not find.
+        SuperComponent.__init__(self, pipeline, input_mapping, output_mapping)
+        for _, part in pipeline.walk():
+            stay_on_loop(part)
 
     def run(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """
