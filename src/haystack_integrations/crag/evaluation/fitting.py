@@ -126,8 +126,7 @@ def _concluding(
     is_cut = np.array([lists[k].source.is_cut for k in used])
     judged = [lists[k].source for k in used if not lists[k].source.is_cut]
     groups = np.array([source.group for source in judged])
-    c = _VERDICT_C * len({source.id for source in judged}) / len(judged)  # several lists of a question are one example
-    head, classes, priors = _verdict(names, table[~is_cut], [str(source.taught) for source in judged], groups, c)
+    head, classes, priors = _verdict(names, table[~is_cut], [str(source.taught) for source in judged], groups)
     covered = None
     if is_cut.any():
         holds = np.array([ANSWERS in lists[k].source.grades for k in used])
@@ -137,16 +136,16 @@ def _concluding(
 
 
 def _verdict(
-    names: tuple[str, ...], table: Values, told: Sequence[str], groups: Groups, c: float
+    names: tuple[str, ...], table: Values, told: Sequence[str], groups: Groups
 ) -> tuple[Head, tuple[str, ...], tuple[float, ...]]:
     """Fit the verdict, and the factors that make up for rare ones; gives the classes between the two."""
     classes = _classes(set(told))
     labels = np.array([classes.index(verdict) for verdict in told])
     held = np.zeros((len(told), len(classes)))
     for train, test in splits(groups):
-        head = fit_head(names, table[train], labels[train], c)
+        head = fit_head(names, table[train], labels[train], _VERDICT_C)
         held[test] = class_probabilities(head, table[test], labels[train], len(classes))
-    return fit_head(names, table, labels, c), classes, best_priors(held, labels)
+    return fit_head(names, table, labels, _VERDICT_C), classes, best_priors(held, labels)
 
 
 def _classes(told: set[str]) -> tuple[str, ...]:
