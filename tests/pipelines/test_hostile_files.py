@@ -45,8 +45,8 @@ def lying(data: bytes) -> bytes:
 
 
 def pdf(*streams: bytes) -> bytes:
-    """A PDF of one page: its content, and forms, of which each can draw the next one as F."""
-    head = b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
+    """A PDF of one page a thousand times: its content, and forms, of which each can draw the next one as F."""
+    head = b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count 1000>>" % (b"3 0 R " * 1000)
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
     form = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</F %d 0 R>>>>"
     bodies = [*head, page]
@@ -124,7 +124,7 @@ def test_tables_with_merged_cells_are_read(tmp_path: Path, in_memory_store: Any)
 def test_a_file_that_is_read_without_end_is_given_up(
     tmp_path: Path, in_memory_store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Thirty forms, each drawing the next one twice: a billion texts from six kilobytes. Its thread ends, too."""
+    """Thirty forms, each drawing the next one twice, on a thousand pages: its reader stops at 5,000 on each of them."""
     monkeypatch.setattr(conversion, "_SECONDS", 2.0)
     before = threading.active_count()
     (tmp_path / "forms.pdf").write_bytes(pdf(*[b"/F Do /F Do"] * 30, b"BT (x) Tj ET"))
@@ -138,13 +138,13 @@ def test_a_file_that_is_read_without_end_is_given_up(
 
 def test_an_embedder_may_take_its_time(tmp_path: Path, in_memory_store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what reads files is hurried: a large model beside them is slow, and right."""
-    monkeypatch.setattr(conversion, "_SECONDS", 1.0)
+    monkeypatch.setattr(conversion, "_SECONDS", 2.0)
 
     @component
     class Slow:
         @component.output_types(documents=list[Document])
         def run(self, documents: list[Document]) -> dict[str, Any]:
-            time.sleep(4)
+            time.sleep(5)
             return {"documents": documents}
 
     (tmp_path / "good.md").write_text(EMMA)
