@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import PurePath
@@ -130,6 +130,23 @@ def finite(value: object) -> float | None:
     except OverflowError:  # a whole number of hundreds of digits
         return None
     return number if math.isfinite(number) else None
+
+
+def levels(value: object) -> Iterator[list[Any]]:
+    """
+    Walk through nested mappings and lists, level by level: as deep as they are, Python's stack is not asked.
+
+    :param value: Anything.
+    :returns: All that each level holds, from what the value itself holds on; none for what holds nothing.
+    """
+    level = [value]
+    while level := [
+        inner
+        for part in level
+        if isinstance(part, dict | list)
+        for inner in (part.values() if isinstance(part, dict) else part)
+    ]:
+        yield level
 
 
 def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapping[str, Any]], None]:

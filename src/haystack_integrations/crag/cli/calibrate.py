@@ -61,10 +61,10 @@ def calibrate(
     tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
-        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "progress": progress}
-        asked["judges_whole"] = lists is Lists.LIVE  # as the pipeline will judge them
+        judges_whole = lists is Lists.LIVE  # as the pipeline will judge them
+        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judges_whole}
         try:
-            found = fit_all(dataset, ranked, retrievers=retrievers, **asked)
+            found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
         except UnreachableLimitError as error:
             raise _without_limit(error, output) from None
     write_file(found, output)

@@ -209,8 +209,8 @@ def _notes(dataset: Dataset, lists: Sequence[Prepared], found: Mapping[str, Any]
     judged = [each.source for each in lists if each.source.verdict is not None]
     labels = dict(sorted(Counter(source.verdict for source in judged).items()))
     most = max(len(source.texts) for source in judged)
-    trained_on = {"dataset": dataset.name, "split": dataset.split, "questions": len(judged), "labels": labels}
-    trained_on["documents"] = most
+    data = {"dataset": dataset.name, "split": dataset.split}
+    trained_on = {**data, "questions": len(judged), "labels": labels, "documents": most}
     return {"trained_on": trained_on, "held_out": dict(found)}
 
 

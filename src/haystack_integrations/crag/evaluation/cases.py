@@ -11,18 +11,6 @@ from haystack_integrations.crag.vocabulary import Judged
 Label = Judged
 
 Record = dict[str, Any]
-
-_TEXT, _NUMBER, _MAPPING = (str, NoneType), (float, int, NoneType), (dict, NoneType)
-_OF_BOTH: Final = {"id": (str,), "error": _TEXT, "cost": (dict,)}
-_LABELLED: Final = {"retrieved": (list,), "grades": (list, NoneType)}
-_JUDGED: Final = {
-    **{"question": (str,), "strict": (bool,), "score": _NUMBER, "documents": (list,)},
-    **dict.fromkeys(("label", "verdict", "rule", "action"), _TEXT),
-    **dict.fromkeys(("probabilities", "strips", "support", "gap"), _MAPPING),
-}
-_COST: Final = dict.fromkeys(("llm_calls", "tokens_in", "tokens_out"), _NUMBER)
-_DOCUMENT: Final = {"id": (str,), "title": (str,), "label": (int, NoneType), "score": _NUMBER, "kept": (bool,)}
-_GAP: Final = {"status": _TEXT, "verdict": _TEXT, "score": _NUMBER}
 """What became of a question, as an evaluation writes it down; `measures` says what it holds."""
 Progress = Callable[[int, int | None, str], None]
 """Called with the number of things done, how many there are if known, and the name of the last one."""
@@ -197,6 +185,20 @@ def label_of_grades(grades: Iterable[int], needed: int = 1) -> Label:
     if sum(grade >= 2 for grade in found) >= needed:  # noqa: PLR2004
         return "correct"
     return "ambiguous" if any(grade >= 1 for grade in found) else "incorrect"
+
+
+# What is read of a record, and of its parts: of which kind each must be.
+_TEXT, _NUMBER, _MAPPING = (str, NoneType), (float, int, NoneType), (dict, NoneType)
+_OF_BOTH: Final = {"id": (str,), "error": _TEXT, "cost": (dict,)}
+_LABELLED: Final = {"retrieved": (list,), "grades": (list, NoneType)}
+_JUDGED: Final = {
+    **{"question": (str,), "strict": (bool,), "score": _NUMBER, "documents": (list,)},
+    **dict.fromkeys(("label", "verdict", "rule", "action"), _TEXT),
+    **dict.fromkeys(("probabilities", "strips", "support", "gap"), _MAPPING),
+}
+_COST: Final = dict.fromkeys(("llm_calls", "tokens_in", "tokens_out"), _NUMBER)
+_DOCUMENT: Final = {"id": (str,), "title": (str,), "label": (int, NoneType), "score": _NUMBER, "kept": (bool,)}
+_GAP: Final = {"status": _TEXT, "verdict": _TEXT, "score": _NUMBER}
 
 
 def is_record(values: Mapping[str, Any]) -> bool:

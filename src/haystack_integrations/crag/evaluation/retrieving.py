@@ -49,8 +49,8 @@ class Retrieval:
         self._pipeline: Any = load(
             pipeline, store=store, **{name: part for name, part in parts.items() if name in spec["components"]}
         )
-        wanted = {"mode": "off", "web": False} if depth is None else {"mode": "off", "web": False, "top_k": depth}
-        self._options = {name: value for name, value in wanted.items() if name in inputs}
+        wanted = {"mode": "off", "top_k": depth, "web": False}
+        self._options = {name: value for name, value in wanted.items() if name in inputs and value is not None}
         self.retrievers: set[str] = set()
 
     def ranked(self) -> Iterator[tuple[str, RankedList]]:

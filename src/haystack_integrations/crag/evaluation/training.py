@@ -2,7 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -68,18 +68,22 @@ def labelled_lists(
     for case in dataset.ordered:
         if (found := ranked.get(case.id)) is None or not found.retrieved:
             continue
-        lengths = sorted({min(TOP_K, len(found.retrieved)), len(found.retrieved)}, reverse=judges_whole)
-        for place, length in enumerate(lengths):
+        for place, length in enumerate(_lengths(found.retrieved, judges_whole=judges_whole)):
             verdict = dataset.truth(case, found, length) if case.strict else None
             each = _labelled(dataset, case, found, length, verdict, groups[case.id])
             lists.append(replace(each, verdict=None, lesson=verdict) if place else each)
         rest = {name: grade for name, grade in zip(found.retrieved, case.grades(found), strict=True) if grade < ANSWERS}
         if case.strict and 0 < len(rest) < len(found.retrieved):
             left = replace(found, retrieved=tuple(rest), grades=tuple(rest.values()))
-            for length in sorted({min(TOP_K, len(rest)), len(rest)}):
+            for length in _lengths(rest):
                 cut = _labelled(dataset, case, left, length, None, groups[case.id])
                 lists.append(replace(cut, is_cut=True))
     return lists
+
+
+def _lengths(listed: Collection[str], *, judges_whole: bool = False) -> list[int]:
+    """Give the length of the beginning and of the whole, the one that is judged first; one where they are the same."""
+    return sorted({min(TOP_K, len(listed)), len(listed)}, reverse=judges_whole)
 
 
 def gap_lists(dataset: Dataset) -> list[LabelledList]:

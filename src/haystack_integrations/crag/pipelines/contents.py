@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 from haystack import Document
 
+from haystack_integrations.crag.inputs import levels
 from haystack_integrations.crag.vocabulary import META_KEY
 
 _SHOWN, _PATH = "source", "source_path"
@@ -157,13 +158,7 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
 
 def _is_deep(fields: dict[str, Any]) -> bool:
     """Tell whether it is nested as no one writes it: no store takes it, or none can copy it, at every question."""
-    level: list[Any] = [fields]
-    for _ in range(_MOST_LEVELS):
-        parts = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
-        level = [inner for part in parts for inner in part]
-        if not level:
-            return False
-    return True
+    return any(depth == _MOST_LEVELS for depth, _ in enumerate(levels(fields), 1))
 
 
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from haystack_integrations.crag.inputs import levels
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.serving.failures import ServeError, broken_rules
 from haystack_integrations.crag.vocabulary import Mode
@@ -71,19 +72,16 @@ def _bounded(filters: dict[str, Any]) -> dict[str, Any]:
 
     The one would exhaust Python's stack; with nine thousand values, each question would hold up all others for seconds.
     """
-    level: list[Any] = [filters]
     entries = 0
-    for _ in range(_MOST_LEVELS):
-        parts = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
-        level = [inner for part in parts for inner in part]
+    for depth, level in enumerate(levels(filters), 1):
         entries += len(level)
         if entries > _MOST_ENTRIES:
-            rule: Literal["too_many"] = "too_many"
-            raise PydanticCustomError(rule, "too many entries", {"max_entries": _MOST_ENTRIES})
-        if not level:
-            return filters
-    deep: Literal["too_deep"] = "too_deep"
-    raise PydanticCustomError(deep, "nested too deep", {"max_levels": _MOST_LEVELS})
+            many: Literal["too_many"] = "too_many"
+            raise PydanticCustomError(many, "too many entries", {"max_entries": _MOST_ENTRIES})
+        if depth == _MOST_LEVELS:
+            deep: Literal["too_deep"] = "too_deep"
+            raise PydanticCustomError(deep, "nested too deep", {"max_levels": _MOST_LEVELS})
+    return filters
 
 
 _FILTERS: Final = (
