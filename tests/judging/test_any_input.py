@@ -10,13 +10,12 @@ from unicodedata import normalize
 
 import pytest
 from haystack import Document
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from judging_texts import asking, calibration, measured, signals_of
+from judging_texts import calibration, measured, signals_of
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.judging.calibration import load_calibration
-from haystack_integrations.crag.judging.copies import measure_once
 from haystack_integrations.crag.judging.grading import grade
 from haystack_integrations.crag.judging.reading import shared_reader
 
@@ -156,12 +155,10 @@ def test_how_a_text_is_typed_changes_no_grade(
     assert _judged(*other) == _judged(query, contents)
 
 
-@given(query=st.sampled_from(ASKED), contents=st.lists(_said, min_size=2, max_size=5))
+@given(query=st.sampled_from(ASKED), contents=st.lists(_said, min_size=1, max_size=5))
 def test_a_document_on_something_else_at_the_end_makes_nothing_correct_of_what_is_incorrect(
     query: str, contents: list[str]
 ) -> None:
-    """Of two documents on: one alone, however often, has nothing to stand out from, and is judged more strictly."""
-    readings = shared_reader().read([("", content) for content in contents])
-    assume(len(measure_once(asking(query), readings).distinct) > 1)
+    """Nor of a single one, however often: it has nothing to stand out from there either."""
     if _judged(query, contents)[1] == "incorrect":
         assert _judged(query, [*contents, "Bread is baked daily in the old mill."])[1] != "correct"

@@ -1,17 +1,26 @@
-"""A text that stands twice in a list says nothing twice: the verdict is that of the list with each text once."""
+"""
+A text that stands twice in a list says nothing twice: the verdict is that of the list with each text once. And a text
+on something else says nothing of the only one that speaks of the question.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
 from judging_texts import QUESTION_OF_REFUNDS, REFUNDS, asking, measured
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.judging.asking import ask
+from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.copies import measure_once, originals
 from haystack_integrations.crag.judging.evidence import examine
+from haystack_integrations.crag.judging.grading import retrieved_frequencies
+from haystack_integrations.crag.judging.judge import judge
 from haystack_integrations.crag.judging.reading import shared_reader
 
 BEST = REFUNDS[0]
@@ -25,6 +34,8 @@ VERSIONS = {
 OLD = (
     "Fees of 2019. The yearly fee for members is paid in March, by card or in cash, and covers the pool and the courts."
 )
+ALONE = "The Amazon is the largest river by discharge of water in the world."
+FOREIGN = ("Emma is a novel by Jane Austen.", "The Eiffel Tower stands in Paris.", "")
 
 
 def judged(*contents: str, store: Any = None, query: str = QUESTION_OF_REFUNDS) -> dict[str, Any]:
@@ -93,3 +104,36 @@ def test_what_is_fitted_on_is_the_list_as_it_was_retrieved() -> None:
     assert (
         plain.documents[0]["covered_gap"] == 0 < once.documents[0]["covered_gap"] == once.documents[-1]["covered_gap"]
     )
+
+
+@pytest.mark.parametrize("query", ["Where does the Amazon begin?", "What is the largest river in the world?"])
+@given(others=st.lists(st.sampled_from([ALONE, *FOREIGN]), max_size=6), at=st.integers(0, 6))
+def test_the_only_page_that_speaks_of_a_question_is_judged_as_if_it_were_alone(
+    query: str, others: list[str], at: int
+) -> None:
+    """Beside pages on anything else it stood out as only an answer does: nearly each was called correct."""
+    store, place = InMemoryDocumentStore(), min(at, len(others))
+    store.write_documents([Document(content=text) for text in (ALONE, *FOREIGN)])
+    alone = judged(ALONE, store=store, query=query)
+    among = judged(*others[:place], ALONE, *others[place:], store=store, query=query)
+    assert among["report"]["verdict"] == alone["report"]["verdict"]
+    assert among["scores"][place] == alone["scores"][0]
+
+
+def test_a_page_on_something_else_is_graded_among_the_others() -> None:
+    """It does not become the only page of its list, and is off topic."""
+    scores = judged(FOREIGN[0], ALONE, query="What is the largest river in the world?")["scores"]
+    assert scores[0] < 0.1
+    assert scores[1] > 0.5
+
+
+def test_a_calibration_of_labelled_lists_judges_them_as_they_are() -> None:
+    """It has met lists in which a single page speaks of the question, and knows what that means there."""
+    reader, query = shared_reader(), "Where does the Amazon begin?"
+    texts = [("", ALONE), ("", FOREIGN[0]), ("", FOREIGN[1])]
+    frequencies, shipped = retrieved_frequencies(reader.read(texts)), load_calibration(None)
+    fitted = replace(shipped, is_calibrated=True)
+    apart, whole = (judge(query, texts, known, reader, frequencies) for known in (shipped, fitted))
+    assert whole.signals == measure_once(ask(query, frequencies, reader.encoder), reader.read(texts)).documents
+    assert apart.signals[0]["bm25_gap"] < whole.signals[0]["bm25_gap"]
+    assert apart.signals[1:] == whole.signals[1:]

@@ -1,17 +1,23 @@
-"""Documents that repeat another one of their list: the same page twice, an older version, a chunk cut elsewhere."""
+"""
+Which documents of a list count: none that repeats another one (the same page twice, an older version, a chunk cut
+elsewhere), and of lists that nobody has labelled none beside the only one that speaks of the question.
+"""
 
 from collections.abc import Sequence
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import Asked
 from haystack_integrations.crag.judging.company import Measured, measure
-from haystack_integrations.crag.judging.evidence import examine
+from haystack_integrations.crag.judging.evidence import examine, weight_of
 from haystack_integrations.crag.judging.reading import Reading
 
 # Words of the shorter text that the other one has, and the least share that they are of the words of both. Pages that
 # differ in a word, a line at the top or the last sentence are found; of two chunks that overlap by half, neither is.
 _HELD: Final = 0.9
 _SHARED: Final = 0.5
+
+# What the question's words in a document must weigh, as a share of all of them, for it to speak of the question.
+_SPEAKS: Final = 0.1
 
 
 def originals(readings: Sequence[Reading], found: Sequence[frozenset[str]]) -> list[int]:
@@ -46,7 +52,34 @@ def measure_once(asked: Asked, readings: Sequence[Reading]) -> Measured:
     :param readings: Its documents, at least one, in rank order.
     :returns: The signals of each document, a copy in the place of what it repeats; and of the list without copies.
     """
-    repeated = originals(readings, [examine(asked, reading).found for reading in readings])
+    return _measured(asked, readings, originals(readings, [examine(asked, reading).found for reading in readings]))
+
+
+def measure_apart(asked: Asked, readings: Sequence[Reading]) -> Measured:
+    """
+    Measure as `measure_once`, but the only document that speaks of the question as if it had been retrieved alone.
+
+    Beside whatever else a small store holds, any document stands out, as only an answer does among pages on its
+    subject. Who has labelled such lists has told the calibration; the shipped model has hardly met any.
+
+    :param asked: The question.
+    :param readings: Its documents, at least one, in rank order.
+    :returns: The signals of each document; and of the list of those that count.
+    """
+    found = [examine(asked, reading).found for reading in readings]
+    repeated = originals(readings, found)
+    whole = _measured(asked, readings, repeated)
+    speaking = [place for place in whole.distinct if weight_of(asked, found[place]) > _SPEAKS * asked.total]
+    if len(speaking) != 1 or len(whole.distinct) == 1:
+        return whole
+    places = [number for number, place in enumerate(repeated) if place == speaking[0]]
+    alone = _measured(asked, [readings[n] for n in places], [places.index(speaking[0])] * len(places))
+    own = dict(zip(places, alone.documents, strict=True))
+    return Measured([own.get(n, row) for n, row in enumerate(whole.documents)], alone.together, speaking)
+
+
+def _measured(asked: Asked, readings: Sequence[Reading], repeated: Sequence[int]) -> Measured:
+    """Measure a list; `repeated` tells what each document repeats, as `originals` does."""
     distinct = sorted(set(repeated))
     whole = measure(asked, [readings[place] for place in distinct])
     rows = dict(zip(distinct, whole.documents, strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured
-from haystack_integrations.crag.judging.copies import measure_once
+from haystack_integrations.crag.judging.copies import measure_apart, measure_once
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.reading import Reader, Reading
@@ -88,7 +88,8 @@ def judge(
     """
     asked = ask(query, frequencies, reader.encoder)
     readings = reader.read(texts)
-    measured = crossed(measure_once(asked, readings), asked, readings, calibration)
+    measure = measure_once if calibration.is_calibrated else measure_apart
+    measured = crossed(measure(asked, readings), asked, readings, calibration)
     likely = likely_of(measured.documents, calibration)
     return Opinion(likely, conclude(measured, likely, calibration), measured.documents)
 
