@@ -154,9 +154,12 @@ def _speaks_of(reading: Reading, name: Sequence[str]) -> bool:
     name = name[:_NAMED]  # of a title of thousands of words, in texts that repeat one of them, all would take minutes
     if not name or any(term not in reading.places for term in name):
         return False
-    places = {term: set(reading.places[term]) for term in set(name)}
-    rows = [places[term] for term in name]
-    return any(all(place + k in row for k, row in enumerate(rows)) for place in rows[0])
+    begins = set(reading.places[name[0]])
+    for k, term in enumerate(name[1:], 1):
+        begins.intersection_update([place - k for place in reading.places[term]])
+        if not begins:
+            return False
+    return True
 
 
 def _joined(
