@@ -77,7 +77,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.fixture
-def memory() -> Iterator[Any]:
+def held() -> Iterator[Any]:
     """Tell the most memory that was held since the test began, in bytes."""
     tracemalloc.start()
     yield lambda: tracemalloc.get_traced_memory()[1]
@@ -92,22 +92,22 @@ def model(url: str, **settings: Any) -> OpenAIChatGenerator:
 @BOTH
 @pytest.mark.parametrize("packing", BOMBS)
 def test_a_reply_that_unpacks_to_gigabytes_is_cut_and_fails_at_once(
-    endpoint: Endpoint, memory: Any, packing: str, *, asynchronous: bool
+    endpoint: Endpoint, held: Any, packing: str, *, asynchronous: bool
 ) -> None:
     """The grade is a failed one that says why; nothing is unpacked beyond the limit, whatever it is packed in."""
     endpoint.packing, endpoint.body = packing, BOMBS[packing]
     result = grade_by_door(BatchRelevanceGrader(model(endpoint.url)), "q", DOCUMENTS, asynchronous=asynchronous)
     assert [each.meta["crag"]["reason"] for each in result["documents"]] == ["no_completion"]
-    assert memory() < MUCH
+    assert held() < MUCH
 
 
 @BOTH
-def test_a_reply_without_end_is_read_to_the_limit(endpoint: Endpoint, memory: Any, *, asynchronous: bool) -> None:
+def test_a_reply_without_end_is_read_to_the_limit(endpoint: Endpoint, held: Any, *, asynchronous: bool) -> None:
     """The connection is closed there, so nothing goes on behind the back of a run that has ended."""
     result = grade_by_door(BatchRelevanceGrader(model(endpoint.url)), "q", DOCUMENTS, asynchronous=asynchronous)
     assert result["status"] == "failed"
     assert endpoint.ended.wait(10)
-    assert memory() < MUCH
+    assert held() < MUCH
 
 
 def test_a_stream_without_end_is_read_to_the_limit(endpoint: Endpoint) -> None:
