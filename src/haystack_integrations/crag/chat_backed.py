@@ -10,7 +10,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.closing import close_all, close_all_async
+from haystack_integrations.crag.closing import close_all, close_all_async, leave_ended_loop
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError, tls_failure
@@ -65,7 +65,7 @@ class ChatBacked(Copied):
 
     async def warm_up_async(self) -> None:
         """Make the chat generator ready on this event loop."""
-        part = self._asked()
+        await leave_ended_loop(part := self._asked())
         if hasattr(part, "warm_up_async"):
             await part.warm_up_async()
         else:
