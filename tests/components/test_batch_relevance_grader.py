@@ -423,18 +423,19 @@ def test_an_endpoint_that_refuses_the_schema_is_asked_in_words_from_then_on(
 class Choosy:
     """A chat generator whose endpoint refuses schemas, and other requests on demand."""
 
-    def __init__(self) -> None:
-        """Remember the form of each request."""
+    def __init__(self, error: Exception | None = None) -> None:
+        """Remember the form of each request; without an error refuse as a client of OpenAI's API does."""
         self.forms: list[str] = []
         self.refuses = {"schema"}
+        self.error = error or RuntimeError("unknown entry")
+        if error is None:
+            self.error.status_code = 400  # type: ignore[union-attr]
 
     def run(self, messages: list[Any], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """Answer, or refuse."""
         self.forms.append("schema" if "response_format" in (generation_kwargs or {}) else "words")
         if self.forms[-1] in self.refuses:
-            error = RuntimeError("unknown entry")
-            error.status_code = 400  # type: ignore[attr-defined]
-            raise error
+            raise self.error
         return dict(scripted(json.dumps([0.9] * len(asked(messages)))).run(messages=messages))
 
 
@@ -503,6 +504,35 @@ def test_words_that_are_refused_as_well_acquit_the_schema_unless_they_have_been_
     model.refuses = set()
     grader.run(query=QUESTION, documents=docs(2))
     assert model.forms == ["schema", "words", "schema", "words", "words", "words"]
+
+
+@BOTH
+@pytest.mark.parametrize("error", [ValueError("'response_format' must contain a 'schema' key"), RuntimeError("extra")])
+def test_a_vendor_whose_generator_refuses_the_schema_itself_is_asked_in_words(
+    error: Exception, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Bedrock's and Google's expect a form of their own, and send nothing; the log names the way out once."""
+    model = Choosy(error)
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    for calls in (2, 1):
+        result = grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)
+        assert (result["scores"], result["report"]["llm_calls"]) == ([0.9, 0.9], calls)
+        assert result["report"]["structured"] is False
+    assert model.forms == ["schema", "words", "words"]
+    assert caplog.text.count("structured_output=False") == 1
+
+
+def test_a_vendor_that_has_taken_the_schema_and_then_fails_is_not_asked_in_words() -> None:
+    """Nor one that takes too long: the schema is not why."""
+    model = Choosy(RuntimeError("overloaded"))
+    model.refuses = set()
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = {"schema"}
+    assert grader.run(query=QUESTION, documents=docs(2))["status"] == "failed"
+    slow = Choosy(TimeoutError())
+    BatchRelevanceGrader(slow, structured_output=True).run(query=QUESTION, documents=docs(2))
+    assert "words" not in model.forms + slow.forms
 
 
 @pytest.mark.parametrize(

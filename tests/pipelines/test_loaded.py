@@ -256,3 +256,55 @@ def test_what_stays_on_the_event_loop_is_copied_as_before() -> None:
         assert asyncio.run(made.run_async(value=["Emma"])) == {"value": "Emma"}
     assert copied.to_dict() == pipeline.to_dict()
     assert not hasattr(Pipeline.loads(pipeline.dumps()).get_component("first"), "run_async")
+
+
+class Local:
+    """A store whose documents are where its synchronous client is, as Chroma's and Qdrant's are without a server."""
+
+    def __init__(self, **servers: Any) -> None:
+        self.servers = servers
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "local.Local", "init_parameters": self.servers}
+
+
+@component
+class LocalRetriever:
+    """Finds by vector or by words; on the event loop it opens another, empty store."""
+
+    def __init__(self, store: Local, socket: str) -> None:
+        self._document_store = store
+        component.set_input_type(self, socket, Any)
+        for name in ("filters", "top_k"):
+            component.set_input_type(self, name, Any, None)
+
+    @component.output_types(documents=list[Document])
+    def run(self, **_: Any) -> dict[str, Any]:
+        return {"documents": [Document(content=text) for text in TEXTS]}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, **_: Any) -> dict[str, Any]:
+        return {"documents": []}
+
+
+@pytest.mark.parametrize(
+    ("servers", "found"),
+    [
+        ({"host": None, "port": None, "persist_path": None}, True),
+        ({"location": ":memory:", "url": None, "host": None}, True),
+        ({"location": None, "url": None, "host": None, "path": "folder"}, True),
+        ({"location": None, "url": "http://127.0.0.1:6333", "host": None}, False),
+        ({"hosts": None}, False),
+    ],
+)
+def test_a_store_without_a_server_is_searched_in_a_thread(
+    servers: dict[str, Any], found: bool, in_memory_store: Any
+) -> None:
+    """Else a served question would find nothing, and read as one without an answer."""
+    fill(in_memory_store, [Document(content="Tea is a hot drink.")])
+    by_words, by_vector = (LocalRetriever(Local(**servers), name) for name in ("query", "query_embedding"))
+    rag = load("corrective_retrieval", bm25=by_words, dense=by_vector)
+    result = asyncio.run(rag.run_async(query=QUESTION))
+    assert (result["crag"]["verdict"] == "correct") is found
+    for one in (rag.pipeline.get_component("bm25"), rag.pipeline.get_component("dense").retriever):
+        assert bool(asyncio.run(one.run_async())["documents"]) is found

@@ -10,14 +10,14 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.closing import close_all, close_all_async
+from haystack_integrations.crag.closing import close_all, close_all_async, leave_ended_loop
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError, tls_failure
 from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.replies.bodies import read_to_a_limit
 from haystack_integrations.crag.replies.parts import as_text
 
-_OPENAI: Final = "OpenAIChatGenerator"
 _OPENAI_TIMEOUT_S: Final = 30.0
 _BEGUN: Final = "completion_start_time"  # of a stream, by Haystack: None where no part of it came
 _GRACE_S: Final = 0.5
@@ -65,7 +65,7 @@ class ChatBacked(Copied):
 
     async def warm_up_async(self) -> None:
         """Make the chat generator ready on this event loop."""
-        part = self._asked()
+        await leave_ended_loop(part := self._asked())
         if hasattr(part, "warm_up_async"):
             await part.warm_up_async()
         else:
@@ -117,7 +117,7 @@ def speaks_openai(generator: object) -> bool:
     :param generator: A chat generator.
     :returns: Whether it is, told by name: asking by class would import that client for everyone.
     """
-    return any(base.__name__ == _OPENAI for base in type(generator).__mro__)
+    return any(base.__name__ == "OpenAIChatGenerator" for base in type(generator).__mro__)
 
 
 def reaches_client(generator: Any) -> bool:
@@ -170,7 +170,8 @@ async def ask_async(
 
 @contextmanager
 def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
-    """Tell the metrics of one call: what is put into the list is its result."""
+    """Have one call's reply read to a limit, and tell its metrics: what is put into the list is its result."""
+    read_to_a_limit(generator)
     provider = "openai" if speaks_openai(generator) else type(generator).__name__
     begun, sent, error, asked = time.monotonic(), list[Mapping[str, Any]](), None, True
     try:
@@ -191,9 +192,8 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
 
 def _could_not_read(error: BaseException) -> bool:
     """Tell whether Haystack's generator stumbled over a reply: it asserts, or takes for granted, what is in one."""
-    if isinstance(error, AssertionError | JSONDecodeError | UnicodeDecodeError | RecursionError):
-        return True
-    return isinstance(error, TypeError | AttributeError) and "'NoneType'" in str(error)
+    is_no_json = isinstance(error, AssertionError | JSONDecodeError | UnicodeDecodeError | RecursionError)
+    return is_no_json or (isinstance(error, TypeError | AttributeError) and "'NoneType'" in str(error))
 
 
 def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str, Any]:

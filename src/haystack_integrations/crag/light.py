@@ -1,5 +1,8 @@
 """Components that only compute, and for less than a hop to another thread costs."""
 
+from asyncio import to_thread
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial, wraps
 from typing import Any, Final, TypeVar
 
@@ -10,6 +13,8 @@ Kind = TypeVar("Kind", bound=type)
 
 _LIGHT: Final = (AnswerBuilder, BranchJoiner, DocumentJoiner)
 """Haystack's own that have no `run_async`: they hand on, merge lists, or put an answer together."""
+_SERVERS: Final = ("host", "url", "location")
+"""The settings by which stores that can do without a server are told one."""
 
 
 def light(kind: Kind) -> Kind:
@@ -44,6 +49,30 @@ def stay_on_loop(part: Any) -> None:
     """
     if type(part) in _LIGHT and not hasattr(part, "run_async"):
         part.run_async = partial(_at_once, part.run)
+
+
+def search_in_thread(part: Any) -> None:
+    """
+    Give a retriever of a store without a server a `run_async` that is its `run`, in a thread.
+
+    The asynchronous client of such a store is none of the same documents: Chroma's refuses to be made, and that of
+    Qdrant's `:memory:` opens a second store, which is empty, so every question would read as one without an answer.
+
+    :param part: Any component, or one with such a retriever inside; all others stay as they are.
+    """
+    for retriever in (part, getattr(part, "retriever", None)):
+        store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
+        if store is not None and hasattr(retriever, "run_async") and _is_told_no_server(store):
+            retriever.run_async = partial(to_thread, retriever.run)  # type: ignore[union-attr]
+
+
+def _is_told_no_server(store: Any) -> bool:
+    """Tell by a store's settings; where that is wrong, a search goes to a thread that it would not need."""
+    known: Mapping[str, Any] = {}
+    with suppress(Exception):  # a store that cannot be written down
+        known = store.to_dict()["init_parameters"]
+    servers = [known[name] for name in _SERVERS if name in known]
+    return bool(servers) and all(server in (None, ":memory:") for server in servers)
 
 
 async def _at_once(run: Any, **inputs: Any) -> Any:

@@ -13,6 +13,7 @@ from haystack.tracing.tracer import Span
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
 from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.observing.evaluations import tell_evaluations
 from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.vocabulary import GraderStatus
@@ -123,6 +124,7 @@ class Ranking:
                 reasons=", ".join(reasons),
             )
         graded = [with_grade(d, g) if g is not None else d for d, g in zip(self.documents, given, strict=True)]
+        tell_evaluations(graded)
         report = {**set_score_of(given), "reasons": reasons}
         return {
             "documents": graded,

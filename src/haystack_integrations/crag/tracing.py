@@ -16,12 +16,13 @@ from haystack.tracing.tracer import Tracer, is_tracing_enabled, tracer
 from haystack.tracing.tracer import enable_tracing as enable
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.observing.evaluations import enable_evaluation_events
 from haystack_integrations.crag.observing.redaction import RedactingTracer
 
 _INSTALL = 'pip install "crag-haystack[trace]"'
 
 
-def enable_tracing() -> None:
+def enable_tracing(*, evaluation_events: bool = False) -> None:
     """
     Send Haystack's spans, and ours below them, to the OpenTelemetry provider that is configured, without content.
 
@@ -29,12 +30,16 @@ def enable_tracing() -> None:
     (questions, documents, replies, texts of exceptions) leaves only with Haystack's own switch,
     `HAYSTACK_CONTENT_TRACING_ENABLED=true`. Call it after the provider is set; calling it again changes nothing.
 
+    :param evaluation_events: Also send a log event `gen_ai.evaluation.result` for each judged document, at most 50 of a
+        grading, to the OpenTelemetry logger provider that is configured.
     :raises ConfigurationError: When no OpenTelemetry provider is configured, or `opentelemetry-haystack` is missing.
     """
     traced: Tracer = tracer.actual_tracer if is_tracing_enabled() else _by_opentelemetry()
     if not isinstance(traced, RedactingTracer):
         enable(RedactingTracer(traced))
     _guard_other_spans()
+    if evaluation_events:
+        enable_evaluation_events()
 
 
 def _by_opentelemetry() -> Tracer:

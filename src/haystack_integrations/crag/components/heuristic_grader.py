@@ -143,7 +143,7 @@ class HeuristicGrader(Copied):
                 for document, score, reason in zip(documents, graded.scores, graded.reasons, strict=True)
             ]
             scores = [float(document.meta[META_KEY]["score"]) for document in noted]
-            set_tags(span, self._heuristics.tags(noted, scores, graded))
+            self._heuristics.tell(span, noted, scores, graded)
         report = self._heuristics.report(graded, scores)
         report = {**report, "signals": given(report["signals"], sealed=sealed)}
         said = {"set_score": report["set_score"], "signals": given(graded.signals, sealed=sealed), "report": report}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import tracer
 
+from haystack_integrations.crag.closing import leave_ended_loop
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.filters import filter_of
 from haystack_integrations.crag.observing.metrics import index_searched
@@ -153,6 +154,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     """
 
     async def ask(limit: Limit) -> Any:
+        await leave_ended_loop(store)
         await store._ensure_initialized_async()
         return await store.async_client.search(**_request(store, body, limit))
 

@@ -14,6 +14,7 @@ from haystack_integrations.crag.chat_backed import (
     CallError,
     ask,
     ask_async,
+    kind_of,
     may_be_the_form,
     model_of,
     reaches_client,
@@ -70,6 +71,7 @@ class GradingModel:
             raise ConfigurationError(msg)
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
         is_reached = reaches_client(generator)
+        self._is_foreign, self._schema_taken = not is_reached, False
         wanted = is_reached if structured_output is None else structured_output
         self._schema: dict[str, Any] | None = None
         if wanted and "response_format" not in own:
@@ -138,14 +140,30 @@ class GradingModel:
         try:
             yield schema
         except Exception as error:
-            if not may_be_the_form(error):
+            if not self._may_be_the_form(error):
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
             self.schema_refused = schema is not None or self._words_taken
             if schema is None:
                 raise
+            if self._is_foreign:
+                self._tell_way_out(error)
             raise CallError(SCHEMA_REFUSED) from error
         self._words_taken |= schema is None
+        self._schema_taken |= schema is not None
+
+    def _may_be_the_form(self, error: Exception) -> bool:
+        """Generators of other vendors refuse a schema before they send it, each by an error of its own."""
+        is_unknown = self._is_foreign and self._schema is not None and not self._schema_taken
+        return may_be_the_form(error) or (is_unknown and not isinstance(error, TimeoutError))
+
+    def _tell_way_out(self, error: Exception) -> None:
+        logger.warning(
+            "{generator} takes no response_format of OpenAI's form ({kind}) and is asked in words: set "
+            "structured_output=False, and the vendor's own JSON mode in the generator's generation_kwargs",
+            generator=type(self.generator).__name__,
+            kind=kind_of(error),
+        )
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from haystack_integrations.crag.errors import GradingError
 from haystack_integrations.crag.grades import Grade, grade_of, set_score_of, with_grade, without_grade
 from haystack_integrations.crag.grading.batch import Grading
 from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.observing.evaluations import tell_evaluations
 from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, FAILED_SCORE, GRADING_DETAILS, GraderStatus
 
@@ -91,6 +92,7 @@ def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[int, Grade], *,
         "crag.grader.failures": report["reasons"] or None,
     }
     set_tags(span, tags)
+    tell_evaluations(result["documents"])
     if not failed:
         return
     reasons = ", ".join(report["reasons"])

@@ -1,9 +1,10 @@
 """How HeuristicGrader judges: by a calibration, or by weights. The component gives it sockets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from haystack import Document
+from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.encoding.encoders import load_encoder, model_name
@@ -14,7 +15,8 @@ from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.signals import measure
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.judging.weighting import Weights, document_score, reason, set_score
-from haystack_integrations.crag.observing.telemetry import score_tags
+from haystack_integrations.crag.observing.evaluations import tell_evaluations
+from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 
@@ -123,19 +125,19 @@ class Heuristics:
         of_all = round(set_score(self._weights, graded.signals["set"], scores), 4)
         return {"set_score": of_all, **graded.report}
 
-    def tags(self, documents: Sequence[Document], scores: Sequence[float], graded: Graded) -> Mapping[str, Any]:
+    def tell(self, span: Span, documents: Sequence[Document], scores: Sequence[float], graded: Graded) -> None:
         """
-        Put a grading into attributes of its span.
+        Put a grading into attributes of its span, and into events where they are asked for.
 
+        :param span: The span of the grading.
         :param documents: The documents, with their grades.
         :param scores: The scores that hold, some of them given in earlier passes.
         :param graded: What became of the documents in this one.
-        :returns: Attributes by name.
         """
         of_set = graded.signals["set"]
         cached = sum(crag_meta(document).get("status") == "cached" for document in documents)
         verdict = (graded.report.get("verdict") or {}).get("probabilities") or {}
-        return {
+        tags = {
             "crag.documents.graded": len(documents) - cached,
             "crag.documents.cached": cached,
             **score_tags(zip((document.id for document in documents), scores, strict=True)),
@@ -143,3 +145,5 @@ class Heuristics:
             "crag.grader.calibrated": of_set.get("calibrated"),
             "crag.grader.statistics": of_set.get("statistics"),
         }
+        set_tags(span, tags)
+        tell_evaluations(documents)
