@@ -648,3 +648,17 @@ def test_a_score_of_the_set_on_another_scale_is_refused(score: Any) -> None:
     router = CragRouter(aggregate="set")
     with pytest.raises(ConfigurationError, match="wanted a number from 0 to 1"):
         router.run(query=QUESTION, documents=docs(0.4), report={"set_score": score})
+
+
+@pytest.mark.parametrize(("failed", "verdict"), [(0, "incorrect"), (1, "incorrect"), (2, "ungraded")])
+def test_a_cascade_whose_model_failed_at_more_than_half_of_what_it_was_asked_is_no_verdict(
+    failed: int, verdict: str
+) -> None:
+    """What the scorer was sure of is no majority against the documents that may answer; half of these still is."""
+    documents = docs(*[0.1] * (5 - failed)) + docs(*[0.5] * failed, status="failed", tag="asked ")
+    report = {"cascade": {"asked": 3}} if failed == 2 else {"cascade": {"asked": 2}}
+    decision = CragRouter().run(query=QUESTION, documents=documents, report=report)["decision"]
+    assert (decision["verdict"], decision["judged_by"]) == (
+        verdict,
+        "grader_failed" if verdict == "ungraded" else "lower_threshold",
+    )
