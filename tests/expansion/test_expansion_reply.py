@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, bounded, cleaned, one_line, query_key
 from haystack_integrations.crag.expansion.reply import read_queries
+from haystack_integrations.crag.expansion.rules import keywords
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,15 @@ def test_the_same_query_in_other_letters_is_the_same() -> None:
 def test_a_query_that_is_too_long_is_cut_between_words_where_it_can_be(text: str, sent: str) -> None:
     """No longer than may be sent, and no shorter than it needs to be."""
     assert bounded(text) == sent
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How high is the Tokyo Tower, how high?", "high tokyo tower"),
+        ("The 東京タワー of 1958、高さは?", "東京タワー 1958 高さは"),
+    ],
+)
+def test_the_keywords_of_a_question_are_what_it_is_about(question: str, words: str) -> None:
+    """Each once, without words that every question has; where words have no spaces, what stands between marks."""
+    assert keywords(question) == words

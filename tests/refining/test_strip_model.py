@@ -137,7 +137,14 @@ def test_a_strip_with_a_number_or_date_that_the_question_lacks_has_what_it_asks_
 ) -> None:
     """A figure, a number in words or a month; the question's own year says nothing. To other questions it is none."""
     strips = strips_of(
-        ["It opened in 1889.", "It has 300 steps.", "They began in 1887.", "It was in May.", "Two were built.", "Bees."]
+        [
+            "It opened in 1889.",
+            "It has 300 steps.",
+            "They began in May 1887.",
+            "It was in May.",
+            "Two were built.",
+            "Bees.",
+        ]
     )
     signals = measure(query, strips, ["Tower"], load_encoder())
     assert signals[cue].tolist() == seen

@@ -16,3 +16,10 @@ def test_a_tag_ends_behind_its_first_attributes_and_a_quoted_value_is_one_of_the
         assert bounded(page) == page
     head, rest = "".join(attributes[:MOST]), "".join(attributes[MOST:])
     assert bounded(f"<p{head}{rest}>One.</p>") == f"<p{head} '\">{rest}>One.</p>"
+
+
+def test_what_is_behind_the_first_thirty_thousand_tags_is_left_out() -> None:
+    """Whoever wrote so many did not write for readers; a page with as many is whole."""
+    page = "One." + "<p>x" * 30_000
+    assert bounded(page) == page
+    assert bounded(f"{page}<b>more") == page
