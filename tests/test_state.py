@@ -64,3 +64,13 @@ def test_a_call_leaves_tokens_to_those_that_run_beside_it(left: int, beside: int
     """Each by itself would fit into what is left; together they would exceed it."""
     state = CragState.start("q", budget=Budget(tokens=1_000), usage=Usage(1, 1_000 - left, 0))
     assert state.forbids(100, beside) == limit
+
+
+def test_of_branches_that_ran_side_by_side_the_one_that_asked_the_web_says_what_became_of_it() -> None:
+    """In whatever order they come together."""
+    state = CragState.start("q")
+    searched, refined = replace(state, web="empty"), state.spend(Usage(1, 2, 3))
+    for one, other in ((searched, refined), (refined, searched)):
+        united = CragState.merged(one, None, other)
+        assert united is not None
+        assert (united.web, united.usage) == ("empty", Usage(1, 2, 3))

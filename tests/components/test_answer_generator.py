@@ -164,11 +164,28 @@ def test_a_stream_that_ends_without_any_reason_was_broken_off(
     assert (crag["answer"]["status"], crag["coverage"]["reasons"]) == ("written", reasons)
 
 
-def test_a_generator_that_never_gives_a_reason_is_not_called_broken_off() -> None:
-    """Only servers of OpenAI's API always give one."""
-    generator = AnswerGenerator(MockChatGenerator("one two"))
+@pytest.mark.parametrize(
+    ("name", "meta", "is_marked"),
+    [
+        ("OwnGenerator", {}, False),
+        ("OpenAIChatGenerator", {"finish_reason": "stop"}, False),
+        ("OpenAIChatGenerator", {}, True),
+    ],
+    ids=["of another API", "told at the end", "told nowhere"],
+)
+def test_a_generator_that_never_gives_a_reason_is_not_called_broken_off(
+    name: str, meta: dict[str, Any], is_marked: bool
+) -> None:
+    """Only servers of OpenAI's API always give one; whether in a part or with the whole answer is their affair."""
+
+    def run(_: Any, messages: Any, streaming_callback: Any, generation_kwargs: Any = None) -> Any:
+        streaming_callback(StreamingChunk(content="one two"))
+        return {"replies": [ChatMessage.from_assistant("one two", meta=dict(meta))]}
+
+    generator = AnswerGenerator(type(name, (), {"run": run})())
     (reply,) = generator.run(messages=PROMPT, streaming_callback=lambda _: None)["replies"]
-    assert BROKEN_OFF not in reply.meta
+    assert reply.text == "one two"
+    assert (BROKEN_OFF in reply.meta) is is_marked
 
 
 class Talking:

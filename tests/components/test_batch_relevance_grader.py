@@ -752,3 +752,15 @@ def test_one_of_ten_is_never_full_marks_however_the_documents_are_split(
     told = [(grade.score, grade.status) for document in result["documents"] if (grade := grade_of(document))]
     assert told == [(0.5, "failed") if mark else (0.0, "graded") for mark in marks]
     assert CragRouter().run(query=QUESTION, **{"documents": result["documents"]})["decision"]["verdict"] != "correct"
+
+
+def test_two_documents_that_a_model_never_judges_together_are_asked_about_one_by_one() -> None:
+    """As with more of them, whose halves are asked about after the second try."""
+
+    def reply(messages: Any) -> str:
+        keys = list(asked(messages))
+        return json.dumps({"evaluations": [{"id": keys[0], "score": 0.9}]}) if len(keys) == 1 else "I cannot say."
+
+    result = BatchRelevanceGrader(scripted(reply)).run(query=QUESTION, documents=[Document(content=c) for c in "ab"])
+    assert (result["scores"], result["report"]["llm_calls"]) == ([0.9, 0.9], 4)
+    assert (result["report"]["reasks"], result["report"]["bisections"]) == (1, 1)

@@ -602,6 +602,10 @@ def test_a_grade_is_that_of_a_text_and_not_of_whatever_bears_its_id_later() -> N
     state = route([refined, *docs(0.5)], state=replace(state, kept=()))["refine"]
     assert given_in_run(state, refined, question) is not None
     assert given_in_run(state, replace(first, meta={}), question) is not None
+    better = replace(refined, meta={"crag": {**refined.meta["crag"], "score": 0.9}})
+    state = route([better], state=replace(state, kept=()))["state"]
+    found = [given_in_run(state, replace(one, meta={}), question) for one in (first, refined)]
+    assert [grade and grade.score for grade in found] == [0.4, 0.9]
 
 
 def test_a_grade_that_names_no_question_is_taken_for_the_one_at_hand() -> None:
@@ -648,3 +652,25 @@ def test_a_score_of_the_set_on_another_scale_is_refused(score: Any) -> None:
     router = CragRouter(aggregate="set")
     with pytest.raises(ConfigurationError, match="wanted a number from 0 to 1"):
         router.run(query=QUESTION, documents=docs(0.4), report={"set_score": score})
+
+
+@pytest.mark.parametrize(("failed", "verdict"), [(0, "incorrect"), (1, "incorrect"), (2, "ungraded")])
+def test_a_cascade_whose_model_failed_at_more_than_half_of_what_it_was_asked_is_no_verdict(
+    failed: int, verdict: str
+) -> None:
+    """What the scorer was sure of is no majority against the documents that may answer; half of these still is."""
+    documents = docs(*[0.1] * (5 - failed)) + docs(*[0.5] * failed, status="failed", tag="asked ")
+    report = {"cascade": {"asked": 3}} if failed == 2 else {"cascade": {"asked": 2}}
+    decision = CragRouter().run(query=QUESTION, documents=documents, report=report)["decision"]
+    assert (decision["verdict"], decision["judged_by"]) == (
+        verdict,
+        "grader_failed" if verdict == "ungraded" else "lower_threshold",
+    )
+
+
+def test_what_a_pass_did_not_judge_is_no_evidence_beside_what_it_did() -> None:
+    """Where nobody gave a grade, nobody called one of them worse than another; else the judged ones are the best."""
+    open_one, judged = Document(content="nobody judged this"), docs(0.4)
+    for documents, evidence in (([open_one], [open_one]), ([open_one, *judged], judged)):
+        state = route(documents, on_ambiguous="generate")["state"]
+        assert [document.content for document in state.best] == [document.content for document in evidence]

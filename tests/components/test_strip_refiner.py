@@ -320,8 +320,22 @@ def test_what_comes_along_takes_no_place_from_what_is_worth_keeping() -> None:
 
 def test_the_first_row_of_a_part_of_a_table_is_no_head() -> None:
     """Indexing cuts long tables; the row that a part begins with belongs to no other."""
-    for rows in ("| S1 | 1 EUR |\n| S2 | 2 EUR |\n| S3 | 3 EUR |", "S1\t1\tEUR\nS2\t2\tEUR\nS3\t3\tEUR"):
+    for rows in (
+        "| Saw | Ann |\n| Axe | Ben |\n| S3 | Cid |",
+        "| S1 | 1 EUR |\n| S2 | 2 EUR |\n| S3 | 3 EUR |",
+        "S1\t1\tEUR\nS2\t2\tEUR\nS3\t3\tEUR",
+    ):
         assert texts(refine(rows, query="What costs S3?")) == [rows.splitlines()[2]]
+
+
+def test_a_list_ends_where_a_text_stands_apart_from_it() -> None:
+    """The words behind an item go on with it; those of the next paragraph are no part of what the colon opens."""
+    for gap, expected in (
+        ("\n  ", ["Tools:\n- a saw\n  Handle the axe with care."]),
+        ("\n\n", ["Handle the axe with care."]),
+    ):
+        text = f"Tools:\n- a saw{gap}Handle the axe with care."
+        assert texts(refine(text, query="How is the axe handled with care?")) == expected
 
 
 def test_prose_is_kept_sentence_by_sentence() -> None:

@@ -225,6 +225,7 @@ def test_searches_without_a_form_of_their_own_survive_yaml(several: bool) -> Non
         ({"query_cooldown_s": -1}, "query_cooldown_s"),
         ({"redact": ["("]}, "redact"),
         ({"allow_domains": ["not a domain"]}, "domain"),
+        ({"deny_domains": ["*.example"]}, "is no domain"),
         ({"allow_domains": []}, "allow_domains is empty, which lets in nothing; None lets in all"),
     ],
 )
@@ -288,6 +289,21 @@ class Lively:
     async def close_async(self) -> None:
         """Note it."""
         self.done.append("close_async")
+
+
+async def test_a_search_is_made_ready_before_it_is_asked_outside_of_a_pipeline_too() -> None:
+    """Some make their client there. By the door that it is asked by."""
+
+    class Both(Lively):
+        async def run_async(self, query: str) -> dict[str, Any]:
+            return self.run(query)
+
+    searches = [Lively(), Lively(), Both(), Both()]
+    for search in searches[::2]:
+        WebFallback(search).run(query=QUERY)
+    for search in searches[1::2]:
+        await WebFallback(search).run_async(query=QUERY)
+    assert [search.done for search in searches] == [["warm_up"]] * 3 + [["warm_up_async"]]
 
 
 async def test_the_life_cycle_reaches_every_search() -> None:

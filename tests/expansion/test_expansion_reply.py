@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, cleaned, one_line, query_key
+from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, bounded, cleaned, one_line, query_key
 from haystack_integrations.crag.expansion.reply import read_queries
+from haystack_integrations.crag.expansion.rules import keywords
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,30 @@ def test_the_same_query_in_other_letters_is_the_same() -> None:
     assert query_key("Café  au lait?") == query_key("CAFE\u0301 au\tlait")
     assert query_key("C#") != query_key("C++") != query_key("C")
     assert query_key("?") == "?"
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("x" * MAX_QUERY_CHARACTERS, "x" * MAX_QUERY_CHARACTERS),
+        (f"a {'x' * (MAX_QUERY_CHARACTERS - 2)} more", f"a {'x' * (MAX_QUERY_CHARACTERS - 2)}"),
+        (f"a {'x' * (MAX_QUERY_CHARACTERS - 1)} more", "a"),
+        ("x" * MAX_QUERY_CHARACTERS + "y z", "x" * MAX_QUERY_CHARACTERS),
+    ],
+    ids=["fits", "ends_with_a_word", "ends_within_a_word", "one_long_word"],
+)
+def test_a_query_that_is_too_long_is_cut_between_words_where_it_can_be(text: str, sent: str) -> None:
+    """No longer than may be sent, and no shorter than it needs to be."""
+    assert bounded(text) == sent
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How high is the Tokyo Tower, how high?", "high tokyo tower"),
+        ("The 東京タワー of 1958、高さは?", "東京タワー 1958 高さは"),
+    ],
+)
+def test_the_keywords_of_a_question_are_what_it_is_about(question: str, words: str) -> None:
+    """Each once, without words that every question has; where words have no spaces, what stands between marks."""
+    assert keywords(question) == words

@@ -51,6 +51,7 @@ def test_two_questions_and_two_things_are_split(question: str, parts: list[str])
         'Who directed "What and where is love"?',
         "What is the difference between black and white and colour film?",
         "Do cats and dogs fight?",
+        "Who painted the Mona Lisa and when finished?",  # two words are no question
         "I know who I am and what I want",
         "How does useState work and what are they for?",
     ],

@@ -483,3 +483,29 @@ def test_a_poisoned_redis_changes_no_answer(redis_url: str, asynchronous: bool) 
     assert result["scores"] == [0.8] * 5
     assert model.calls == 2
     grader.close()
+
+
+class SlowToRead(MemoryGradeCache):
+    """A cache that takes a part of its time to read, and notes what it was given."""
+
+    timeout_s = 5.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[float] = []
+
+    def read(self, keys: Sequence[str], *, seconds: float) -> Found:
+        self.given.append(seconds)
+        return replace(super().read(keys, seconds=seconds), seconds=2.0)
+
+    def write(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
+        self.given.append(seconds)
+        return super().write(scores, seconds=seconds)
+
+
+def test_what_a_cache_took_to_read_is_left_less_to_write() -> None:
+    """All its traffic of one grading has one limit; the next grading has its own."""
+    cache = SlowToRead()
+    for number in range(2):
+        grade(BatchRelevanceGrader(Model(), cache=cache), asynchronous=False, documents=docs(2, first=10 * number))
+    assert cache.given == [5.0, 3.0] * 2

@@ -204,6 +204,18 @@ def test_a_ranker_that_fails_leaves_the_judgement_to_wording(door: str, caplog: 
     assert "secret" not in caplog.text
 
 
+def test_a_document_that_is_refined_again_bears_the_notes_of_the_last_refinement_only() -> None:
+    """Those of an earlier one tell of a text that is gone."""
+
+    def fail(_: str) -> float:
+        raise RuntimeError
+
+    (first,) = refine(StripRefiner(scorer="ranker", ranker=Ranker(fail)), PAGE)["documents"]
+    assert first.meta["crag"]["strips_lexical"] == "RuntimeError"
+    (again,) = StripRefiner().run(query=QUESTION, documents=[first])["documents"]
+    assert again.meta["crag"].keys() == {"strips", "strips_in", "strips_kept"}
+
+
 def test_a_score_at_the_threshold_is_not_enough() -> None:
     """As with the other scorers."""
     ranker = Ranker(lambda text: 0.5 if text.startswith("Paris") else 0.6)

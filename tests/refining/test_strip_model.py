@@ -125,6 +125,33 @@ def test_a_second_hop_is_seen() -> None:
     assert signals["links_in"].tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize(
+    ("query", "cue", "seen"),
+    [
+        ("When did the tower of 1889 open?", "answers_when", [0, 0, 1, 1, 0, 0]),
+        ("How many towers opened in 1889?", "answers_how_many", [0, 1, 1, 0, 1, 0]),
+    ],
+)
+def test_a_strip_with_a_number_or_date_that_the_question_lacks_has_what_it_asks_for(
+    query: str, cue: str, seen: list[float]
+) -> None:
+    """A figure, a number in words or a month; the question's own year says nothing. To other questions it is none."""
+    strips = strips_of(
+        [
+            "It opened in 1889.",
+            "It has 300 steps.",
+            "They began in May 1887.",
+            "It was in May.",
+            "Two were built.",
+            "Bees.",
+        ]
+    )
+    signals = measure(query, strips, ["Tower"], load_encoder())
+    assert signals[cue].tolist() == seen
+    (other,) = {"answers_when", "answers_how_many"} - {cue}
+    assert not signals[other].any()
+
+
 def test_a_question_without_any_word_speaks_against_no_strip() -> None:
     """As with the other scorers."""
     assert load_strip_model().probabilities("?", decompose(PAGES, "sentence", 3), TITLES) == [1.0] * 4

@@ -1,5 +1,6 @@
 """Keys: which requests need one, how several hold at once, and how they are exchanged."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,21 @@ def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:
     keys = Keys([], file)
     assert keys.accept("first#key")
     assert not any(keys.accept(key) for key in ("first", "#second", "second", "\ufefffirst#key"))
+
+
+def test_a_file_of_keys_that_vanishes_is_told_once_and_is_read_when_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else every client would be refused, and the operator would not see why."""
+    file = tmp_path / "keys"
+    file.write_text("first-key\n")
+    keys = Keys([], file)
+    file.unlink()
+    with caplog.at_level(logging.ERROR):
+        assert not any(keys.accept("first-key") for _ in range(3))
+    assert [record.message for record in caplog.records] == ["API keys cannot be read: FileNotFoundError"]
+    file.write_text("first-key\n")
+    assert keys.accept("first-key")
 
 
 @pytest.mark.parametrize("key", ["Schlüssel", "鍵-1", "voilà"])

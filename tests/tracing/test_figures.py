@@ -115,6 +115,21 @@ def test_looked_up_grades_are_hits_misses_or_errors(figures: Figures) -> None:
     assert counts == {"miss": 2, "hit": 2, "error": 4}
 
 
+def test_a_cache_that_keeps_nothing_is_counted_as_failing_by_what_it_was_to_keep(figures: Figures) -> None:
+    """Each grading would pay for its calls again, and nobody would see why."""
+
+    class Full(MemoryGradeCache):
+        def write(self, scores: Any, *, seconds: float) -> str | None:
+            return "Full"
+
+    grader = BatchRelevanceGrader(cacheable(), cache=Full())
+    for _ in range(2):
+        grader.run(query=QUESTION, documents=[Document(content="a"), Document(content="b")])
+    grader.close()
+    counts = {dict(labels)["result"]: value for labels, value in figures.series("crag_cache_requests_total").items()}
+    assert counts == {"miss": 4, "error": 4}
+
+
 def test_a_web_that_nobody_set_up_has_neither_failed_nor_corrected(figures: Figures, in_memory_store: Any) -> None:
     """Else a question would fire the alerts about a provider that fails, and about questions that leave the house."""
     fill(in_memory_store, [Document(content="Gardens need water in summer.")])

@@ -119,6 +119,7 @@ def test_a_grading_that_failed_says_why(spans: InMemorySpanExporter) -> None:
     BatchRelevanceGrader(scripted(broken)).run(query=QUESTION, documents=[Document(content="one")])
     (grade,) = named(spans, "crag.grade")
     assert (grade["crag.grader.status"], grade["error.type"]) == ("failed", "ConnectionError")
+    assert (grade["crag.documents.graded"], grade["crag.documents.failed"]) == (0, 1)
     assert not {"crag.scores", "crag.score.max", "crag.score.mean"} & set(grade)
     assert named(spans, "crag.grade.call")[0]["error.type"] == "ConnectionError"
 

@@ -568,6 +568,17 @@ def test_the_named_character_set_is_used_when_it_is_one(door: Door, text: str, e
     assert "\ufffd" not in read
 
 
+def test_a_page_is_read_without_its_markup_whatever_the_case_of_its_type(door: Door) -> None:
+    """Names of types have none."""
+    found = []
+    for kind in ("text/html; charset=utf-8", "Text/HTML; Charset=UTF-8"):
+        door.reply = lambda peer, _, kind=kind: peer.sendall(answer(PAGE, kind))
+        found.append(read_one(reader(door.port), f"http://pages.example:{door.port}/"))
+    assert found[0] == found[1]
+    assert found[0][0] == "read"
+    assert "<" not in found[0][1]
+
+
 def test_every_label_has_a_codec_that_reads_ascii() -> None:
     """All of them are Python's own, and none is used that is no character set."""
     for label, codec in _CODECS.items():

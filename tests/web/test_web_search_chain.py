@@ -16,7 +16,7 @@ from waiting import eventually, eventually_async
 from web_server import HttpxSearch, Reply, RequestsSearch, WebServer, web_server
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError, WebSearchError
-from haystack_integrations.crag.web.outcome import Outcome
+from haystack_integrations.crag.web.outcome import Answer, Outcome, status_of
 from haystack_integrations.crag.web.providers import failure_of, results_of
 from haystack_integrations.crag.web.search import WebSearchChain
 
@@ -505,3 +505,17 @@ def test_two_providers_of_one_class_have_two_names_and_two_breakers(one: WebServ
     assert [provider.name for provider in chain.providers] == ["HttpxSearch-1", "HttpxSearch-2"]
     search(chain)
     assert [provider.breaker.state for provider in chain.providers] == ["cooldown", "closed"]
+
+
+@pytest.mark.parametrize(
+    ("tried", "status"),
+    [
+        ([Answer("a", failure="timeout", calls=1), Answer("b", failure="cooldown")], "failed"),
+        ([Answer("a", failure="open"), Answer("b", failure="cooldown")], "cooldown"),
+        ([Answer("a", failure="timeout", calls=1), Answer("b", calls=1)], "empty"),
+        ([Answer("a", failure=NotConfiguredError.kind)], "skipped"),
+    ],
+)
+def test_one_provider_that_was_asked_is_enough_for_a_search_to_have_failed(tried: list[Answer], status: str) -> None:
+    """Only where none was asked, nothing is known of the web of today."""
+    assert status_of(tried) == status

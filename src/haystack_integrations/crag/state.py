@@ -10,7 +10,7 @@ from haystack import Document
 
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.fusion import content_key
-from haystack_integrations.crag.grades import Grade, grade_of, is_refined, question_id
+from haystack_integrations.crag.grades import Grade, grade_of, question_id
 from haystack_integrations.crag.vocabulary import WEB_STATUSES, Mode, WebStatus
 
 _TEXT: Final = "text"
@@ -216,7 +216,7 @@ def known_grades(documents: Iterable[Document], question: str, state: CragState)
     :param documents: What was graded.
     :param question: `question_id` of the question.
     :param state: What the run knew before.
-    :returns: The new `grades`. What a refinement left of a document is known as the document: that may come again.
+    :returns: The new `grades`. What a refinement left of a document is a text of its own: the whole may come again.
     """
     grades = dict(state.grades)
     for document in documents:
@@ -224,8 +224,6 @@ def known_grades(documents: Iterable[Document], question: str, state: CragState)
         if grade is None or grade.status == "failed":
             continue
         others, text = before.get(_OTHERS, {}), content_key(document)
-        if is_refined(document) and not others:  # of two texts of one id, nobody knows which was refined
-            text = before.get(_TEXT) or text
         if before.get(_TEXT) in (None, text):
             grades[document.id] = {**grade.to_dict(), _TEXT: text, _OTHERS: others}
         else:

@@ -44,7 +44,7 @@ def corrections_of(state: CragState) -> list[str]:
     """
     if state.trail[-1]["mode"] != "enforce":
         return []
-    led = [(decision["after"] or "", decision["coverage"]["web"]) for decision in state.trail]
+    led = [(decision["after"], decision["coverage"]["web"]) for decision in state.trail]
     done = [_WITHOUT_WEB.get(action, action) if web in NO_WEB else action for action, web in led]
     return [action for action in done if action in LOOP_ACTIONS]
 
