@@ -51,7 +51,7 @@ def read_records(path: Path) -> list[Record]:
     :raises SourceError: When there is no such file, or it is none of records.
     """
     if not path.is_file():
-        msg = f"no records at {str(path)!r}; evaluate with --json {path.name.removesuffix(SUFFIX)} first"
+        msg = f"no records at {str(path)!r}; pass the FILE of an earlier `crag eval --json FILE`, its records beside it"
         raise SourceError(msg)
     _, records, _ = _read(path)
     return list(records.values())
