@@ -32,6 +32,7 @@ HEADINGS = (
     "What each side does better",
     "What was changed to run each",
     "What this comparison cannot show",
+    "The commands that measured this",
 )
 CRAG = "LangGraph: corrective RAG"
 PEER_BETTER, ALL_BEST = "### Where a peer is better than every design of this package", "### The best of each side"

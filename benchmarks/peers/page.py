@@ -27,7 +27,7 @@ from page_figures import (
     table,
     written,
 )
-from page_gaps import not_run
+from page_gaps import commands, not_run
 from page_goals import goals
 from page_pictures import Block, Line, Link, Text, bars, html, markdown, plot
 from page_texts import (
@@ -44,7 +44,6 @@ from page_texts import (
     RULE,
     SIDES,
     TITLE,
-    UNKNOWN,
     WALL,
 )
 
@@ -115,14 +114,11 @@ def each_peer(held: Held, measures: Sequence[Measure]) -> list[Block]:
 
 
 def compared_on(held: Held) -> list[Block]:
-    """Say what was run, on what, when, and what was not."""
+    """Say what was run, on what, and what was not."""
     blocks: list[Block] = []
     for part, one in held.parts.items():
         sets = ", ".join(f"{name} {count}" for name, count in one["settings"]["questions"].items())
         blocks.append(("p", f"Part {part}; questions: {sets}."))
-        for run in one["runs"]:
-            on = "{cpus} processors, {memory_gib} GiB, {system}, Python {python}".format_map(UNKNOWN | run["machine"])
-            blocks += [("p", f"{run['date'][:10]}, {on}:"), ("pre", run["command"])]
     rows: list[list[Text]] = [["system", "written from", "versions", "parts"]]
     for name, one in held.systems.items():
         ran = [part for part, file in held.parts.items() if name in file["figures"]]
@@ -224,6 +220,8 @@ def page(held: Held, prices: Row) -> list[Block]:
         ("ul", changed),
         ("h2", "What this comparison cannot show"),
         ("ul", LIMITS),
+        ("h2", "The commands that measured this"),
+        *commands(held),
     ]
 
 

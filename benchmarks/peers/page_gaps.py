@@ -1,11 +1,12 @@
-"""What the page of the comparison says was not run."""
+"""What the page of the comparison says was not run, and by which commands the rest was."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from arms import FAULTS, KS, PARTS
 from page_figures import Held, arm
-from page_texts import FAULT_NAMES
+from page_pictures import Block
+from page_texts import FAULT_NAMES, UNKNOWN
 
 
 def not_run(held: Held) -> list[str]:
@@ -42,3 +43,14 @@ def _asked_of_some(part: str, one: Mapping[str, Any], labels: Mapping[str, str])
         those = [labels[name] for name, ks in have.items() if k in ks]
         said += [f"{part}: k = {k} was asked of these only: {', '.join(those)}."] * (len(those) < len(have))
     return said
+
+
+def commands(held: Held) -> list[Block]:
+    """Say by which commands it was measured, when, and on which machine; last, since there are many."""
+    blocks: list[Block] = []
+    for part, one in held.parts.items():
+        blocks.append(("h3", f"Part {part}"))
+        for run in one["runs"]:
+            on = "{cpus} processors, {memory_gib} GiB, {system}, Python {python}".format_map(UNKNOWN | run["machine"])
+            blocks += [("p", f"{run['date'][:10]}, {on}:"), ("pre", run["command"])]
+    return blocks

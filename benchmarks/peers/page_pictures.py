@@ -43,6 +43,7 @@ body { margin: 0 auto; padding: 24px; max-width: 1160px; background: var(--page)
   font: 16px/1.5 system-ui, sans-serif; }
 a { color: var(--ours); } p, li { max-width: 84ch; overflow-wrap: anywhere; } h2 { margin-top: 2em; }
 pre { white-space: pre-wrap; padding: 10px; border: 1px solid var(--line); } .wide { overflow-x: auto; margin: 16px 0; }
+@media (max-width: 700px) { table { min-width: 64em; } }
 table { border-collapse: collapse; font-size: 13.5px; } th, td { padding: 4px 9px; border-bottom: 1px solid var(--line);
   text-align: left; vertical-align: top; } thead { color: var(--soft); }
 svg { width: 100%; height: auto; margin: 12px 0; font: 12px system-ui, sans-serif; } svg text { fill: var(--text); }

@@ -11,7 +11,9 @@ from cli_runner import QUESTION, crag, refused
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, Messages, ScriptedModel, documents_in, judging
 
+from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import source
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
@@ -109,6 +111,16 @@ def test_half_a_configuration_is_refused(
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     assert wanted in refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+
+
+def test_an_option_is_named_only_to_those_who_used_its_twin(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`crag serve`, `eval` and `label` take their model from the environment alone."""
+    url = "http://localhost:1/v1"
+    asked = crag("ask", QUESTION, "--docs", docs, "--llm-base-url", url)
+    assert "set CRAG_LLM_MODEL or pass --llm-model" in refused(asked, ExitCode.USAGE)
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", url)
+    with pytest.raises(ConfigurationError, match=r"set CRAG_LLM_MODEL$"):
+        chat_model()
 
 
 @pytest.mark.parametrize(

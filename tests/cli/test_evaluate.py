@@ -110,7 +110,8 @@ def test_two_results_are_compared_by_question(folder: Path, tmp_path: Path) -> N
     assert "Compared on all 24 questions" in result.stdout
     (tmp_path / "base.json.records.jsonl").unlink()
     lost = crag("eval", folder, "--split", SPLIT, "--compare", base)
-    assert "no records at" in refused(lost, ExitCode.INPUTS_FAILED)
+    assert "no records at" in (said := refused(lost, ExitCode.INPUTS_FAILED))
+    assert "pass the FILE of an earlier `crag eval --json FILE`" in said
 
 
 def test_only_questions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:

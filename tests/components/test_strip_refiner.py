@@ -305,6 +305,14 @@ def test_a_sentence_brings_along_what_it_says_nothing_without(
     assert expected in (found.content or "")
 
 
+def test_a_row_is_judged_under_the_head_of_its_table() -> None:
+    """The head words most of the question, the row what it is asked of: alone it would come last."""
+    query = "How much is the Pro plan per month?"
+    page = PLANS.replace("Price", "Price per month") + "\n\nThe Basic and the Pro plan keep deleted files for a month."
+    (found,) = refine(page, query=query, threshold=None, top_n=2)["documents"]
+    assert found.content == "| Plan | Price per month |\n| Pro | 29 EUR |"
+
+
 def test_what_comes_along_takes_no_place_from_what_is_worth_keeping() -> None:
     """Within both limits; strips of windows stay as they are, and of a model's choice nothing below it is added."""
     query = "Which price has which plan?"

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import re
+import resource
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -63,6 +64,22 @@ def test_a_record_says_what_was_decided_and_what_is_true(dataset: Dataset) -> No
     assert record["cost"]["words_to_generator"] > 0
     assert record["cost"]["seconds"] > 0
     assert record["error"] is None
+
+
+def test_a_disk_that_is_full_ends_an_evaluation_with_the_file_that_cannot_be_written(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    """And the next one goes on with the records that it took."""
+    journal, limits = tmp_path / "records.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(ConfigurationError, match=r"cannot write '.*records.jsonl' \(File too large\)"):
+            evaluate(dataset, EVIDENCE, journal=journal)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    taken = read_records(journal)
+    assert 0 < len(taken) < len(dataset.cases)
+    assert untimed(evaluate(dataset, EVIDENCE, journal=journal)) == untimed(evaluate(dataset, EVIDENCE))
 
 
 def test_a_list_without_its_evidence_is_scored_by_the_number_for_that(dataset: Dataset, tmp_path: Path) -> None:

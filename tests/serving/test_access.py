@@ -117,6 +117,19 @@ def test_keys_are_exchanged_in_their_file_without_a_restart(serve: Any, tmp_path
     assert (status("new-key"), status("")) == (401, 401)
 
 
+def test_a_file_of_keys_that_is_emptied_locks_its_clients_out_and_the_log_warns(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An editor or a deployment may have emptied it by mistake."""
+    file = tmp_path / "keys"
+    file.write_text("key\n")
+    keys = Keys([], file)
+    caplog.clear()
+    file.write_text("")
+    assert not keys.accept("key")
+    assert [(one.levelname, "holds none now" in one.getMessage()) for one in caplog.records] == [("WARNING", True)]
+
+
 def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:
     """Only what begins a line is a comment: the first characters of a key open nothing. Some editors write a BOM."""
     file = tmp_path / "keys"

@@ -165,6 +165,12 @@ def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
         deploy(read_settings(docs=docs, pipelines="corrective_retrieval", calibration="nowhere.json"))
 
 
+def test_a_setting_that_cannot_work_ends_the_start_before_any_file_is_read(tmp_path: Path) -> None:
+    """Indexing may take minutes: with no file to be read, the calibration is what is refused."""
+    with pytest.raises(ConfigurationError, match="no calibration at"):
+        deploy(read_settings(docs=str(tmp_path / "nowhere"), pipelines="corrective_retrieval", calibration="no.json"))
+
+
 def test_a_calibration_that_cannot_be_used_ends_the_start(tmp_path: Path, docs: str) -> None:
     """Not the first question."""
     broken = json.loads(SHIPPED.read_text())

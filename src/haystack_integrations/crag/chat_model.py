@@ -64,11 +64,12 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     :returns: The model, or None when none is configured.
     :raises ConfigurationError: When what is configured is not enough, or no address.
     """
+    option = " or pass --llm-model" if base_url else ""  # only commands with the one option have the other
     base_url, model = base_url or configured(URL_SETTING), model or configured(MODEL_SETTING)
     if base_url is None and model is None:
         return None
     if model is None:
-        msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING} or pass --llm-model"
+        msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING}{option}"
         raise ConfigurationError(msg)
     if base_url is not None and not is_address(base_url):
         msg = f"got {base_url!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {URL_SETTING}"

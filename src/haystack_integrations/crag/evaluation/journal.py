@@ -1,6 +1,7 @@
 """The records of an evaluation on disk, one line each: what a stopped evaluation goes on from."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, Final
@@ -51,7 +52,7 @@ def read_records(path: Path) -> list[Record]:
     :raises SourceError: When there is no such file, or it is none of records.
     """
     if not path.is_file():
-        msg = f"no records at {str(path)!r}; evaluate with --json {path.name.removesuffix(SUFFIX)} first"
+        msg = f"no records at {str(path)!r}; pass the FILE of an earlier `crag eval --json FILE`, its records beside it"
         raise SourceError(msg)
     _, records, _ = _read(path)
     return list(records.values())
@@ -110,6 +111,7 @@ class Journal:
         self._file: IO[bytes] | None = None
         if path is None:
             return
+        self._path = path
         made_of, known, size = fingerprint(dataset, setup), dict[str, Any](), 0
         self._file = open_alone(path)
         try:
@@ -143,6 +145,7 @@ class Journal:
         Keep a record.
 
         :param record: It goes to the file at once.
+        :raises ConfigurationError: When the file cannot be written any more; what stands in it is taken up next time.
         """
         self.records[record["id"]] = record
         self._write(record)
@@ -153,9 +156,16 @@ class Journal:
             self._file.close()
 
     def _write(self, line: dict[str, Any]) -> None:
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
             self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             self._file.flush()
+        except OSError as error:  # a full disk
+            with suppress(OSError):  # closing tries to write the rest once more
+                self.close()
+            self._file = None
+            raise cannot_write(self._path, error) from None
 
 
 def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from haystack_integrations.crag.refining.model import enough, load_strip_model
 from haystack_integrations.crag.refining.options import OnEmpty, RefinerOptions
 from haystack_integrations.crag.refining.prompt import shown
 from haystack_integrations.crag.refining.selection import Selection, recomposed, select, whole
-from haystack_integrations.crag.refining.standing import completed
+from haystack_integrations.crag.refining.standing import completed, standing
 from haystack_integrations.crag.refining.strips import KEEP_ABOVE, decompose, embedding_scores, fitting, lexical_scores
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.languages import is_other_script
@@ -152,7 +152,9 @@ class Refinement:
         return self._lexical()
 
     def _lexical(self) -> list[float]:
-        return lexical_scores(self.query, self.strips, self.titles)
+        is_cut = self.options.granularity == "sentence"  # a window shows its rows with their head
+        heads = standing(self.strips, [d.content or "" for d in self.documents]).heads() if is_cut else {}
+        return lexical_scores(self.query, self.strips, self.titles, heads)
 
     def _ranked(self) -> tuple[dict[int, float], list[int]]:
         """Give all scores, best first, and the numbers of the strips that are worth keeping, best first."""

@@ -54,6 +54,14 @@ class Standing:
             yield line
             number = line
 
+    def heads(self) -> dict[int, int]:
+        """
+        Name the heads of tables.
+
+        :returns: For each row the head of its table.
+        """
+        return {row: head for head, rows in self.tables.items() for row in rows}
+
     def missing_below(self, number: int, kept: Collection[int], scores: Mapping[int, float]) -> list[int]:
         """
         Tell what a line says nothing without.

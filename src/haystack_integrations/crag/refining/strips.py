@@ -1,7 +1,7 @@
 """Knowledge strips (arXiv 2401.15884, section 4.4): cut documents into pieces and score them offline."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log2
 from typing import Final, Literal
@@ -71,17 +71,21 @@ def decompose(contents: Sequence[str], granularity: Granularity, window: int) ->
     return strips
 
 
-def lexical_scores(query: str, strips: Sequence[Strip], titles: Sequence[str]) -> list[float]:
+def lexical_scores(
+    query: str, strips: Sequence[Strip], titles: Sequence[str], heads: Mapping[int, int] | None = None
+) -> list[float]:
     """
     Score strips by wording, relative to the best strip of the run.
 
     Four things count: the share of the question that the strip covers together with its document's title (a sentence
-    seldom repeats its subject), the share it covers alone, the question's neighbouring words that stand together in
-    it, and the place of its document in the list, since a retriever knows word statistics that a run does not.
+    seldom repeats its subject) and, for a row, the head of its table; the share it covers alone; the question's
+    neighbouring words that stand together in it; and the place of its document in the list, since a retriever knows
+    word statistics that a run does not.
 
     :param query: The question.
     :param strips: The strips of one run.
     :param titles: One title per document, empty for none.
+    :param heads: For rows of tables the number of the strip that is their head.
     :returns: One score in [0, 1] per strip, same order; above 0.5: worth keeping. A question without any word speaks
         against no strip: all score 1.
     """
@@ -95,10 +99,10 @@ def lexical_scores(query: str, strips: Sequence[Strip], titles: Sequence[str]) -
     # Terms that no strip and no title has would lower all scores alike, so they do not count.
     weights = {term: log(1 + len(strips) / frequency[term]) for term in frequency}
     alone = [coverage(reading.found, weights) for reading in readings]
-    together = [
-        coverage(reading.found | subjects[strip.document], weights)
-        for reading, strip in zip(readings, strips, strict=True)
-    ]
+    above = [subjects[strip.document] for strip in strips]
+    for row, head in (heads or {}).items():
+        above[row] |= readings[head].found
+    together = [coverage(reading.found | more, weights) for reading, more in zip(readings, above, strict=True)]
     pairs = [len(reading.pairs) / max(1, len(question.pairs)) for reading in readings]
     return worded_scores(together, alone, pairs, [strip.document for strip in strips])
 

@@ -105,24 +105,24 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     """
     model = chat_model()
     chosen = _chosen(settings, has_model=model is not None or has_key())
+    # What a setting forbids is said before files are read and indexed, which may take long.
+    parts = {name: calibrated_parts(name, settings.calibration) for name in chosen}
+    if settings.calibration and not any(parts.values()):
+        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or serve cascade_rag as well"
+        raise ConfigurationError(msg)
     store = _store(settings) if store is None else store
     seconds = settings.answer_seconds
     models = None if model is None else (model.generator(seconds), model.generator(GRADING_SECONDS))
     cache = _cache(settings)
-    wrappers, calibrated = {}, list[str]()
+    wrappers = {}
     for name in chosen:
-        parts = calibrated_parts(name, settings.calibration)
-        calibrated += [name] if parts else []
-        spec, loaded = read(name), _loaded(name, store, models, seconds, parts)
+        spec, loaded = read(name), _loaded(name, store, models, seconds, parts[name])
         if cache is not None:
             for part in _graders(loaded):
                 part.cache = cache
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
-    if settings.calibration and not calibrated:
-        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or serve cascade_rag as well"
-        raise ConfigurationError(msg)
     if not (model or has_key()) and not settings.pipelines:
         logger.warning("No chat model is configured: only {names} are served.", names=", ".join(chosen))
     if not settings.uploads and holds_nothing(store):

@@ -69,7 +69,10 @@ class Keys:
                 lines = self._file.read_text("utf-8-sig").splitlines()
                 self._read = _digests(line for line in lines if not line.lstrip().startswith("#"))
                 self._version = version
-                logger.info("API keys read: {count}", count=len(self._read))
+                if self._read:
+                    logger.info("API keys read: {count}", count=len(self._read))
+                else:
+                    logger.warning("The file of API keys holds none now, so whoever had one of it is refused.")
         except (OSError, UnicodeDecodeError) as error:
             self._trouble = type(error).__name__
             if self._read:
