@@ -44,10 +44,10 @@ def judged(*contents: str, store: Any = None, query: str = QUESTION_OF_REFUNDS) 
     return HeuristicGrader(document_store=store).run(query=query, documents=documents)
 
 
-def repeated(query: str, contents: Sequence[str]) -> list[int]:
+def repeated(query: str, contents: Sequence[str], *, overlaps: bool = False) -> list[int]:
     """Which texts repeat which."""
     asked, readings = asking(query), shared_reader().read([("", content) for content in contents])
-    return originals(readings, [examine(asked, reading).found for reading in readings])
+    return originals(readings, [examine(asked, reading).found for reading in readings], overlaps=overlaps)
 
 
 @pytest.mark.parametrize("at", [1, len(REFUNDS)], ids=["behind it", "last"])
@@ -92,6 +92,32 @@ def test_parts_that_overlap_and_short_texts_alike_are_no_copies() -> None:
     one, two, three = (f"The {n} line names the {n} colour of the {n} room." for n in ("first", "second", "third"))
     assert repeated("Which colour?", [f"{one} {two} Red.", f"{two} {three} Blue."]) == [0, 1]
     assert repeated("How long?", ["It takes 30 days.", "It takes 60 days.", "", ""]) == [0, 1, 2, 3]
+
+
+@given(cut=st.integers(1, 59), step=st.integers(1, 59), is_later_first=st.booleans())
+def test_chunks_that_overlap_by_a_quarter_count_once(cut: int, step: int, *, is_later_first: bool) -> None:
+    """Whichever was retrieved first; those that share less, or nothing, are two texts."""
+    words = [f"word{number}" for number in range(120)]
+    chunks = [" ".join(words[cut : cut + 60]), " ".join(words[cut + step : cut + step + 60])]
+    shared, length = 60 - step, min(60, 120 - cut - step)
+    found = repeated("Which colour?", chunks[::-1] if is_later_first else chunks, overlaps=True)
+    if shared - 2 >= length / 4:  # a word at either end may be cut, so neither counts
+        assert found == [0, 0]
+    if shared < length / 4:
+        assert found == [0, 1]
+
+
+def test_the_next_chunk_of_a_text_takes_nothing_from_a_verdict(in_memory_store: Any) -> None:
+    """Neither of two chunks that say the same stood out: one verdict in ten fell."""
+    sentence = "Each return is checked by two clerks who write down what is missing and what is broken."
+    chunk, following = f"{BEST} {sentence}", f"{sentence} Boxes are folded and kept for the next parcel."
+    in_memory_store.write_documents([Document(content=text) for text in (*REFUNDS, chunk, following)])
+    once = judged(chunk, *REFUNDS[1:], store=in_memory_store)
+    both = judged(chunk, following, *REFUNDS[1:], store=in_memory_store)
+    assert both["report"]["verdict"] == once["report"]["verdict"]
+    assert repeated(QUESTION_OF_REFUNDS, [chunk, following], overlaps=True) == [0, 0]
+    rest = f"Refunds go to accounts. {sentence}"
+    assert repeated("Are boxes of refunds kept?", [rest, following], overlaps=True) == [0, 1]  # each says its part
 
 
 def test_what_is_fitted_on_is_the_list_as_it_was_retrieved() -> None:

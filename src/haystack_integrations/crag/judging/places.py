@@ -35,6 +35,18 @@ class Places(Mapping[str, list[int]]):
             place = self._before[place]
         return found[::-1]
 
+    def in_order(self) -> list[str]:
+        """
+        Give the terms as they stand in the text.
+
+        :returns: As many as the text has.
+        """
+        shown = [""] * len(self._before)
+        for term in self:
+            for place in self[term]:
+                shown[place] = term
+        return shown
+
     def __iter__(self) -> Iterator[str]:
         """Go through the terms."""
         return iter(self._last)
