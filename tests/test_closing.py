@@ -11,6 +11,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
@@ -45,6 +46,7 @@ NESTED: dict[str, tuple[type[Model], Callable[[Any], Any]]] = {
     "answer": (Model, AnswerGenerator),
     "grader": (Model, lambda part: BatchRelevanceGrader(part, cache=MemoryGradeCache())),
     "expander": (Model, lambda part: QueryExpander(mode="llm", chat_generator=part)),
+    "follow-up": (Model, FollowUpRewriter),
     "strips by model": (Model, lambda part: StripRefiner(scorer="llm", chat_generator=part)),
     "strips by ranker": (Source, lambda part: StripRefiner(scorer="ranker", ranker=part)),
     "ranker": (Source, RankerGrader),

@@ -17,6 +17,7 @@ from haystack_integrations.crag.components import (
     BatchRelevanceGrader,
     CragRouter,
     EvidencePromptBuilder,
+    FollowUpRewriter,
     HeuristicGrader,
     QueryExpander,
     SearXNGWebSearch,
@@ -47,8 +48,9 @@ def chat() -> Any:
         (BatchRelevanceGrader, {"max_documents": 5}),
         (QueryExpander, {"mode": "llm", "strategies": [{"name": "other", "weights": {"bm25": 1.0}}]}),
         (StripRefiner, {"scorer": "llm"}),
+        (FollowUpRewriter, {"max_messages": 2}),
     ],
-    ids=["answer", "grader", "expander", "refiner"],
+    ids=["answer", "grader", "expander", "refiner", "follow-up"],
 )
 def test_a_copy_of_what_asks_a_model_asks_the_same_one(kind: Any, settings: dict[str, Any], chat: Any) -> None:
     """With settings of its own."""

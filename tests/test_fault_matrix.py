@@ -24,6 +24,7 @@ from werkzeug import Response
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
@@ -160,6 +161,26 @@ def test_a_fault_leaves_the_queries_to_the_rules_and_says_so(
     assert result.get("queries") or result["exhausted"] == []
     if fault.kind is not None:
         assert (report["source"], report["fallback"]) == ("rules", fault.kind)
+
+
+@ALL
+@BOTH
+def test_a_fault_leaves_a_follow_up_as_it_stands_and_says_so(name: str, asynchronous: bool, endpoint: Endpoint) -> None:
+    """What a model writes in a question's place is not asked."""
+    fault = endpoint.fault = FAULTS[name]
+    said = [
+        ChatMessage.from_user(QUESTION),
+        ChatMessage.from_assistant("Jane Austen [1]."),
+        ChatMessage.from_user("When?"),
+    ]
+    started = time.monotonic()
+    result = by_door(FollowUpRewriter(client_of(endpoint)), asynchronous=asynchronous, messages=said)
+    assert time.monotonic() - started < fault.seconds
+    assert 1 <= endpoint.requests <= ONE
+    assert result["query"] == "When?"
+    assert result["report"]["fallback"] is not None
+    if fault.kind is not None:
+        assert result["report"]["fallback"] == fault.kind
 
 
 @ALL

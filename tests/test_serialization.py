@@ -74,6 +74,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "kept_weight": 2.0,
     },
     "EvidencePromptBuilder": {"system": "Be brief.", "template": "{{ question }} {{ passages }}"},
+    "FollowUpRewriter": {
+        "chat_generator": MockChatGenerator("x"),
+        "system": "Write it out.",
+        "max_messages": 2,
+        "read_answers": False,
+        "timeout_s": 3.0,
+    },
     "LongPassageSplitter": {"max_tokens": 99},
     "QueryExpander": {
         "mode": "web",

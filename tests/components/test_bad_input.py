@@ -98,6 +98,7 @@ def parts() -> dict[str, Any]:
         "AnswerGenerator": lambda kind: kind(scripted("x")),
         "BatchRelevanceGrader": lambda kind: kind(scripted("x")),
         "EvidenceJoiner": lambda kind: kind(weights={"bm25": 1.0}),
+        "FollowUpRewriter": lambda kind: kind(scripted("x")),
         "RankerGrader": lambda kind: kind(Ranker()),
         "SearXNGWebSearch": lambda kind: kind(url="http://127.0.0.1:9"),
         "WebFallback": lambda kind: kind(Search()),

@@ -133,6 +133,7 @@ def model(everything: tuple[Served, ScriptedModel]) -> ScriptedModel:
     _, model = everything
     model.reply = judging(lambda text: float(text.startswith("Emma")))
     model.status, model.delay, model.refuses, model.words, model.streams = 200, 0.0, "", None, True
+    model.parts, model.pause, model.streams_usage, model.in_parts = None, 0.0, True, False
     model.requests.clear()
     return model
 

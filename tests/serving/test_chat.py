@@ -191,7 +191,7 @@ def test_what_is_null_in_a_chat_is_not_said(answering: Any) -> None:
 
 
 def test_the_newest_message_of_the_user_is_the_question(answering: Any, model: ScriptedModel) -> None:
-    """Also when it comes in parts; what an assistant said before is not asked."""
+    """Also when it comes in parts; what was said before is shown to nobody but who writes out follow-ups."""
     messages = [
         {"role": "user", "content": "An older question?"},
         {"role": "assistant", "content": "An older answer."},
@@ -204,7 +204,111 @@ def test_the_newest_message_of_the_user_is_the_question(answering: Any, model: S
         answer = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": messages})
     assert answer.status_code == 200
     assert all(QUESTION in json.dumps(request) for request in model.requests)
-    assert not any("older" in json.dumps(request) for request in model.requests)
+    assert ["older" in json.dumps(request) for request in model.requests] == [True, False, False]
+
+
+FOLLOW_UP = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": QUESTION},
+    {"role": "assistant", "content": "Jane Austen [1]."},
+    {"role": "user", "content": "And in which year?"},
+]
+WRITTEN_OUT = "In which year was the novel Emma published?"
+
+
+def writes_out(model: ScriptedModel, question: str = WRITTEN_OUT) -> None:
+    """Let the model write out follow-ups; all else as before."""
+    judged = model.reply
+
+    def reply(messages: Any) -> tuple[str, str]:
+        is_follow_up = "newest message of a conversation" in messages[0]["content"]
+        return (question, "stop") if is_follow_up else judged(messages)
+
+    model.reply = reply
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag", "baseline_rag"])
+def test_a_follow_up_is_asked_as_a_question_of_its_own(answering: Any, model: ScriptedModel, name: str) -> None:
+    """One call more; retrieval, grading and answer are about the question, and the completion shows it."""
+    writes_out(model)
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json={"model": name, "messages": FOLLOW_UP}).json()
+    assert told["choices"][0]["message"]["content"] == "The answer is in [1]."
+    follow_up = told["follow_up"]
+    assert (follow_up["question"], follow_up["source"], follow_up["llm_calls"]) == (WRITTEN_OUT, "model", 1)
+    assert told["crag"]["trail"][0]["query"] == WRITTEN_OUT
+    assert [WRITTEN_OUT in json.dumps(request) for request in model.requests[:2]] == [False, True]
+    assert model.calls == told["crag"]["llm_calls"] + 1
+
+
+def test_a_streamed_follow_up_streams_the_answer_only(answering: Any, model: ScriptedModel) -> None:
+    """Nobody hears the question that was written out; an abstention says what it looked for."""
+    writes_out(model)
+    with answering.client() as client:
+        parts, _ = streamed(client, {"model": "corrective_rag", "messages": FOLLOW_UP})
+        model.reply = judging(lambda _: 0.0)
+        writes_out(model)
+        refused, _ = streamed(client, {"model": "corrective_rag", "messages": FOLLOW_UP})
+    assert "".join(parts) == "The answer is in [1]."
+    assert f'Looked for: "{WRITTEN_OUT}"' in "".join(refused)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("corrective_rag", True), ("strict_rag", False), ("paper_rag", False)])
+def test_earlier_answers_reach_no_question_that_may_go_to_the_web(
+    answering: Any, model: ScriptedModel, name: str, shown: bool
+) -> None:
+    """They are made of documents; what the user said may lead to a query."""
+    writes_out(model)
+    with answering.client() as client:
+        client.post("/v1/chat/completions", json={"model": name, "messages": FOLLOW_UP})
+    asked = json.dumps(model.requests[0])
+    assert QUESTION in asked
+    assert ("Jane Austen [1]." in asked) is shown
+
+
+def test_a_first_question_costs_no_further_call(answering: Any, model: ScriptedModel) -> None:
+    """A completion says that there was no follow-up."""
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+    assert told["follow_up"] is None
+    assert model.calls == told["crag"]["llm_calls"]
+
+
+def test_a_follow_up_that_cannot_be_written_out_is_asked_as_it_stands(answering: Any, model: ScriptedModel) -> None:
+    """And the completion says why."""
+    writes_out(model, "It was in 1815, so 208 years have gone by since then.")
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": FOLLOW_UP}).json()
+    assert told["follow_up"]["question"] == FOLLOW_UP[-1]["content"]
+    assert told["follow_up"]["fallback"] == "unrelated"
+    assert told["crag"]["trail"][0]["query"] == FOLLOW_UP[-1]["content"]
+
+
+def test_a_pipeline_without_a_model_asks_the_newest_message(answering: Any, model: ScriptedModel) -> None:
+    """It makes no call at all, which is what it is for."""
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json={"model": "corrective_retrieval", "messages": FOLLOW_UP}).json()
+    assert told["follow_up"] is None
+    assert told["crag"]["trail"][0]["query"] == FOLLOW_UP[-1]["content"]
+    assert model.calls == 0
+
+
+def test_follow_ups_can_be_switched_off(serve: Any, configured_model: ScriptedModel) -> None:
+    """For clients that write out their questions themselves."""
+    app = serve(pipelines="corrective_rag", follow_ups=False)
+    with app.client() as client:
+        told = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": FOLLOW_UP}).json()
+    assert told["follow_up"] is None
+    assert not any(QUESTION in json.dumps(request) for request in configured_model.requests)
+
+
+def test_a_blank_message_is_refused_whatever_was_said_before(answering: Any, model: ScriptedModel) -> None:
+    """It is not the older question once more."""
+    messages = [*FOLLOW_UP[:-1], {"role": "user", "content": " "}]
+    with answering.client() as client:
+        response = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": messages})
+    assert response.status_code == 422
+    assert model.calls == 0
 
 
 @pytest.mark.parametrize(

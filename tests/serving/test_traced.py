@@ -64,6 +64,22 @@ def test_a_streamed_answer_is_one_trace(
     assert CANARY not in shown(spans)
 
 
+def test_a_follow_up_is_one_trace_too(spans: InMemorySpanExporter, serve: Any, configured_model: ScriptedModel) -> None:
+    """Writing it out stands beside the run, below the request; no text of it leaves."""
+    configured_model.reply = lambda _: (f"Who wrote the novel Emma, {CANARY}?", "stop")
+    said = [("user", QUESTION), ("assistant", CANARY), ("user", f"And then, {CANARY}?")]
+    chat = {"model": "baseline_rag", "messages": [{"role": role, "content": text} for role, text in said]}
+    with serve(pipelines="baseline_rag").client() as client:
+        spans.clear()
+        answer = client.post("/v1/chat/completions", json=chat)
+    found = ended(spans)
+    assert {format(span.context.trace_id, "032x") for span in found} == {answer.json()["trace_id"]}
+    (rewriting,) = [span for span in found if span.name == "crag.follow_up"]
+    assert rewriting.attributes["crag.follow_up.source"] == "model"
+    assert rewriting.attributes["crag.follow_up.calls"] == 1
+    assert CANARY not in shown(spans)
+
+
 def test_no_span_of_a_failure_holds_content(spans: InMemorySpanExporter, serve: Any) -> None:
     with serve(uploads=True, store=BrokenStore(index="test_broken_store")).client() as client:
         list(asked(client, f"{QUESTION} {CANARY}"))

@@ -27,6 +27,7 @@ from haystack_integrations.crag import components
 from haystack_integrations.crag.caching import RedisGradeCache
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
@@ -173,6 +174,18 @@ def test_a_model_that_fails_shows_no_canary(watch: Watch, store: Any) -> None:
     watch.check()
 
 
+@pytest.mark.parametrize("reply", [raising, f"Where does the {QUESTION} sing in the {REPLY}?", REPLY])
+def test_a_follow_up_shows_no_canary(watch: Watch, reply: Any) -> None:
+    """Rewritten, not rewritten, and with a model that fails."""
+    said = [
+        ChatMessage.from_user(ASKED),
+        ChatMessage.from_assistant(f"In the {DOCUMENT}."),
+        ChatMessage.from_user(ASKED),
+    ]
+    FollowUpRewriter(scripted(reply)).run(messages=said)
+    watch.check()
+
+
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
 def test_an_endpoint_that_refuses_shows_no_canary(
     watch: Watch, store: Any, chat: Any, scripted_model: ScriptedModel, status: int
@@ -208,6 +221,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "AnswerGenerator": lambda: AnswerGenerator(scripted(raising), on_failure="raise"),
     "BatchRelevanceGrader": lambda: BatchRelevanceGrader(scripted(raising), on_failure="raise"),
     "EvidenceJoiner": lambda: components.EvidenceJoiner({"documents": 1.0}),
+    "FollowUpRewriter": lambda: FollowUpRewriter(scripted(raising)),
     "RankerGrader": lambda: RankerGrader(MetaFieldRanker(meta_field="x")),
     "SearXNGWebSearch": lambda: SearXNGWebSearch(url="http://127.0.0.1:1"),
     "WebFallback": lambda: WebFallback(SearXNGWebSearch(url="http://127.0.0.1:1"), max_retries=0),
@@ -235,6 +249,8 @@ def test_a_component_that_fails_in_a_pipeline_shows_no_canary(watch: Watch, name
     inputs = {"part": {key: value for key, value in given.items() if key in takes}}
     if name == "QueryExpander":
         inputs = {"part": {"state": Bomb()}}
+    if name == "FollowUpRewriter":
+        inputs = {"part": {"messages": [Bomb()]}}
     try:
         asyncio.run(pipeline.run_async(inputs)) if asynchronous else pipeline.run(inputs)
     except Exception as error:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
+from haystack.dataclasses import ChatMessage
 from makers import cacheable, fill, grading_by, scripted
 from metasearch import Metasearch
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -15,6 +16,7 @@ from web_server import web_server
 import haystack_integrations.crag as package
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
@@ -153,6 +155,18 @@ def test_web_and_sanitiser_say_what_came_and_what_was_taken_out(spans: InMemoryS
     (guard,) = named(spans, "crag.guard")
     assert (guard["openinference.span.kind"], guard["crag.guard.removed_chars"]) == ("GUARDRAIL", 4)
     assert guard["crag.guard.flags"] == ["invisible_characters"]
+
+
+def test_a_follow_up_says_how_it_was_asked(spans: InMemorySpanExporter, content: None) -> None:
+    """By whom the question was written, and what it cost; the question itself is content."""
+    said = [ChatMessage.from_user(QUESTION), ChatMessage.from_assistant("In cages."), ChatMessage.from_user("Why?")]
+    FollowUpRewriter(scripted("Why do canary birds sing?")).run(said)
+    FollowUpRewriter(scripted("")).run(said)
+    first, second = named(spans, "crag.follow_up")
+    assert (first["openinference.span.kind"], first["crag.follow_up.source"]) == ("CHAIN", "model")
+    assert (first["crag.follow_up.calls"], first["crag.queries"]) == (1, ["Why do canary birds sing?"])
+    assert first["gen_ai.usage.input_tokens"] > 0
+    assert (second["crag.follow_up.source"], second["crag.follow_up.fallback"]) == ("message", "empty")
 
 
 def test_a_refinement_counts_strips(spans: InMemorySpanExporter, store: Any) -> None:

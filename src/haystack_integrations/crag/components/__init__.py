@@ -6,6 +6,7 @@ from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
 from haystack_integrations.crag.components.query_expander import QueryExpander
@@ -26,6 +27,7 @@ __all__ = [
     "CragRouter",
     "EvidenceJoiner",
     "EvidencePromptBuilder",
+    "FollowUpRewriter",
     "HeuristicGrader",
     "LongPassageSplitter",
     "QueryExpander",

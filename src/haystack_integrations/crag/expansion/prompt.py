@@ -113,11 +113,11 @@ class ExpansionPrompt:
 
 
 def _shown(document: Document) -> Shown:
-    text = _cut(document.content or "", _LONGEST_TEXT)
-    return Shown(_cut(str(document.meta.get("title") or ""), _LONGEST_TITLE), text)
+    text = beginning(document.content or "", _LONGEST_TEXT)
+    return Shown(beginning(str(document.meta.get("title") or ""), _LONGEST_TITLE), text)
 
 
-def _cut(text: str, longest: int) -> str:
+def beginning(text: str, longest: int) -> str:
     """Give the first words of a text; only so much of it is looked at, however long it is."""
     line = one_line(text[: 4 * longest])
     return line if len(line) <= longest else f"{line[:longest].rpartition(' ')[0] or line[:longest]} …"
@@ -130,5 +130,5 @@ def _judgement(trail: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     last = trail[-1]
     entries = (*last.get("kept", ()), *last.get("discarded", ()), *last.get("coverage", {}).get("reasons", ()))
     reasons = (entry.get("reason") if isinstance(entry, Mapping) else entry for entry in entries)
-    distinct = dict.fromkeys(_cut(str(reason), _LONGEST_REASON) for reason in reasons if reason)
+    distinct = dict.fromkeys(beginning(str(reason), _LONGEST_REASON) for reason in reasons if reason)
     return str(last.get("verdict") or ""), list(distinct)[:_MOST_REASONS]

@@ -17,7 +17,7 @@ _SORRY: Final = re.compile(
     r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|i (?:can['\u2019]?t|cannot)\b|as an ai\b", re.IGNORECASE
 )
 _HEADING: Final = re.compile(r"```|#{1,6}\s")
-_BOUNDARY: Final = re.compile(r"</?found-[0-9a-f]{8}")
+_BOUNDARY: Final = re.compile(r"</?(?:found|said)-[0-9a-f]{8}")
 
 
 def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str], str | None]:

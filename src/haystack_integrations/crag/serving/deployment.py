@@ -120,7 +120,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
         if cache is not None:
             for part in _graders(loaded):
                 part.cache = cache
-        make = partial(CragWrapper, name, spec, loaded, settings.question_chars)
+        make = partial(CragWrapper, name, spec, loaded, settings.question_chars, follow_ups=settings.follow_ups)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
     if not (model or has_key()) and not settings.pipelines:

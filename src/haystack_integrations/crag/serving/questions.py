@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
+from haystack.dataclasses import ChatMessage
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -146,7 +147,26 @@ def last_question(messages: Sequence[Mapping[str, Any]]) -> str:
     :param messages: OpenAI's messages, the newest last.
     :returns: The text of the newest one of the user; empty when there is none.
     """
-    said = next((message.get("content") for message in reversed(messages) if message.get("role") == "user"), "")
+    return next((_text_of(message) for message in reversed(messages) if message.get("role") == "user"), "")
+
+
+def conversation(messages: Sequence[Mapping[str, Any]]) -> list[ChatMessage]:
+    """
+    Read what was said in a chat; system messages, tools and images are left out.
+
+    :param messages: OpenAI's messages, the newest last.
+    :returns: The texts of user and assistant, in order.
+    """
+    said = ((message.get("role"), _text_of(message)) for message in messages)
+    return [
+        ChatMessage.from_user(text) if role == "user" else ChatMessage.from_assistant(text)
+        for role, text in said
+        if role in ("user", "assistant") and text.strip()
+    ]
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    said = message.get("content")
     if isinstance(said, list):
         parts = (part.get("text") for part in said if isinstance(part, dict) and part.get("type") == "text")
         return "\n".join(part for part in parts if isinstance(part, str))

@@ -12,11 +12,13 @@ from hayhooks import BasePipelineWrapper, async_streaming_generator
 from haystack.dataclasses import StreamingChunk
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken
 from haystack_integrations.crag.serving.failures import translated
-from haystack_integrations.crag.serving.questions import QUERY, checked, last_question, question_model
+from haystack_integrations.crag.serving.questions import QUERY, checked, conversation, last_question, question_model
 
 _CALLBACK: Final = "streaming_callback"
 
@@ -29,17 +31,21 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
     :param spec: Its YAML, as `pipelines.loader.read` gives it.
     :param loaded: It, loaded.
     :param longest: Most characters of a question.
+    :param follow_ups: Whether a chat's newest message is rewritten by what was said before it.
     """
 
     deployment_type = "pipeline"
 
-    def __init__(self, name: str, spec: Mapping[str, Any], loaded: LoadedPipeline, longest: int) -> None:
+    def __init__(
+        self, name: str, spec: Mapping[str, Any], loaded: LoadedPipeline, longest: int, *, follow_ups: bool = True
+    ) -> None:
         """Wrap a loaded pipeline."""
         super().__init__()
         self.name, self.loaded, self.pipeline = name, loaded, loaded.pipeline
         self.question_model = question_model(name, spec, _kinds(loaded), longest)
         self.description = f"{_purpose(spec)} {title(name)}. Pipeline: {name}."
         self._writers = _streaming_parts(loaded)
+        self._rewriter = _rewriter(loaded) if follow_ups else None
 
     def setup(self) -> None:
         """Do nothing: the pipeline is loaded already, on the store that all wrappers share."""
@@ -68,16 +74,18 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         :param model: The pipeline's name.
         :param messages: OpenAI's messages.
         :param body: The whole request.
-        :returns: The answer with its evidence and record; or, with `stream`, the parts of the answer as they come.
+        :returns: The answer with its evidence and record, and how a message was asked that goes on from earlier ones;
+            or, with `stream`, the parts of the answer as they come.
         """
-        asked = self._asked(last_question(messages), {})
+        asked, follow_up = await self._understood(messages)
         if not body.get("stream"):
             with translated(asked):
                 outputs = await self.loaded.run_async(**asked)
                 completion = chat_completion_response(spoken(outputs), f"crag-{uuid4().hex}", model)
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
-                return completion.model_copy(update={key: told[key] for key in ("evidence", "crag", "trace_id")})
+                beside = {key: told[key] for key in ("evidence", "crag", "trace_id")}
+                return completion.model_copy(update={**beside, "follow_up": follow_up})
         parts = self._streamed(asked)
         # A run that fails before its first word is an HTTP error, not a stream that breaks off.
         return _continued(await anext(parts), parts)
@@ -85,6 +93,14 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
     def _asked(self, question: str, options: Mapping[str, Any]) -> dict[str, Any]:
         asked = checked(self.question_model, {"question": question, **options})
         return {QUERY: asked.pop("question"), **asked}
+
+    async def _understood(self, messages: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Check the newest message, and have it written out where earlier ones may say what it is about."""
+        asked, said = self._asked(last_question(messages), {}), conversation(messages)
+        if self._rewriter is None or len(said) == 1 or not asked[QUERY].strip():
+            return asked, None
+        found = await self._rewriter.run_async(messages=said)
+        return {**asked, QUERY: found["query"]}, {"question": found["query"], **found["report"]}
 
     async def _streamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
         """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
@@ -124,6 +140,15 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 def _kinds(loaded: LoadedPipeline) -> dict[str, Any]:
     sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
     return {name: sockets.get(name).type for name in loaded.input_mapping}
+
+
+def _rewriter(loaded: LoadedPipeline) -> FollowUpRewriter | None:
+    """Have the model that writes a pipeline's answers write out follow-up questions; None where none does."""
+    parts = [part for _, part in loaded.pipeline.walk()]
+    model = next((part.chat_generator for part in parts if isinstance(part, AnswerGenerator)), None)
+    # The taint rule: what documents had a part in reaches no web search, and so no question that may become a query.
+    asks_the_web = any(isinstance(part, WebFallback) for part in parts)
+    return None if model is None else FollowUpRewriter(model, read_answers=not asks_the_web)
 
 
 def _streaming_parts(loaded: LoadedPipeline) -> list[str]:
