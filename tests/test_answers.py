@@ -1,8 +1,10 @@
 """What became of an answer: one sentence tells that the model declined, and citations are counted against passages."""
 
 import time
+from unittest.mock import ANY
 
 import pytest
+from haystack import Document
 from haystack.dataclasses import ChatMessage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,15 @@ from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
 def account(text: str, passages: int = 3) -> dict[str, object]:
     """What is said of an answer of these words."""
-    return answer_account([ChatMessage.from_assistant(text)], asked=True, sentence=ABSTENTION, passages=passages)
+    return told([ChatMessage.from_assistant(text)], passages)
+
+
+def told(
+    replies: list[ChatMessage], passages: int, *, asked: bool = True, question: str = "Who?", text: str = "Emma, 1815."
+) -> dict[str, object]:
+    """What is said of replies to a question, from so many passages of one text."""
+    evidence = [Document(content=text)] * passages
+    return answer_account(replies, asked=asked, sentence=ABSTENTION, question=question, passages=evidence)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +76,7 @@ def test_each_number_in_brackets_is_cited_where_it_is_a_passage(lists: list[list
 
 @given(st.lists(_PIECES, max_size=20).map("".join), st.integers(0, 12))
 def test_what_is_cited_is_a_passage_and_what_is_no_passage_is_named(text: str, passages: int) -> None:
-    told = answer_account([ChatMessage.from_assistant(text)], asked=True, sentence=ABSTENTION, passages=passages)
+    told = account(text, passages)
     assert all(1 <= number <= passages for number in told["cited"])
     assert not any(1 <= number <= passages for number in told["cited_unknown"])
     assert told["status"] == ("written" if passages else "failed")  # without evidence nothing is found in it
@@ -74,7 +84,7 @@ def test_what_is_cited_is_a_passage_and_what_is_no_passage_is_named(text: str, p
 
 def test_citations_are_read_one_by_one_and_in_lists() -> None:
     told = account("Emma [1] is by Austen [2, 3][1]; printed in [1815], says [7].")
-    assert told == {"status": "written", "cited": [1, 2, 3], "cited_unknown": [7]}
+    assert told == {"status": "written", "cited": [1, 2, 3], "cited_unknown": [7], "unsupported_numbers": []}
 
 
 @pytest.mark.parametrize(
@@ -89,23 +99,37 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
 )
 def test_ranges_and_full_width_brackets_are_citations(text: str, cited: list[int], unknown: list[int]) -> None:
     """Of a range that is none of passages only the numbers that stand there are told."""
-    assert account(text) == {"status": "written", "cited": cited, "cited_unknown": unknown}
+    assert account(text) == {"status": "written", "cited": cited, "cited_unknown": unknown, "unsupported_numbers": ANY}
 
 
 def test_an_index_in_code_is_no_citation() -> None:
     """Unless the whole answer stands in a code block."""
     told = account("Use `argv[0]` [2]:\n```python\nprint(argv[7], argv[1])\n```\nThat is all [3].")
-    assert told == {"status": "written", "cited": [2, 3], "cited_unknown": []}
+    assert told == {"status": "written", "cited": [2, 3], "cited_unknown": [], "unsupported_numbers": []}
     assert account("```markdown\nEmma [1].\n```")["cited"] == [1]
+
+
+def test_numbers_that_neither_question_nor_evidence_has_are_named() -> None:
+    """Of the answer's text; its citations are no part of it, and what was declined has none."""
+    reply = [ChatMessage.from_assistant("Emma was printed in 1816 [1], 24 years after 1792 [14].")]
+    assert told(reply, 1, question="What came 24 years before?")["unsupported_numbers"] == ["1816", "1792"]
+    assert account(f"{ABSTENTION} Not even in 1999.")["unsupported_numbers"] == []
+
+
+def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
+    """A prompt may show any of it."""
+    reply = [ChatMessage.from_assistant("The page is of 2021-05-17.")]
+    evidence = [Document(content="Prices.", meta={"date": "2021-05-17"})]
+    told = answer_account(reply, asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
+    assert told["unsupported_numbers"] == []
 
 
 def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
     failed = ChatMessage.from_assistant("Sorry [1].", meta={ANSWER_FAILED: "deadline"})
-    told = answer_account([failed], asked=True, sentence=ABSTENTION, passages=1)
-    assert told == {"status": "failed", "cited": [], "cited_unknown": []}
+    assert told([failed], 1) == {"status": "failed", "cited": [], "cited_unknown": [], "unsupported_numbers": []}
     replies = [ChatMessage.from_assistant(ABSTENTION)]
-    assert answer_account(replies, asked=False, sentence=ABSTENTION, passages=1)["status"] == "none"
-    assert answer_account([], asked=True, sentence=ABSTENTION, passages=1)["status"] == "none"
+    assert told(replies, 1, asked=False)["status"] == "none"
+    assert told([], 1)["status"] == "none"
 
 
 @pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " "])

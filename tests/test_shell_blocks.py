@@ -43,7 +43,7 @@ def test_the_page_on_serving_is_pasted_from_the_first_question_to_the_upload(han
     shown = json.loads(asked)["result"]
     assert "within 30 days" in shown["evidence"][0]["content"]
     assert (shown["answer"], shown["crag"]["verdict"]) == (None, "correct")
-    assert shown["crag"]["answer"] == {"status": "none", "cited": [], "cited_unknown": []}
+    assert shown["crag"]["answer"] == {"status": "none", "cited": [], "cited_unknown": [], "unsupported_numbers": []}
     assert streamed[-1] == "data: [DONE]"
     assert any("within 30 days" in line for line in streamed)
     assert json.loads(uploaded)["result"]["added"] == 2

@@ -39,6 +39,8 @@ OF_ANOTHER_KIND: dict[str, list[Any]] = {
     "crag.discarded.reasons": ["[[1]]"],
     "crag.degraded.reasons": ["[1]", "5"],
     "crag.answer.cited_unknown": ["5", '[{"a": 1}]'],
+    "crag.answer.unsupported_numbers": [-5, "x", 1.5, 10**12],
+    "crag.answer.unsupported_numbers.text": ["5", "[1]", '[{"a": 1}]'],
     "crag.answer.status": [[1]],
     "crag.milliseconds": ["x", [1]],
     "crag.llm_calls": ["x", [1], -1],

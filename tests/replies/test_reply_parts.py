@@ -37,7 +37,7 @@ def test_a_model_that_replies_in_parts_grades_answers_and_is_counted(
     record = result["crag"]
     assert result["answers"][0].data == ANSWER
     assert (record["verdict"], record["llm_calls"], scripted_model.calls) == ("correct", 2, 2)
-    assert record["answer"] == {"status": "written", "cited": [1], "cited_unknown": []}
+    assert record["answer"] == {"status": "written", "cited": [1], "cited_unknown": [], "unsupported_numbers": []}
     assert not record["coverage"]["degraded"]
 
 

@@ -105,6 +105,7 @@ def test_many_requests_are_a_trace_each_without_orphans(sent: Sent, rag: Any) ->
         ("In cages [1].", ""),
         (ABSTENTION, "the model says that the evidence does not answer"),
         ("In cages [1], says [7].", "the answer cites [7], and no passage has that number"),
+        ("In 30 cages, since 1815 [1].", "the answer has 2 numbers that neither question nor evidence has: 30, 1815"),
     ],
 )
 def test_crag_trace_prints_the_trail_that_a_run_prints(

@@ -7,10 +7,13 @@ that case, so that an application can tell a found answer from a polite refusal 
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
+from haystack import Document
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.chat_backed import CallError, kind_of, speaks_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.replies.model_reply import ended_by
@@ -34,28 +37,33 @@ class NoTextError(CallError, ValueError):
         self.args = ("the model replied without any text; give it more tokens, or another model",)
 
 
-def answer_account(replies: Sequence[ChatMessage], *, asked: bool, sentence: str, passages: int) -> dict[str, Any]:
+def answer_account(
+    replies: Sequence[ChatMessage], *, asked: bool, sentence: str, question: str, passages: Sequence[Document]
+) -> dict[str, Any]:
     """
     Say what became of the answer.
 
     :param replies: What stands in the answer's place, the first counts.
     :param asked: Whether a model was asked for it.
     :param sentence: What the prompt asks the model to say when the evidence does not answer.
-    :param passages: How many numbered passages the model saw.
-    :returns: `status`, an `AnswerStatus`; `cited`, the numbers of the passages that the answer cites; and
-        `cited_unknown`, numbers in its brackets that no passage has.
+    :param question: What was asked.
+    :param passages: The numbered passages that the model saw.
+    :returns: `status`, an `AnswerStatus`; `cited`, the numbers of the passages that the answer cites; `cited_unknown`,
+        numbers in its brackets that no passage has; and `unsupported_numbers`, those in its text that neither the
+        question nor a passage has.
     """
     if not asked or not replies:
         return _account("none")
     text = replies[0].text or ""
     if ANSWER_FAILED in replies[0].meta:
         return _account("failed")
-    numbers = _cited(text, passages)
-    known = [number for number in numbers if 1 <= number <= passages]
+    numbers = _cited(text, len(passages))
+    known = [number for number in numbers if 1 <= number <= len(passages)]
     unknown = [number for number in numbers if number not in known]
     # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
     status: AnswerStatus = "declined" if declines(text, sentence) else "written" if passages else "failed"
-    return _account(status, known, unknown)
+    invented = _invented(text, question, passages) if status == "written" else ()
+    return _account(status, known, unknown, invented)
 
 
 def apology(text: str, error: Exception, meta: Mapping[str, Any]) -> ChatMessage:
@@ -137,8 +145,25 @@ def _bare(text: str) -> str:
     return words[first : last + 1]
 
 
-def _account(status: AnswerStatus, cited: Sequence[int] = (), unknown: Sequence[int] = ()) -> dict[str, Any]:
-    return {"status": status, "cited": list(cited), "cited_unknown": list(unknown)}
+def _account(
+    status: AnswerStatus, cited: Sequence[int] = (), unknown: Sequence[int] = (), invented: Sequence[str] = ()
+) -> dict[str, Any]:
+    cited_unknown, unsupported_numbers = list(unknown), list(invented)
+    return {
+        "status": status,
+        "cited": list(cited),
+        "cited_unknown": cited_unknown,
+        "unsupported_numbers": unsupported_numbers,
+    }
+
+
+def _invented(text: str, question: str, passages: Sequence[Document]) -> list[str]:
+    """Name the numbers of an answer that nothing has which its prompt may have shown: a template may use any field."""
+    told = (
+        str(value) for passage in passages for value in passage.meta.values() if isinstance(value, str | int | float)
+    )
+    shown = chain((question,), (passage.content or "" for passage in passages), told)
+    return unsupported_numbers(_CITED.sub(" ", text), shown)
 
 
 def _cited(text: str, passages: int) -> list[int]:

@@ -183,7 +183,7 @@ def index(
 ) -> None:
     """Index files and folders, or bring their index up to date; a second run writes nothing."""
     from haystack_integrations.crag import corpus_statistics
-    from haystack_integrations.crag.cli.views import report_table
+    from haystack_integrations.crag.cli.tables import report_table
     from haystack_integrations.crag.pipelines.indexing import index as run_index
     from haystack_integrations.crag.pipelines.opening import elasticsearch_store, find_place
 
@@ -215,7 +215,7 @@ def doctor(
     """Say what is reachable, what is missing, and how to fix it."""
     from haystack_integrations.crag.chat_model import chat_model
     from haystack_integrations.crag.cli.doctor import checks
-    from haystack_integrations.crag.cli.views import checks_view
+    from haystack_integrations.crag.cli.tables import checks_view
     from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, elasticsearch_store, find_place
 
     place = find_place(store, url, index)

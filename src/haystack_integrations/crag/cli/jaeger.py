@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from haystack_integrations.crag.answer_numbers import MOST_NUMBERS
 from haystack_integrations.crag.cli.span_values import read_tags
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
@@ -177,11 +178,19 @@ def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
         "answer": {
             "status": last.get("crag.answer.status", "none"),
             **{name: last.get(f"crag.answer.{name}", []) for name in ("cited", "cited_unknown")},
+            "unsupported_numbers": _numbers(last),
         },
         "milliseconds": last.get("crag.milliseconds", 0.0),
         "coverage": {"reasons": last.get("crag.degraded.reasons", [])},
         "trail": trail,
     }
+
+
+def _numbers(tags: Mapping[str, Any]) -> list[str]:
+    """Give the numbers themselves where content is traced, else as many empty texts."""
+    count = min(tags.get("crag.answer.unsupported_numbers", 0), MOST_NUMBERS)
+    told: list[str] = tags.get("crag.answer.unsupported_numbers.text", [""] * count)
+    return told
 
 
 def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from typing import Any, Final, get_args
 from haystack_integrations.crag.inputs import finite
 from haystack_integrations.crag.vocabulary import ACTIONS, MODES, Verdict
 
-_TEXTS: Final = ("crag.document.ids", "crag.discarded.ids", "crag.discarded.reasons", "crag.degraded.reasons")
+_TEXTS: Final = (
+    "crag.document.ids",
+    "crag.discarded.ids",
+    "crag.discarded.reasons",
+    "crag.degraded.reasons",
+    "crag.answer.unsupported_numbers.text",
+)
 _SCORES: Final = ("crag.scores", "crag.discarded.scores")
 _CITED: Final = ("crag.answer.cited", "crag.answer.cited_unknown")
 _LISTS: Final = frozenset({*_TEXTS, *_SCORES, *_CITED})
@@ -20,7 +26,13 @@ _WORDS: Final = frozenset(
     }
 )
 _NUMBERS: Final = ("crag.score", "crag.milliseconds", "crag.threshold.")
-_COUNTS: Final = ("crag.iteration", "crag.llm_calls", "crag.tokens", "crag.documents.")
+_COUNTS: Final = (
+    "crag.iteration",
+    "crag.llm_calls",
+    "crag.tokens",
+    "crag.documents.",
+    "crag.answer.unsupported_numbers",
+)
 
 
 def read_tags(tags: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a person sees of a run: verdict, evidence, the decision trail as a tree; the tables of the other commands."""
+"""What a person sees of a run: verdict, evidence, the decision trail as a tree."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,14 +16,12 @@ from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:
-    from haystack_integrations.crag.cli.check import Check
     from haystack_integrations.crag.cli.outcome import Outcome
 
 # A sentence is shown when it scores at least this share of the best one of its document.
 _TELLING: Final = 0.5
 _RULE: Final = re.compile(r"([*=~^_#-])\1{3,}")
 _STYLES: Final = {"correct": "green", "ambiguous": "yellow", "incorrect": "red", "ungraded": "magenta"}
-_SIGNS: Final = {"ok": "[green]✔[/]", "warning": "[yellow]![/]", "error": "[red]✘[/]", "info": "[dim]·[/]"}
 _ACTIONS: Final = {
     "generate": "answer from what was kept",
     "refine": "keep the good, search again with a better query",
@@ -124,6 +122,9 @@ def _remarks(crag: Mapping[str, Any]) -> list[RenderableType]:
     answer = crag["answer"]
     said = ["the model says that the evidence does not answer"] * (answer["status"] == "declined")
     said += [f"the answer cites [{number}], and no passage has that number" for number in answer["cited_unknown"]]
+    if numbers := answer["unsupported_numbers"]:
+        named = f": {', '.join(numbers)}" if all(numbers) else ""
+        said.append(f"the answer has {_counted(len(numbers), 'number')} that neither question nor evidence has{named}")
     said += [_REASONS.get(one, one) for one in crag["coverage"]["reasons"] if not one.startswith("limit:")]
     return [Text.assemble(("Warning   ", "yellow"), ", ".join(said))] if said else []
 
@@ -206,45 +207,3 @@ def _counts(decision: Mapping[str, Any]) -> str:
 def _mode(decision: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Say when the decision was not acted on."""
     return [] if decision["mode"] == "enforce" else [(f"  not acted on: mode {decision['mode']}", "yellow")]
-
-
-def report_table(report: Mapping[str, Any]) -> Table:
-    """
-    Show what an indexing run did.
-
-    :param report: `IndexReport.to_dict()`.
-    :returns: A table.
-    """
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column(justify="right")
-    written = ("documents_written", "documents_deleted")
-    for key in ("sources", "added", "updated", "unchanged", "removed", "skipped", *written):
-        table.add_row(key.replace("_", " "), f"{report[key]:,}")
-    failed = len(report["failures"])
-    table.add_row(Text("failures", "red" if failed else "dim"), Text(f"{failed:,}", "red" if failed else ""))
-    table.add_row("seconds", f"{report['seconds']:.1f}")
-    return table
-
-
-def checks_view(checks: "Iterable[Check]") -> RenderableType:
-    """
-    Show what `crag doctor` found.
-
-    :param checks: The checks.
-    :returns: Lines; what is to be done stands below what was found, in one piece to be copied.
-    """
-    found = list(checks)
-    width = max(len(check.name) for check in found)
-    parts: list[RenderableType] = []
-    for check in found:
-        row = Table.grid(padding=(0, 2, 0, 0))
-        row.add_column(width=1)
-        row.add_column(width=width)
-        row.add_column()
-        row.add_row(_SIGNS[check.status], check.name, check.found)
-        parts.append(row)
-        if check.fix:
-            style = "dim" if check.status == "info" else "yellow"
-            parts.append(Text(f"{'':>{width + 5}}→ {check.fix}", style, no_wrap=True, overflow="ignore"))
-    return Group(*parts)

@@ -65,12 +65,15 @@ class RecordBuilder:
         :returns: A dictionary with the following keys:
             - `crag`: The record. Its `answer` says what became of the answer: `status` is `none` (no model was asked),
                 `written`, `declined` (the model said that the evidence does not answer) or `failed`; `cited` are the
-                numbers of the passages it cites, `cited_unknown` numbers that no passage has.
+                numbers of the passages it cites, `cited_unknown` numbers that no passage has;
+                `unsupported_numbers` are numbers in its text, above twelve, that neither question nor evidence has.
             - `documents`: The evidence the run ended with; empty when the router abstained.
         """
         asked = outcome.action == "generate"
         evidence = list(outcome.evidence) if documents is None else documents
-        told = answer_account(replies or (), asked=asked, sentence=self.abstention, passages=len(evidence))
+        told = answer_account(
+            replies or (), asked=asked, sentence=self.abstention, question=outcome.query, passages=evidence
+        )
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies or ())
         spent = sum((Usage.of(reply) for reply in replies or ()), Usage(llm_calls=int(calls)))
         came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies or ())
@@ -80,4 +83,6 @@ class RecordBuilder:
             if record["mode"] != "off":
                 answered(told["status"])
             set_tags(span, record_tags(record))
+            if invented := told["unsupported_numbers"]:
+                span.set_content_tag("crag.answer.unsupported_numbers.text", invented)
         return {"crag": given(record, sealed=sealed), "documents": evidence}

@@ -81,6 +81,8 @@ def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
         "crag.cache_hits": record["cache_hits"],
         "crag.answer.status": record["answer"]["status"],
         **{f"crag.answer.{name}": record["answer"][name][:MOST_ON_A_SPAN] or None for name in _CITATIONS},
+        # How many, never which: they are the answer's own words.
+        "crag.answer.unsupported_numbers": len(record["answer"]["unsupported_numbers"]) or None,
         **_degraded(record["coverage"]["reasons"]),
     }
 

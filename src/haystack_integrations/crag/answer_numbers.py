@@ -1,0 +1,104 @@
+"""
+Numbers of an answer that its evidence does not have: the made-up detail that costs most, and needs no model to be seen.
+
+A number is compared by its digits, whatever separates them, so that 1,200 and 1.200 are the same; a number that is
+written out counts with its digits in English. Numbers up to twelve are left out: they number lists and count things.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+from unicodedata import normalize
+
+# Groups of thousands may be set apart by spaces. All marks between digits are read alike.
+_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,'\u2019]\d+)*")
+_SCALED: Final = re.compile(
+    r"(?<!\d)(\d{1,12})(?:[.,](\d{1,12}))? ?(thousand|million|billion|trillion)s?\b", re.IGNORECASE
+)
+_ZEROS: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_UNITS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_VALUES: Final = {name: n for n, name in enumerate(_UNITS)} | {name: 10 * n for n, name in enumerate(_TENS, 2)}
+_SPELLED: Final = re.compile(
+    rf"\b(?:({'|'.join(_TENS)})(?:[ -]({'|'.join(_UNITS[1:10])}))?|({'|'.join(_UNITS[13:])}))\b", re.IGNORECASE
+)
+_SMALL: Final = 12
+MOST_NUMBERS: Final = 20
+"""How many of an answer's numbers are told at most."""
+
+_MARKS: Final = re.compile(r"\D+")
+
+
+def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
+    """
+    Find numbers that an answer did not take from its evidence.
+
+    ```python
+    from haystack_integrations.crag.answer_numbers import unsupported_numbers
+
+    assert unsupported_numbers("Within 14 days.", ["Returns are possible within thirty days."]) == ["14"]
+    assert unsupported_numbers("Within 30 days.", ["Returns are possible within thirty days."]) == []
+    ```
+
+    :param answer: What a model wrote, without its citations.
+    :param evidence: All texts that it was shown, the question among them.
+    :returns: The numbers as the answer writes them, each once, the first 20; those up to twelve are not looked at.
+    """
+    text = _plain(answer)
+    written = dict.fromkeys(number for number in _NUMBER.findall(text) if not _is_small(number))
+    if not written:
+        return []
+    texts = [*map(_plain, evidence)]
+    # Most stand there as they are written, which is quickly seen.
+    standing = set(chain.from_iterable(map(_NUMBER.findall, texts)))
+    if not (left := [number for number in written if number not in standing]):
+        return []
+    known = {form for shown in texts for form in _forms(shown)}
+    scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
+    missing = [
+        number
+        for number in left
+        if _digits(number) not in known
+        and scaled.get(number) not in known
+        and not _are_known(_MARKS.split(number), known)
+    ]
+    return missing[:MOST_NUMBERS]
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() else normalize("NFKC", text)
+
+
+def _is_small(number: str) -> bool:
+    return len(number) <= len(str(_SMALL)) and int(number) <= _SMALL
+
+
+def _digits(number: str) -> str:
+    return _MARKS.sub("", number).lstrip("0")
+
+
+def _are_known(parts: Sequence[str], known: Collection[str]) -> bool:
+    """Tell whether a date, a time or a grouped number stands there in parts; digits one by one are in any text."""
+    return all(len(part) > 1 and _digits(part) in known for part in parts)
+
+
+def _scaled(found: re.Match[str]) -> str:
+    """Write 1.5 million out."""
+    whole, part, scale = found.groups(default="")
+    return f"{whole}{part.ljust(_ZEROS[scale.lower()], '0')}".lstrip("0")
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Give all numbers of a text by their digits."""
+    for number in _NUMBER.findall(text):
+        yield _digits(number)
+        yield from map(_digits, _MARKS.split(number))
+    yield from map(_scaled, _SCALED.finditer(text))
+    for tens, unit, teen in _SPELLED.findall(text):
+        yield str(_VALUES[(tens or teen).lower()])
+        if unit:
+            yield str(_VALUES[tens.lower()] + _VALUES[unit.lower()])

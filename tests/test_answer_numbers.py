@@ -1,0 +1,84 @@
+"""Numbers of an answer are looked for in its evidence, however either writes them."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_numbers
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence"),
+    [
+        ("Within 30 days.", "within thirty (30) days"),
+        ("Within 30 days.", "Within Thirty days"),
+        ("In the 25 states.", "the twenty-five states"),
+        ("17 of them.", "Seventeen of them."),
+        ("It costs 1,200 euros.", "1.200 EUR"),
+        ("It costs 1200 euros.", "1 200 EUR, or 1\u202f200"),
+        ("It costs 1 200 euros.", "1200 EUR"),
+        ("It costs 1'200 francs.", "CHF 1200"),
+        ("A share of 3.5 %.", "3,5 Prozent"),
+        ("1.5 million people.", "1,500,000 inhabitants"),
+        ("1,500,000 people.", "1.5 million inhabitants"),
+        ("20 thousand.", "20000"),
+        ("On 25 November 2026.", "2026-11-25"),
+        ("At 14:30.", "14.30 Uhr"),
+        ("At 14.30.", "14:30"),
+        ("On 25.11.2026.", "2026-11-25"),
+        ("By ISO27001.", "ISO 27001"),
+        ("From 2019/20 on.", "2019 and 20"),
+        ("1. First, 2. then [1]: in 12 steps.", "no number"),
+        ("No number at all.", ""),
+        ("\uff13\uff10 days", "30 days"),
+        ("Room 007.", "Room 7"),
+    ],
+)
+def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: str, evidence: str) -> None:
+    """Words, separators, scales, dates; small numbers count or number things, and are not looked at."""
+    assert unsupported_numbers(answer, [evidence]) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence", "missing"),
+    [
+        ("Within 14 days.", "within thirty (30) days", ["14"]),
+        ("Between 300 and 30 days.", "30 days", ["300"]),
+        ("In 2019 and in 2020, 2019.", "1819", ["2019", "2020"]),
+        ("A share of 35 %.", "3 or 5", ["35"]),
+        ("1.6 million people.", "1,500,000 inhabitants", ["1.6"]),
+        ("A share of 3.5 %.", "3 of 5", ["3.5"]),
+        ("It costs 1 300 euros.", "1.200 EUR", ["1 300"]),
+        ("It costs 13.5 euros.", "135 euros", []),
+        ("Twenty-six, so 26.", "twenty-five", ["26"]),
+    ],
+)
+def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(
+    answer: str, evidence: str, missing: list[str]
+) -> None:
+    """Each once, in the order of the answer. Digits alone are compared, so a point in another place goes unseen."""
+    assert unsupported_numbers(answer, [evidence]) == missing
+
+
+@given(st.lists(st.integers(13, 10**7), max_size=30), st.lists(st.integers(13, 10**7), max_size=30))
+def test_what_is_named_is_what_no_text_has(written: list[int], known: list[int]) -> None:
+    """Plain numbers: exactly the others, the first twenty."""
+    answer, evidence = "; ".join(map(str, written)), [f"It is {number}." for number in known]
+    others = dict.fromkeys(number for number in written if number not in known)
+    assert unsupported_numbers(answer, evidence) == [*map(str, others)][:MOST_NUMBERS]
+
+
+@given(st.text(max_size=200))
+def test_what_an_answer_repeats_is_supported(text: str) -> None:
+    """Whatever its signs are."""
+    assert unsupported_numbers(text, [text]) == []
+
+
+@pytest.mark.parametrize("text", ["1" * 100_000, "1," * 50_000, "1 234 " * 20_000, "twenty " * 20_000, "1.5 " * 20_000])
+def test_a_hostile_answer_costs_milliseconds(text: str) -> None:
+    """In its length, no more: and a number of a hundred thousand digits is read as digits."""
+    started = time.process_time()
+    unsupported_numbers(text, [text[:-1]])
+    assert time.process_time() - started < 2
