@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.chat.failures import CallError, kind_of
-from haystack_integrations.crag.chat.generators import speaks_openai
+from haystack_integrations.crag.chat import CallError, kind_of, speaks_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.replies.model_reply import ended_by
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, NOT_ASKED, AnswerStatus

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat.failures import CallError
+from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 

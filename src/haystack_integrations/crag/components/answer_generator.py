@@ -9,9 +9,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off
-from haystack_integrations.crag.chat.failures import kind_of
-from haystack_integrations.crag.chat.generators import check_generator, model_of
-from haystack_integrations.crag.chat.life_cycle import ChatBacked
+from haystack_integrations.crag.chat import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.record_tags import reply_tags

@@ -10,9 +10,15 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.caching.naming import own_name, stable
-from haystack_integrations.crag.chat.calls import ask, ask_async
-from haystack_integrations.crag.chat.failures import CallError, kind_of, may_be_the_form
-from haystack_integrations.crag.chat.generators import model_of, reaches_client
+from haystack_integrations.crag.chat import (
+    CallError,
+    ask,
+    ask_async,
+    kind_of,
+    may_be_the_form,
+    model_of,
+    reaches_client,
+)
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
 

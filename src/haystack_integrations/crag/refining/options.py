@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
-from haystack_integrations.crag.chat.generators import check_generator
+from haystack_integrations.crag.chat import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.refining.prompt import OVERHEAD

@@ -8,7 +8,7 @@ from typing import Any, Final
 from haystack import Document
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat.failures import kind_of
+from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.refining.asking import Asking, Judged, ModelAsking, RankerAsking
 from haystack_integrations.crag.refining.model import enough, load_strip_model
