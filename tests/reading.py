@@ -13,6 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 _OF_SCOPE = "otel_scope_"
 
+_Series = tuple[str, tuple[tuple[str, str], ...]]
+
 
 def named(spans: InMemorySpanExporter, name: str) -> list[dict[str, Any]]:
     """The attributes of the spans of one name, in the order in which they began; lists are read."""
@@ -61,10 +63,16 @@ class Figures:
     """The page as it is read by Prometheus, less what stood there before the test."""
 
     def __init__(self, export: Any) -> None:
-        self.export = export
+        self.export, self._now = export, dict[_Series, float]()
         self._before = self._read()
 
-    def _read(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    def freeze(self) -> None:
+        """Go by the page as it is now: to read it takes long where many tests have left series on it."""
+        self._now = self._read()
+
+    def _read(self) -> dict[_Series, float]:
+        if self._now:
+            return self._now
         page = self.export.page()[0].decode()
         samples = [sample for family in text_string_to_metric_families(page) for sample in family.samples]
         return {(sample.name, _own(sample.labels)): sample.value for sample in samples}

@@ -53,7 +53,7 @@ class ScriptedModel:
         self.words: list[str] | None = None  # the parts of a stream, where they are not the words of the reply
         self.in_parts = False  # a text is sent as a list of parts behind one that is a thought, as Mistral's models do
         self.streams = True  # False takes no notice of `stream`, and answers whole
-        self.refuses = ""  # a request with this entry is answered with 400
+        self.refuses, self.refusal = "", 400  # a request with this entry is answered with this status
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []  # the API key of each request
         self.url = f"http://{server.host}:{server.port}/v1"
@@ -87,7 +87,7 @@ class ScriptedModel:
             self.keys.append(request.headers.get("Authorization", "").removeprefix("Bearer "))
         self._over.wait(self.delay)
         if self.refuses and self.refuses in body:
-            return _response({"error": {"message": f"unknown entry {self.refuses}", "type": "scripted"}}, 400)
+            return _response({"error": {"message": f"unknown entry {self.refuses}", "type": "scripted"}}, self.refusal)
         if self.status != 200:
             return _response({"error": {"message": f"scripted {self.status}", "type": "scripted"}}, self.status)
         text, finish_reason = self.reply(body["messages"])

@@ -17,7 +17,7 @@ from reading import named
 from scripted_model import NAME, ScriptedModel
 
 from haystack_integrations.crag.budget import Budget, Usage
-from haystack_integrations.crag.chat_backed import CallError
+from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader

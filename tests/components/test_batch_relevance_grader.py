@@ -404,11 +404,12 @@ def test_a_model_behind_openais_api_is_held_to_a_json_schema(asynchronous: bool,
 
 
 @BOTH
+@pytest.mark.parametrize("status", [400, 404, 415, 422, 501])
 def test_an_endpoint_that_refuses_the_schema_is_asked_in_words_from_then_on(
-    asynchronous: bool, scripted_model: ScriptedModel
+    asynchronous: bool, status: int, scripted_model: ScriptedModel
 ) -> None:
-    """One refused request in the life of the grader, counted like every request."""
-    scripted_model.refuses = "response_format"
+    """One refused request in the life of the grader, counted like every request; servers differ in how they refuse."""
+    scripted_model.refuses, scripted_model.refusal = "response_format", status
     grader = BatchRelevanceGrader(client(scripted_model))
     first = by_http(grader, docs(3), asynchronous=asynchronous)
     assert first["status"] == "ok"

@@ -231,6 +231,7 @@ def test_the_same_query_is_never_sent_twice_with_the_same_strategy(question: str
         ({"timeout_s": 0}, "> 0"),
         ({"strategies": [{"name": "x"}]}, "needs a name and weights"),
         ({"synonyms": {"a": "b"}}, "for the term 'a'"),
+        ({"synonyms": {" ": ["b"]}}, "got the term ' '"),
         ({"mode": "multi", "template": "{{ query }}"}, "'question'"),
         ({"mode": "multi", "template": "Write something."}, "shows no"),
     ],

@@ -417,10 +417,10 @@ def test_scores_are_in_range(contents: list[str]) -> None:
         ({"evidence_share": 0.9}, "evidence_share goes with scorer='calibrated' only, .*, but got 'lexical'"),
         ({"evidence_share": 0.0, "scorer": "calibrated"}, "evidence_share must be above 0 and at most 1, .* got 0.0"),
         ({"evidence_share": True, "scorer": "calibrated"}, "evidence_share must be above 0 and at most 1, .* got True"),
-        ({"top_n": True}, "top_n must be at least 1, but got True"),
-        ({"top_n": 0}, "top_n must be at least 1, but got 0"),
-        ({"window": 0}, "window must be at least 1"),
-        ({"max_tokens": 0}, "max_tokens must be at least 1"),
+        ({"top_n": True}, "top_n must be a whole number > 0, but got True"),
+        ({"top_n": 0}, "top_n must be a whole number > 0, but got 0"),
+        ({"window": 0}, "window must be a whole number > 0"),
+        ({"max_tokens": 0}, "max_tokens must be a whole number > 0"),
     ],
 )
 def test_unusable_settings_are_refused(settings: dict[str, Any], message: str) -> None:

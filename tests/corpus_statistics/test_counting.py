@@ -45,14 +45,6 @@ def test_an_empty_corpus_has_an_average_of_zero() -> None:
 
 
 @given(texts, texts)
-def test_two_workers_count_what_one_would(one: list[str], other: list[str]) -> None:
-    """Merging is adding."""
-    merged = collect(one)
-    merged.merge(collect(other))
-    assert counted(merged) == counted(collect([*one, *other]))
-
-
-@given(texts, texts)
 def test_what_is_removed_leaves_no_trace(kept: list[str], gone: list[str]) -> None:
     """In whatever order."""
     counter = collect([*gone, *kept])

@@ -20,7 +20,7 @@ from scripted_model import ScriptedModel, judging
 from waiting import eventually
 from werkzeug import Request, Response
 
-from haystack_integrations.crag.chat_backed import NoCompletionError, ask
+from haystack_integrations.crag.chat import NoCompletionError, ask
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.replies.bodies import MOST_BYTES, read_to_a_limit

@@ -1,6 +1,7 @@
 """What a client may ask of the server: bytes, seconds, places; and what becomes of one that leaves."""
 
 import asyncio
+import gc
 import json
 import socket
 import threading
@@ -9,11 +10,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPResponse
 from typing import Any
+from weakref import ref
 
 import pytest
+import uvicorn
 from scripted_model import ScriptedModel, documents_in, judging
 from serving.conftest import KEY, QUESTION
-from waiting import eventually
+from uvicorn.server import ServerState
+from waiting import eventually, eventually_async
 
 from haystack_integrations.crag.serving import server
 
@@ -51,6 +55,33 @@ def raw(running: Any) -> socket.socket:
 def head(length: int, path: str = RUN) -> bytes:
     lines = (f"POST {path} HTTP/1.1", "Host: localhost", f"X-API-Key: {KEY}", "Content-Type: application/json")
     return "\r\n".join((*lines, f"Content-Length: {length}", "", "")).encode()
+
+
+def test_a_connection_that_is_gone_is_forgotten_at_once() -> None:
+    """What still waited for its request would keep all that belongs to it for ten seconds, or for good."""
+
+    async def app(_scope: Any, _receive: Any, _send: Any) -> None: ...
+
+    async def main() -> None:
+        loop, config, made = asyncio.get_running_loop(), uvicorn.Config(app, lifespan="off"), list[Any]()
+        config.load()
+
+        def protocol() -> server.PunctualProtocol:
+            one = server.PunctualProtocol(config=config, server_state=ServerState(), app_state={}, _loop=loop)
+            made.append(ref(one))
+            return one
+
+        listening = await loop.create_server(protocol, "127.0.0.1", 0)
+        async with listening:
+            _, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+            writer.write(b"GET / HTTP/1.1\r\nX-Slow: ")
+            await writer.drain()
+            assert await eventually_async(lambda: made)
+            writer.close()
+            await writer.wait_closed()
+            assert await eventually_async(lambda: gc.collect() >= 0 and made[0]() is None, 5)
+
+    asyncio.run(main())
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(serve: Any) -> None:

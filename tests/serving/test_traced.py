@@ -4,6 +4,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+from opentelemetry.instrumentation._semconv import _OpenTelemetrySemanticConventionStability
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import ScriptedModel, judging
@@ -90,8 +92,19 @@ def test_no_span_of_a_failure_holds_content(spans: InMemorySpanExporter, serve: 
     assert KEY not in shown(spans)
 
 
-def test_a_request_without_a_key_leaves_nothing_that_it_wrote(spans: InMemorySpanExporter, serve: Any) -> None:
-    """Its headers are in no span, and no label: each new one would be a series more for good."""
+@pytest.mark.parametrize("names", ["", "http"], ids=["older names", "newer names"])
+def test_a_request_without_a_key_leaves_nothing_that_it_wrote(
+    spans: InMemorySpanExporter, serve: Any, monkeypatch: pytest.MonkeyPatch, names: str
+) -> None:
+    """
+    Its headers are in no span, and no label: each new one would be a series more for good.
+
+    Nor by the newer names of attributes, which OpenTelemetry writes where its setting says so.
+    """
+    monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", names)
+    monkeypatch.setattr(_OpenTelemetrySemanticConventionStability, "_initialized", False)  # read once in a process
+    known = dict(_OpenTelemetrySemanticConventionStability._OTEL_SEMCONV_STABILITY_SIGNAL_MAPPING)
+    monkeypatch.setattr(_OpenTelemetrySemanticConventionStability, "_OTEL_SEMCONV_STABILITY_SIGNAL_MAPPING", known)
 
     def requests_counted() -> list[str]:  # others in this process may have made such series
         return sorted(line for line in configure_metrics().page()[0].decode().splitlines() if "http_server" in line)
@@ -100,7 +113,8 @@ def test_a_request_without_a_key_leaves_nothing_that_it_wrote(spans: InMemorySpa
         spans.clear()
         before = requests_counted()
         assert client.get(f"/{CANARY}?{CANARY}", headers={"Host": CANARY, "User-Agent": CANARY}).status_code == 401
-    ended(spans)
+    written = {name for span in ended(spans) for name in span.attributes or {}}
+    assert ({"url.path", "url.query", "user_agent.original"} if names else {"http.target"}) <= written
     assert CANARY not in shown(spans)
     assert CANARY not in configure_metrics().page()[0].decode()
     assert set(requests_counted()) <= set(before)

@@ -10,11 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from uvicorn.supervisors import Multiprocess
 from waiting import eventually
 
-from haystack_integrations.crag.serving.workers import end_with_loop
+from haystack_integrations.crag.serving import workers
+from haystack_integrations.crag.serving.workers import Workers, end_with_loop
 
 _PROGRAM = """
 import os, signal, sys, time
@@ -103,6 +107,33 @@ def test_workers_that_die_at_each_start_are_started_ever_more_seldom_and_the_log
         assert starts(tmp_path) <= 10  # of two workers, after 1, 2 and 4 seconds; without pauses more than 20
         process.send_signal(signal.SIGTERM)
         process.wait(60)
+
+
+def test_pauses_double_up_to_half_a_minute_and_begin_anew_after_two_minutes_without_a_death(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The longest one is how long a server stays smaller than it should be once the store is back."""
+    now, looks, is_ill = 0.0, list[float](), True
+
+    def look(self: Any) -> None:
+        looks.append(now)
+        self.processes = [SimpleNamespace(pid=len(looks) if is_ill else 0)]
+
+    monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", look)  # what uvicorn finds; its processes are real above
+    monkeypatch.setattr(workers, "time", SimpleNamespace(monotonic=lambda: now))
+    supervisor = Workers.__new__(Workers)
+    supervisor.processes = []
+    while now < 130:
+        supervisor.keep_subprocess_alive()
+        now += 0.5
+    assert looks == [0, 1, 3, 7, 15, 31, 61, 91, 121]
+    is_ill, now, looks[:] = False, 200.0, []
+    supervisor.keep_subprocess_alive()  # the last one that died is seen to live
+    is_ill, now, looks[:] = True, 320.0, []
+    while now < 324:
+        supervisor.keep_subprocess_alive()
+        now += 0.5
+    assert looks == [320, 321, 323]
 
 
 def test_a_worker_that_dies_once_is_started_anew_at_once(tmp_path: Path) -> None:

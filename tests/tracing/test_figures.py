@@ -266,7 +266,7 @@ INSTRUMENTS = {
 RECORDING = """
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.web.breaker import Breaker
+from haystack_integrations.crag.breaker import Breaker
 breaker = Breaker()
 metrics.watch("any", breaker)
 metrics.index_searched("ok")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, question_id
+from haystack_integrations.crag.texts.sanitise import FORBIDDEN
 from haystack_integrations.crag.web.documents import CUT_MARK, citation, web_documents
-from haystack_integrations.crag.web.sanitise import FORBIDDEN
 
 
 def made(results: list[Any], **options: Any) -> tuple[list[Document], dict[str, int]]:

@@ -341,6 +341,7 @@ def test_spans_and_figures_of_any_run_tell_what_its_record_tells(plan: Plan, asy
     spans.clear()
     figures = Figures(configure_metrics())
     result, model = run(plan, asynchronous=asynchronous)
+    figures.freeze()
     record = result["crag"]
     check_told(record, spans)
     counted = {} if record["mode"] == "off" else {(("category", record["verdict"]),): 1.0}

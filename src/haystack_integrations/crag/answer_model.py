@@ -11,7 +11,7 @@ from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat_backed import NoPartsError, ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.chat import NoPartsError, ask, ask_async, may_be_the_form, speaks_openai
 from haystack_integrations.crag.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class AnswerModel:
         :param callback: Who hears the parts, or None; an answer that came whole is one part.
         :returns: What the generator returns.
         :raises ConfigurationError: For a callback that nobody can await here.
-        :raises Exception: As `chat_backed.ask`.
+        :raises Exception: As `chat.ask`.
         """
         self._check_not_awaited(callback)
         ends, form, again = time.monotonic() + seconds, self._form, True

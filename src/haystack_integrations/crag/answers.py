@@ -14,8 +14,10 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
-from haystack_integrations.crag.chat_backed import CallError, kind_of, speaks_openai
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.chat import CallError, kind_of, speaks_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
+from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import ended_by
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, NOT_ASKED, AnswerStatus
 
@@ -119,6 +121,23 @@ def cut_off(reply: ChatMessage) -> str | None:
     if reply.meta.get(BROKEN_OFF):
         return STREAM
     return ended_by(reply.meta.get("finish_reason"))
+
+
+def reply_tags(reply: ChatMessage) -> dict[str, Any]:
+    """
+    Describe a model's answer for its span, without its text.
+
+    :param reply: The answer.
+    :returns: Model, finish reason and tokens, in the words of the conventions.
+    """
+    usage, model = Usage.of(reply), names_of(reply.meta.get("model"))
+    return {
+        "gen_ai.response.model": model[0] if model else None,
+        "gen_ai.response.finish_reasons": names_of(reply.meta.get("finish_reason")) or None,
+        # Of a streamed answer most servers tell none: not known is not nothing.
+        "gen_ai.usage.input_tokens": usage.tokens_in or None,
+        "gen_ai.usage.output_tokens": usage.tokens_out or None,
+    }
 
 
 def declines(text: str, sentence: str) -> bool:

@@ -13,8 +13,7 @@ from haystack.tracing.tracer import Span
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
 from haystack_integrations.crag.observing import metrics
-from haystack_integrations.crag.observing.evaluations import tell_evaluations
-from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
+from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.vocabulary import GraderStatus
 
@@ -108,13 +107,14 @@ class Ranking:
         if failed:
             status = "partial" if judged else "failed"
         reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(grade.reason for grade in failed)]
-        tags = {"openinference.span.kind": "EVALUATOR", "gen_ai.evaluation.name": "relevance"}
         cached = sum(grade is not None and grade.status == "cached" for grade in given)
         counts = {"in": len(given), "failed": len(failed), "cached": cached, "graded": len(judged) - cached}
-        set_tags(span, {**tags, **{f"crag.documents.{name}": count for name, count in counts.items()}})
-        set_tags(span, {"crag.grader.status": status, "crag.grader.failures": reasons or None})
-        pairs = zip(self.documents, given, strict=True)
-        set_tags(span, score_tags((d.id, g.score) for d, g in pairs if g is not None and g.status != "failed"))
+        tags: dict[str, Any] = {"crag.grader.status": status, "crag.grader.failures": reasons or None}
+        tags |= {f"crag.documents.{name}": count for name, count in counts.items()}
+        pairs = list(zip(self.documents, given, strict=True))
+        graded = [with_grade(document, grade) if grade is not None else document for document, grade in pairs]
+        scores = [(d.id, grade.score) for d, grade in pairs if grade is not None and grade.status != "failed"]
+        tell_grading(span, graded, scores, tags)
         metrics.grading_ended(grade.reason for grade in failed)
         if failed:
             logger.warning(
@@ -123,8 +123,6 @@ class Ranking:
                 total=len(given),
                 reasons=", ".join(reasons),
             )
-        graded = [with_grade(d, g) if g is not None else d for d, g in zip(self.documents, given, strict=True)]
-        tell_evaluations(graded)
         report = {**set_score_of(given), "reasons": reasons}
         return {
             "documents": graded,

@@ -101,6 +101,19 @@ def check_positive(values: Mapping[str, Any]) -> None:
             check_wait(name, value)
 
 
+def check_not_negative(**limits: float | None) -> None:
+    """
+    Refuse limits that are no numbers from 0 up.
+
+    :param limits: Limits by name; None is no limit.
+    :raises ConfigurationError: Naming the first that is unusable.
+    """
+    for name, value in limits.items():
+        if value is not None and (not is_number(value) or value < 0):
+            msg = f"{name} must be a number from 0 up, but got {value!r}"
+            raise ConfigurationError(msg)
+
+
 def check_wait(name: str, seconds: float) -> None:
     """
     Refuse a time that no thread and no socket can wait for, such as `sys.maxsize`: each call would fail for it.

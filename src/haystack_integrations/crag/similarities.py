@@ -25,8 +25,10 @@ def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float]
         for item in [*items, *scores]:
             id_, score = (item.get("id"), item.get("score")) if isinstance(item, dict) else (None, item)
             similarity = _NONE if (number := finite(score)) is None else number
-            in_order += [similarity] * (id_ is None)
-            by_id |= {} if id_ is None else {str(id_): similarity}
+            if id_ is None:
+                in_order.append(similarity)
+            else:
+                by_id[str(id_)] = similarity
     only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
     return by_id, in_order if only_searches and in_order else None
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat_backed import CallError
+from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
@@ -56,62 +56,57 @@ def heard(
     if callback is None:
         yield None
         return
-    listener: Any = callback
-    parts = _Parts(why, adds_usage=adds_usage)
-
-    def passed(chunk: StreamingChunk) -> Any:
-        parts.end_thread_if_over()
-        told = parts.told_of(chunk)
-        return None if told is None else _tell(listener, told)
-
-    async def passed_async(chunk: StreamingChunk) -> None:
-        told = parts.told_of(chunk)
-        if told is not None:
-            try:
-                await listener(told)
-            except Exception as error:
-                raise ListenerError(error) from error
-
-    def passed_on(loop: asyncio.AbstractEventLoop) -> Any:
-        # Waits for the listener, as one that is awaited does: the parts keep their order and nobody is flooded.
-        def told(chunk: StreamingChunk) -> None:
-            parts.end_thread_if_over()  # as its event loop may have ended, too
-            asyncio.run_coroutine_threadsafe(passed_async(chunk), loop).result(_PATIENCE)
-
-        return told
-
+    parts = _Parts(callback, why, adds_usage=adds_usage)
     try:
         # By kind, since generators refuse a coroutine function where they cannot await it.
         if not iscoroutinefunction(callback):
-            yield passed
+            yield parts.passed
         elif asked is None or hasattr(asked, "run_async"):
-            yield passed_async
+            yield parts.passed_async
         else:
-            yield passed_on(asyncio.get_running_loop())
+            yield parts.passed_on(asyncio.get_running_loop())
     finally:
         parts.over.set()
 
 
-def _tell(listener: Any, chunk: StreamingChunk) -> Any:
-    try:
-        return listener(chunk)
-    except Exception as error:
-        raise ListenerError(error) from error
-
-
 class _Parts:
-    """What is told of the parts of one answer, until that is over."""
+    """What a listener is told of the parts of one answer, until that is over."""
 
-    def __init__(self, why: list[str] | None, *, adds_usage: bool) -> None:
+    def __init__(self, listener: Any, why: list[str] | None, *, adds_usage: bool) -> None:
         self.over = Event()
-        self._why, self._adds_usage = why, adds_usage
+        self._listener, self._why, self._adds_usage = listener, why, adds_usage
         self._thoughts, self._halves = Thoughts(), Halves()
 
-    def end_thread_if_over(self) -> None:
+    def passed(self, chunk: StreamingChunk) -> Any:
+        self._end_thread_if_over()
+        if (told := self._told_of(chunk)) is None:
+            return None
+        try:
+            return self._listener(told)
+        except Exception as error:
+            raise ListenerError(error) from error
+
+    async def passed_async(self, chunk: StreamingChunk) -> None:
+        if (told := self._told_of(chunk)) is not None:
+            try:
+                await self._listener(told)
+            except Exception as error:
+                raise ListenerError(error) from error
+
+    def passed_on(self, loop: asyncio.AbstractEventLoop) -> Any:
+        """Wait for a listener on another loop, as one that is awaited does: parts keep their order, in no flood."""
+
+        def told(chunk: StreamingChunk) -> None:
+            self._end_thread_if_over()  # as its event loop may have ended, too
+            asyncio.run_coroutine_threadsafe(self.passed_async(chunk), loop).result(_PATIENCE)
+
+        return told
+
+    def _end_thread_if_over(self) -> None:
         if self.over.is_set():
             raise GivenUpError
 
-    def told_of(self, chunk: StreamingChunk) -> StreamingChunk | None:
+    def _told_of(self, chunk: StreamingChunk) -> StreamingChunk | None:
         join_parts(chunk)
         reason = chunk.finish_reason or chunk.meta.get("finish_reason")  # Haystack knows not every server's own words
         if self._why is not None and reason:

@@ -18,8 +18,10 @@ Judged = Literal["correct", "ambiguous", "incorrect"]
 """The verdicts that say something: what labels are, and what a calibration tells apart. From best to worst."""
 
 Action = Literal["generate", "refine", "re_retrieve", "web", "web_and_refine", "abstain"]
-OnLimit = Literal["generate", "generate_relevant", "abstain"]
 """What is done about a verdict."""
+
+OnLimit = Literal["generate", "generate_relevant", "abstain"]
+"""What is done where the run's limits allow no further correction."""
 
 Mode = Literal["enforce", "observe", "off"]
 """`enforce` acts on decisions; `observe` decides and traces, but passes evidence on unchanged; `off` does neither."""

@@ -61,9 +61,8 @@ class GradeCache(ABC):
         :raises ConfigurationError: For an unusable number.
         """
         check_positive({"ttl_s": ttl_s})
-        share = is_number(jitter) and 0 <= jitter < 1
-        if not share or not ttl_s < float("inf"):
-            msg = f"ttl_s must be finite and jitter from 0 to below 1, but got {ttl_s!r} and {jitter!r}"
+        if not is_number(jitter) or not 0 <= jitter < 1:
+            msg = f"jitter must be a number from 0 to below 1, but got {jitter!r}"
             raise ConfigurationError(msg)
         self.ttl_s, self.jitter, self.tenant, self.web = ttl_s, jitter, tenant, web
         self.flights = Flights()

@@ -18,7 +18,7 @@ from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.place import Index, Store, Url
-from haystack_integrations.crag.cli.serve import serve
+from haystack_integrations.crag.cli.serve import Calibration, serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.trace import trace
 
@@ -135,9 +135,7 @@ def ask(
         int | None,
         typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False),
     ] = None,
-    calibration: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Calibration file made by `crag calibrate`.", show_default=False)
-    ] = None,
+    calibration: Calibration = None,
     json: Json = False,
 ) -> None:
     """Answer a question from files, or from an index made by `crag index`."""

@@ -85,7 +85,7 @@ def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationE
         return error
     kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
     write_file(error.calibrated, kept)
-    or_so = ', or with that "correct_from" in its "verdict"' * (error.correct_from is not None)
+    or_so = "" if error.correct_from is None else ', or with that "correct_from" in its "verdict"'
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
     return CalibrationError(msg)
 

@@ -185,22 +185,17 @@ def _deliver(
     """Write and show the result."""
     from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
     from haystack_integrations.crag.evaluation.groups import group_numbers
-    from haystack_integrations.crag.evaluation.intervals import intervals, paired
-    from haystack_integrations.crag.evaluation.matching import of_both_judged
+    from haystack_integrations.crag.evaluation.intervals import intervals
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
-    from haystack_integrations.crag.evaluation.table import shared, text_table
+    from haystack_integrations.crag.evaluation.table import text_table
 
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
     result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)
     with working("redrawing questions"):
         groups = group_numbers(dataset)
         bounds = intervals(records, groups=groups)
-        comparison, about = None, None
-        if base is not None:
-            ours, theirs = of_both_judged(records, base.records)
-            comparison = paired(ours, theirs, groups=groups)
-            about = shared(len(ours), len(records), base.number)
+        comparison, about = (None, None) if base is None else _compared(records, base, groups)
     file, html = files
     if file is not None:
         write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
@@ -215,6 +210,18 @@ def _deliver(
     gap = gap_recall_at(records) or two_scales(records)
     told = text_table(result, intervals=bounds, comparison=comparison, gap=gap, compared_on=about)
     show_json(result) if printed else show(told)
+
+
+def _compared(
+    records: list[dict[str, Any]], base: _Base, groups: "Mapping[str, int]"
+) -> "tuple[Mapping[str, Mapping[str, float] | None], str]":
+    """Compare with an earlier evaluation, and say on how many questions."""
+    from haystack_integrations.crag.evaluation.intervals import paired
+    from haystack_integrations.crag.evaluation.matching import of_both_judged
+    from haystack_integrations.crag.evaluation.table import shared
+
+    ours, theirs = of_both_judged(records, base.records)
+    return paired(ours, theirs, groups=groups), shared(len(ours), len(records), base.number)
 
 
 def _limits(calibration: str | None) -> dict[str, Any] | None:

@@ -113,11 +113,11 @@ def tell_repeated(dataset: "Dataset") -> None:
         return
     different = sum(len({(frozenset(case.gold), frozenset(case.partial)) for case in cases}) > 1 for cases in found)
     stand = "1 question stands" if len(found) == 1 else f"{len(found)} questions stand"
-    others = f", {different} of them with other labels each time" * bool(different)
+    others = f", {different} of them with other labels each time" if different else ""
     names = "; ".join(" and ".join(repr(case.id) for case in cases[:_SHOWN]) for cases in found[:_SHOWN])
+    more = "; …" if len(found) > _SHOWN else ""
     complain(
         f"{stand} more than once in the split {dataset.split!r}{others} "
-        f"({names}{'; …' * (len(found) > _SHOWN)}); each counts as often as it stands there: remove what is there by "
-        "mistake",
+        f"({names}{more}); each counts as often as it stands there: remove what is there by mistake",
         "warning",
     )

@@ -113,9 +113,9 @@ def _told(summary: dict[str, Any], place: Path, dataset: "Dataset") -> list[str]
     cost, share = summary["cost"], f"{summary['labelled']} of {summary['questions']} questions"
     is_labelled = any(case.gold or case.partial for case in dataset.cases)
     both = f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside"
-    return [
+    told = [
         f"[bold]Labelled[/] {share}; by the first five documents: {verdicts}",
         f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out",
         f"Written to {place}. Use it: crag calibrate {place.parent} --split {place.name} --output calibration.json",
-        *[both] * is_labelled,
     ]
+    return [*told, both] if is_labelled else told

@@ -8,11 +8,10 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
-from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off
-from haystack_integrations.crag.chat_backed import ChatBacked, check_generator, kind_of, model_of
+from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off, reply_tags
+from haystack_integrations.crag.chat import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.observing.record_tags import reply_tags
 from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_positive

@@ -6,7 +6,7 @@ from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.crag.caching import GradeCache
-from haystack_integrations.crag.chat_backed import ChatBacked, check_generator
+from haystack_integrations.crag.chat import ChatBacked, check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.batch import Grading
 from haystack_integrations.crag.grading.cache import grade, grade_async

@@ -1,22 +1,19 @@
 """CascadeGate: a cheap scorer decides what it is sure of, and only what it is not goes to the language model."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from haystack import Document, component
 
 from haystack_integrations.crag.deciding.reports import plain
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, crag_meta, grade_of, question_id, set_score_of
+from haystack_integrations.crag.grades import Grade, grade_of, question_id, set_score_of, without_grade
 from haystack_integrations.crag.grading.batch import NAME as MODEL
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import META_KEY
-
-_OF_A_GRADE: Final = frozenset(field.name for field in fields(Grade))
 
 
 @component
@@ -114,7 +111,8 @@ class CascadeGate:
         said["cascade"] = cascade
         if not unsure:
             return {"decided": documents, "report": said}
-        asked = [_ungraded(document) if document.id in unsure else document for document in documents]
+        # Given along, a grade would spare the model the question.
+        asked = [without_grade(document) if document.id in unsure else document for document in documents]
         known = {} if state is None else {"state": replace(state, grades=_without(state.grades, unsure))}
         return {"undecided": asked, "report": said, **known}
 
@@ -133,10 +131,5 @@ def _told(said: Any) -> tuple[str | None, float | None]:
     return verdict if isinstance(verdict, str) else None, certainty if is_number(certainty) else None
 
 
-def _without(values: Mapping[str, Any], names: set[str] | frozenset[str]) -> dict[str, Any]:
+def _without(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
-
-
-def _ungraded(document: Document) -> Document:
-    """Take the grade off a copy: given along, it would spare the model the question."""
-    return replace(document, meta={**document.meta, META_KEY: _without(crag_meta(document), _OF_A_GRADE)})

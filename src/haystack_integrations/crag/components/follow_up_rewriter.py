@@ -7,7 +7,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, check_generator, kind_of
+from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, check_generator, kind_of
 from haystack_integrations.crag.expansion.follow_up import DEFAULT_SYSTEM, FollowUp
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import set_tags, trace

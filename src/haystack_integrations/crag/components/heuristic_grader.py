@@ -12,7 +12,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.judging.heuristics import Heuristics
 from haystack_integrations.crag.judging.weighting import Weights, check_weights
 from haystack_integrations.crag.observing.metrics import timed_grading
-from haystack_integrations.crag.observing.telemetry import set_tags, trace
+from haystack_integrations.crag.observing.telemetry import GRADING, set_tags, trace
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
@@ -125,8 +125,8 @@ class HeuristicGrader(Copied):
         """
         skipped = not documents or (state is not None and state.mode == "off")
         with timed_grading("HeuristicGrader"), trace("crag.grade") as span:
-            set_tags(span, {"openinference.span.kind": "EVALUATOR", "gen_ai.evaluation.name": "relevance"})
-            set_tags(span, {"crag.grader.status": "skipped" if skipped else "ok", "crag.documents.in": len(documents)})
+            set_tags(span, {**GRADING, "crag.grader.status": "skipped" if skipped else "ok"})
+            span.set_tag("crag.documents.in", len(documents))
             if skipped:
                 nothing: dict[str, Any] = {"set": {}, "documents": {}}
                 # No word on the set in the report: for the router the last one still holds.

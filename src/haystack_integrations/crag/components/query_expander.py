@@ -6,7 +6,7 @@ from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat_backed import ChatBacked, ask, ask_async, kind_of
+from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, kind_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.expanding import Expansion
 from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions

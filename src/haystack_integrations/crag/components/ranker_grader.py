@@ -6,7 +6,7 @@ from typing import Any, get_args
 from haystack import Document, component, default_to_dict
 from haystack.core.serialization import component_to_dict
 
-from haystack_integrations.crag.chat_backed import ChatBacked, kind_of
+from haystack_integrations.crag.chat import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked, is_number

@@ -7,11 +7,11 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account, shortcomings
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.metrics import answered
-from haystack_integrations.crag.observing.record_tags import record_tags
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState

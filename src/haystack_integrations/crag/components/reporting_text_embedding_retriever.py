@@ -5,7 +5,7 @@ from typing import Any
 from haystack import Document, component, logging
 from haystack.components.retrievers import TextEmbeddingRetriever
 
-from haystack_integrations.crag.chat_backed import kind_of
+from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.components.elasticsearch_retrievers import Filters, State
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.elasticsearch import search as searching

@@ -1,4 +1,4 @@
-"""WebFallback: evidence from any Haystack web search, when asked for. Policy: `web.search`, `web.breaker`."""
+"""WebFallback: evidence from any Haystack web search, when asked for. Policy: `web.search`, `breaker`."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from haystack import Document, component
 
 from haystack_integrations.crag.inputs import checked, led_by_state
 from haystack_integrations.crag.observing.telemetry import trace
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.settings import check_not_negative, check_positive
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.web.asking import Asking
 from haystack_integrations.crag.web.domains import checked_lists
-from haystack_integrations.crag.web.life_cycle import WebBacked, check_not_negative, listed
+from haystack_integrations.crag.web.life_cycle import WebBacked, listed
 from haystack_integrations.crag.web.outcome import Outcome
 from haystack_integrations.crag.web.queries import outgoing, patterns
 from haystack_integrations.crag.web.report import concluded

@@ -52,15 +52,14 @@ class CorpusStatistics:
 
 class TermCounter:
     """
-    Counts a corpus, document by document. Two workers count two halves, and one takes over what the other has.
+    Counts a corpus, document by document.
 
     Nothing tells one document from another here: the same one added twice counts twice.
 
     ```python
     from haystack_integrations.crag.corpus_statistics import collect
 
-    counter = collect(["Emma is a novel."])
-    counter.merge(collect(["Persuasion is a novel, too."]))
+    counter = collect(["Emma is a novel.", "Persuasion is a novel, too."])
     counter.remove("Emma is a novel.")
     assert counter.statistics("store").frequency(["novel", "emma"]) == {"novel": 1, "emma": 0}
     ```
@@ -100,19 +99,6 @@ class TermCounter:
                 del self.frequencies[term]
             else:
                 self.frequencies[term] -= 1
-
-    def merge(self, other: "TermCounter") -> None:
-        """
-        Take over what another counter has counted.
-
-        :param other: A counter of other documents.
-        """
-        self.documents += other.documents
-        self.total_terms += other.total_terms
-        self.frequencies.update(other.frequencies)
-        self.is_whole &= other.is_whole
-        if len(self.frequencies) > _MOST_TERMS:
-            self._forget_rare()
 
     def statistics(self, origin: Origin, wanted: Iterable[str] | None = None) -> CorpusStatistics:
         """

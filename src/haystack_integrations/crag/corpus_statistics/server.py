@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from cachetools import TTLCache
 from haystack import logging
 
+from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.store_profiles import server_of
 from haystack_integrations.crag.texts.text import terms
-from haystack_integrations.crag.web.breaker import Breaker
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch

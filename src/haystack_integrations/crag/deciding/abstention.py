@@ -14,10 +14,10 @@ from haystack import Document
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
 from haystack_integrations.crag.vocabulary import WEB
-from haystack_integrations.crag.web.sanitise import sanitize_text
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5

@@ -10,13 +10,13 @@ from haystack_integrations.crag.deciding.abstention import account
 from haystack_integrations.crag.deciding.corrections import corrections_of, strategy_of
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
 from haystack_integrations.crag.deciding.policy import Choice, Policy, check_mode
+from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.deciding.records import decision_record
 from haystack_integrations.crag.deciding.reports import read_report, usage_of
 from haystack_integrations.crag.deciding.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.grades import grade_of, origin_of, question_id, taken_up, unite
 from haystack_integrations.crag.observing import metrics
-from haystack_integrations.crag.observing.record_tags import route_tags
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.state import CragState, known_grades
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
@@ -125,7 +125,7 @@ class Routing:
         nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
         if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
-        return _doubted(judgement, report)
+        return _taken_back(judgement, report)
 
 
 def tell_of_dead_end(router: Any, action: str) -> None:
@@ -175,7 +175,7 @@ def _passed(known: CragState, done: Choice, decision: dict[str, Any]) -> CragSta
     )
 
 
-def _doubted(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
+def _taken_back(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
     """
     Take back a verdict `incorrect` where a cascade's model failed.
 

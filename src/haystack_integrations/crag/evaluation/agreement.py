@@ -54,7 +54,8 @@ def first_of(places: Sequence[str]) -> str:
     :param places: All.
     :returns: The first three, and a mark where there are more.
     """
-    return "; ".join([*places[:_SHOWN], *["…"] * (len(places) > _SHOWN)])
+    more = ["…"] if len(places) > _SHOWN else []
+    return "; ".join([*places[:_SHOWN], *more])
 
 
 def _labels(cases: Sequence[Case]) -> Iterator[tuple[Case, RankedList, int, Label]]:

@@ -49,7 +49,7 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         passages = _passages(folder / CORPUS)
         cases, doubts = _cases(place, passages, labelled=labelled)
         if len(cases) < least:
-            few = f"{len(cases)} question{'s' * (len(cases) != 1)}"
+            few = "1 question" if len(cases) == 1 else f"{len(cases)} questions"
             msg = f"{place / QUERIES}: got {few}, wanted at least {least}; label more before measuring"
             raise SourceError(msg)
         lists = _lists(place / LISTS, cases, passages, {})

@@ -67,7 +67,7 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
     sources = len({each.group for each in lists})
     if sources < _LEAST_SOURCES:
         msg = (
-            f"the questions with gold_sentences are about {sources} source{'s' * (sources > 1)}, but at least "
+            f"the questions with gold_sentences are about {sources} source{'s' if sources > 1 else ''}, but at least "
             f"{_LEAST_SOURCES} are needed to hold some out; label sentences of others, too"
         )
         raise ConfigurationError(msg)

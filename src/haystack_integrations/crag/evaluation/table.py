@@ -118,11 +118,12 @@ def _measures(
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("measure")
     table.add_column("value", justify="right")
-    for name in ["95 % interval"] * bool(intervals) + ["base", "difference", ""] * (comparison is not None):
+    shown = ["95 % interval"] if intervals else []
+    for name in shown if comparison is None else [*shown, "base", "difference", ""]:
         table.add_column(name, justify="left" if name in ("", "95 % interval") else "right")
     for name, value in values(result):
         row: list[RenderableType] = [label_of(name, result), number(value)]
-        row += [span(intervals.get(name))] * bool(intervals)
+        row += [span(intervals.get(name))] if intervals else []
         change = (comparison or {}).get(name)
         if comparison is not None and change is None:
             row += [NONE, NONE, ""]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from haystack_integrations.crag.chat_backed import check_generator
+from haystack_integrations.crag.chat import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.prompt import ExpansionPrompt
 from haystack_integrations.crag.expansion.rules import check_synonyms, load_synonyms

@@ -79,7 +79,7 @@ class ExpansionPrompt:
         self.system = _TASKS[mode].format(n=n) + _RULES
         # The taint rule: what leads to a web query sees the user's question and nothing that documents had a part in,
         # and that includes earlier queries.
-        self._tainted = mode != "web"
+        self._sees_documents = mode != "web"
         self._n = n
         probe = self._values("probe-question", ["probe"], [Shown("probe", "probe")], "probe", ["probe"])
         self._template, rendered = compile_template(template or DEFAULT_TEMPLATE, "the expander's template", **probe)
@@ -97,7 +97,7 @@ class ExpansionPrompt:
         tried: list[str] = []
         evidence: list[Shown] = []
         verdict, missing = "", list[str]()
-        if self._tainted:
+        if self._sees_documents:
             tried = list(dict.fromkeys(one_line(entry["query"])[:MAX_QUERY_CHARACTERS] for entry in state.queries))
             evidence = [_shown(document) for document in state.kept[:_MOST_DOCUMENTS]]
             verdict, missing = _judgement(state.trail)

@@ -16,7 +16,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat_backed import CallError, kind_of
+from haystack_integrations.crag.chat import CallError, kind_of
 from haystack_integrations.crag.grades import Grade, question_id
 from haystack_integrations.crag.grading.canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading.canary import canary, judged, placed

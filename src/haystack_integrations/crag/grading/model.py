@@ -10,7 +10,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.caching.naming import own_name, stable
-from haystack_integrations.crag.chat_backed import (
+from haystack_integrations.crag.chat import (
     CallError,
     ask,
     ask_async,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.chat_backed import CallError
+from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import TEMPLATE, Item
 from haystack_integrations.crag.settings import check_positive

@@ -171,10 +171,14 @@ def _collect(value: Any, keys: Sequence[str], scale: float, reply: Reply, *, pos
             for key, said in value.items():
                 entry = said if isinstance(said, dict) else {"score": said}
                 _add(key, entry.get("score"), entry.get("reason"), keys, scale, reply)
-        return
-    if not isinstance(value, list):
+    elif isinstance(value, list):
+        _collect_list(value, keys, scale, reply, positional=positional)
+    else:
         reply.problem = reply.problem or "not_json"
-        return
+
+
+def _collect_list(value: list[Any], keys: Sequence[str], scale: float, reply: Reply, *, positional: bool) -> None:
+    """Take over the entries of a list: each names its document, or all stand in the documents' places."""
     pairs = [PAIR.fullmatch(entry) if isinstance(entry, str) else None for entry in value]
     value = [_named(entry, keys) for entry in value]
     if any(pairs) or any(isinstance(entry, dict) and "id" in entry for entry in value):

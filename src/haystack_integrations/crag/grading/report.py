@@ -10,8 +10,8 @@ from haystack_integrations.crag.errors import GradingError
 from haystack_integrations.crag.grades import Grade, grade_of, set_score_of, with_grade, without_grade
 from haystack_integrations.crag.grading.batch import Grading
 from haystack_integrations.crag.observing import metrics
-from haystack_integrations.crag.observing.evaluations import tell_evaluations
-from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
+from haystack_integrations.crag.observing.evaluations import tell_grading
+from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, FAILED_SCORE, GRADING_DETAILS, GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -75,24 +75,24 @@ def _tell(span: Span, result: Mapping[str, Any], grades: Mapping[int, Grade], *,
     report, status = result["report"], result["status"]
     failed = sum(grade.status == "failed" for grade in grades.values())
     cached = sum(grade.status == "cached" for grade in grades.values())
-    in_order = [(document.id, grades[place]) for place, document in enumerate(result["documents"]) if place in grades]
+    in_order = [
+        (document.id, grade.score)
+        for place, document in enumerate(result["documents"])
+        if (grade := grades.get(place)) is not None and grade.status != "failed"
+    ]
     tags = {
-        "openinference.span.kind": "EVALUATOR",
-        "gen_ai.evaluation.name": "relevance",
         "crag.grader.status": status,
         "crag.documents.in": len(result["documents"]),
         "crag.documents.graded": len(grades) - failed - cached,
         "crag.documents.cached": cached,
         "crag.documents.failed": failed,
         "crag.grader.calls": report["llm_calls"],
-        **score_tags((id_, grade.score) for id_, grade in in_order if grade.status != "failed"),
         "gen_ai.usage.input_tokens": report["tokens_in"],
         "gen_ai.usage.output_tokens": report["tokens_out"],
         **{f"crag.grader.{name}": report[name] for name in GRADING_DETAILS},
         "crag.grader.failures": report["reasons"] or None,
     }
-    set_tags(span, tags)
-    tell_evaluations(result["documents"])
+    tell_grading(span, result["documents"], in_order, tags)
     if not failed:
         return
     reasons = ", ".join(report["reasons"])

@@ -1,7 +1,6 @@
 """One document against a question: signals that are cheap and honest, most of them whatever its neighbours are."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import Final
 from haystack_integrations.crag.judging.asking import KINDS, Asked
 from haystack_integrations.crag.judging.phrases import longest_run, pairs_met, share_of, weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
+from haystack_integrations.crag.texts.wording import densest
 
 Features = dict[str, float]
 
@@ -188,18 +188,7 @@ def _sentences(asked: Asked, reading: Reading, hits: _Hits) -> Features:
 
 def _window(asked: Asked, hits: _Hits, size: int) -> tuple[float, float]:
     """Find the place that covers most within so many terms: the share, and the middle's position."""
-    best, middle, first, covered = 0.0, 0.0, 0, 0.0
-    inside: defaultdict[str, int] = defaultdict(int)
-    for place, term in hits.places:
-        covered += 0.0 if inside[term] else asked.weights[term]
-        inside[term] += 1
-        while hits.places[first][0] <= place - size:
-            left = hits.places[first][1]
-            inside[left] -= 1
-            covered -= 0.0 if inside[left] else asked.weights[left]
-            first += 1
-        if covered > best + _TINY:
-            best, middle = covered, (hits.places[first][0] + place) / 2
+    best, middle = densest(hits.places, asked.weights, size)
     return min(1.0, best / asked.total), middle
 
 

@@ -15,8 +15,7 @@ from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.signals import measure
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.judging.weighting import Weights, document_score, reason, set_score
-from haystack_integrations.crag.observing.evaluations import tell_evaluations
-from haystack_integrations.crag.observing.telemetry import score_tags, set_tags
+from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 
@@ -140,10 +139,8 @@ class Heuristics:
         tags = {
             "crag.documents.graded": len(documents) - cached,
             "crag.documents.cached": cached,
-            **score_tags(zip((document.id for document in documents), scores, strict=True)),
             **{f"crag.probability.{name}": value for name, value in verdict.items()},
             "crag.grader.calibrated": of_set.get("calibrated"),
             "crag.grader.statistics": of_set.get("statistics"),
         }
-        set_tags(span, tags)
-        tell_evaluations(documents)
+        tell_grading(span, documents, zip((document.id for document in documents), scores, strict=True), tags)

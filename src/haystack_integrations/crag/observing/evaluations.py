@@ -1,16 +1,20 @@
-"""One log event for each judged document, in the words of OpenTelemetry's conventions for generative AI; opt-in."""
+"""
+What is told of a grading: attributes of its span, and one log event for each judged document.
 
-from collections.abc import Iterable
+The events are opt-in, in the words of OpenTelemetry's conventions for generative AI.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
 from haystack import Document
-from haystack.tracing.tracer import tracer
+from haystack.tracing.tracer import Span, tracer
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
+from haystack_integrations.crag.observing.telemetry import GRADING, MOST_ON_A_SPAN, set_tags, traced_id
 
 EVENT: Final = "gen_ai.evaluation.result"
 
@@ -41,19 +45,37 @@ def enable_evaluation_events() -> None:
     _loggers[:] = [get_logger("crag")]
 
 
-def tell_evaluations(documents: Iterable[Document]) -> None:
+def tell_grading(
+    span: Span, documents: Sequence[Document], scores: Iterable[tuple[str, float]], tags: Mapping[str, Any]
+) -> None:
     """
-    Tell of each document that has a grade, within the span of its grading; of the first 50.
+    Put a grading into attributes of its span, and into events where they are asked for.
 
-    What a grader says why may quote the document: it is told with Haystack's content switch only.
+    What a grader says why may quote the document: an event tells it with Haystack's content switch only.
 
-    :param documents: Documents after their grading.
+    :param span: The span of the grading, which is the current one.
+    :param documents: Documents after their grading; an event each for the first 50 that have a grade.
+    :param scores: Id and score of each document that was judged, in document order.
+    :param tags: Further attributes.
     """
+    set_tags(span, {**GRADING, **_score_tags(scores), **tags})
     for logger in _loggers:
         judged = (document for document in documents if "status" in crag_meta(document))
         for document in islice(judged, MOST_ON_A_SPAN):
             with suppress(Exception):  # who watches must not hurt
                 logger.emit(event_name=EVENT, attributes=_attributes(document))
+
+
+def _score_tags(scores: Iterable[tuple[str, float]]) -> dict[str, Any]:
+    """Give ids and scores of the first 50, and the best and the mean of all; None where none was judged."""
+    found = list(scores)
+    values = [score for _, score in found]
+    return {
+        "crag.scores": [round(score, 4) for score in values[:MOST_ON_A_SPAN]] or None,
+        "crag.document.ids": [traced_id(id_) for id_, _ in found[:MOST_ON_A_SPAN]] or None,
+        "crag.score.max": max(values, default=None),
+        "crag.score.mean": round(sum(values) / len(values), 4) if values else None,
+    }
 
 
 def _attributes(document: Document) -> dict[str, Any]:

@@ -18,6 +18,9 @@ MOST_ON_A_SPAN: Final = 50
 LLM_CALL: Final = {"openinference.span.kind": "LLM", "gen_ai.operation.name": "chat"}
 """What a span of a call to a chat model says of its kind."""
 
+GRADING: Final = {"openinference.span.kind": "EVALUATOR", "gen_ai.evaluation.name": "relevance"}
+"""What a span of a grading says of its kind."""
+
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _DIGITS: Final = 12
 _LONGEST_NAME: Final = 128
@@ -59,23 +62,6 @@ def traced_id(id_: str) -> str:
 @lru_cache(4096)  # a document's id stands on several spans of a run
 def _hashed(id_: str) -> str:
     return f"sha256:{sha256(id_.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
-
-
-def score_tags(scores: Iterable[tuple[str, float]]) -> dict[str, Any]:
-    """
-    Put the scores of a grading into attributes of its span.
-
-    :param scores: Id and score of each document that was judged, in document order.
-    :returns: Attributes by name; ids and scores of the first 50, the best and the mean of all. None where none was.
-    """
-    found = list(scores)
-    values = [score for _, score in found]
-    return {
-        "crag.scores": [round(score, 4) for score in values[:MOST_ON_A_SPAN]] or None,
-        "crag.document.ids": [traced_id(id_) for id_, _ in found[:MOST_ON_A_SPAN]] or None,
-        "crag.score.max": max(values, default=None),
-        "crag.score.mean": round(sum(values) / len(values), 4) if values else None,
-    }
 
 
 def shown(documents: Iterable[Document]) -> list[dict[str, Any]]:

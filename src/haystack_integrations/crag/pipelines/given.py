@@ -111,7 +111,7 @@ def check_settings(part: Spec, place: str) -> None:
     if unknown and not takes_any:
         kind = part["type"].rpartition(".")[2]
         guess = meant(unknown, parameters)
-        more = f"; docs/api.md says what each of {kind} is" * part["type"].startswith(_OURS)
+        more = f"; docs/api.md says what each of {kind} is" if part["type"].startswith(_OURS) else ""
         msg = f"{place}: {kind} has no setting {unknown}; {guess}choose from {sorted(parameters)}{more}"
         raise ConfigurationError(msg)
     for value in settings.values():

@@ -11,7 +11,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat_backed import ask, ask_async
+from haystack_integrations.crag.chat import ask, ask_async
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.refining.prompt import Shown
 from haystack_integrations.crag.refining.reply import read_numbers

@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
-from haystack_integrations.crag.chat_backed import check_generator
+from haystack_integrations.crag.chat import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.refining.prompt import OVERHEAD
 from haystack_integrations.crag.refining.strips import Granularity
-from haystack_integrations.crag.settings import check_one_of, check_positive
+from haystack_integrations.crag.settings import check_one_of, check_positive, check_whole
 
 Scorer = Literal["lexical", "embedding", "calibrated", "ranker", "llm"]
 """`lexical` compares wording, `embedding` vectors; `calibrated` is a trained model of both, which gives probabilities;
@@ -60,13 +60,11 @@ class RefinerOptions:
         options = cls(**{field.name: getattr(refiner, field.name) for field in fields(cls)})
         for name, choice in _CHOICES.items():
             check_one_of(name, getattr(options, name), get_args(choice))
-        for name in ("window", "top_n", "max_tokens", "max_prompt_tokens"):
-            value = getattr(options, name)
-            if value is not None and not _is_whole(value, 1):
-                msg = f"{name} must be at least 1, but got {value!r}"
-                raise ConfigurationError(msg)
-        if not _is_whole(options.calls_beside, 0):
-            msg = f"calls_beside must be a whole number, 0 or more, but got {options.calls_beside!r}"
+        for name in ("window", "max_tokens", "max_prompt_tokens", *(("top_n",) if options.top_n is not None else ())):
+            check_whole(name, getattr(options, name))
+        beside = options.calls_beside
+        if not isinstance(beside, int) or isinstance(beside, bool) or beside < 0:
+            msg = f"calls_beside must be a whole number, 0 or more, but got {beside!r}"
             raise ConfigurationError(msg)
         check_positive({"deadline_s": options.deadline_s})
         options._check_threshold()
@@ -112,7 +110,3 @@ class RefinerOptions:
             msg = f"scorer='ranker' needs a Haystack ranker as ranker, but got {type(self.ranker).__name__}; "
             msg += "pass one, or use scorer='lexical'"
             raise ConfigurationError(msg)
-
-
-def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least

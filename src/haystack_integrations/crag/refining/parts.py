@@ -6,7 +6,7 @@ from typing import Any
 from haystack import default_to_dict
 from haystack.core.serialization import component_to_dict
 
-from haystack_integrations.crag.chat_backed import ChatBacked
+from haystack_integrations.crag.chat import ChatBacked
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.refining.model import load_strip_model
 from haystack_integrations.crag.refining.options import Scorer

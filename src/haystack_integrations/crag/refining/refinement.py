@@ -2,26 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 
-from haystack import Document, logging
+from haystack import Document
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat_backed import kind_of
+from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.encoding.encoders import load_encoder
-from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.refining.asking import Asking, Judged, ModelAsking, RankerAsking
 from haystack_integrations.crag.refining.model import enough, load_strip_model
 from haystack_integrations.crag.refining.options import OnEmpty, RefinerOptions
 from haystack_integrations.crag.refining.prompt import shown
+from haystack_integrations.crag.refining.report import tell
 from haystack_integrations.crag.refining.selection import Selection, recomposed, select, whole
-from haystack_integrations.crag.refining.standing import completed, standing
-from haystack_integrations.crag.refining.strips import KEEP_ABOVE, decompose, embedding_scores, fitting, lexical_scores
+from haystack_integrations.crag.refining.standing import Standing, completed, standing
+from haystack_integrations.crag.refining.strips import (
+    KEEP_ABOVE,
+    Strip,
+    decompose,
+    embedding_scores,
+    fitting,
+    lexical_scores,
+)
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.languages import is_other_script
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
-
-logger = logging.getLogger(__name__)
 
 NOTHING_KEPT: Final = "nothing_kept"
 PROMPT_FULL: Final = "max_prompt_tokens"
@@ -89,7 +95,7 @@ class Refinement:
         if self.strips:
             scores, passing = self._ranked()
             kept = select(self.strips, passing, self.options.top_n, self.options.max_tokens)
-            kept = completed(kept, self.strips, self.documents, scores, self.options)
+            kept = completed(kept, self.strips, self._standing, scores, self.options)
             selection = Selection(self.strips, scores, kept, self._by_wording)
             if kept:
                 found, dropped = recomposed(self.documents, selection)
@@ -97,7 +103,7 @@ class Refinement:
                 empty = "best" if passing else self.options.on_empty
                 found, dropped, kept = self._empty(empty, scores, passing)
         report = self._report(kept, empty)
-        _tell(span, report)
+        tell(span, report)
         result: dict[str, Any] = {"documents": found, "dropped": dropped, "report": report}
         if self.state is not None:
             # Kept documents that were refined go on as `documents`; carried in the state too, they would come back.
@@ -152,9 +158,16 @@ class Refinement:
         return self._lexical()
 
     def _lexical(self) -> list[float]:
-        is_cut = self.options.granularity == "sentence"  # a window shows its rows with their head
-        heads = standing(self.strips, [d.content or "" for d in self.documents]).heads() if is_cut else {}
-        return lexical_scores(self.query, self.strips, self.titles, heads)
+        return lexical_scores(self.query, self.strips, self.titles, self._standing.heads())
+
+    @cached_property
+    def _standing(self) -> Standing:
+        return self._read(self.strips)
+
+    def _read(self, strips: Sequence[Strip]) -> Standing:
+        """Read how strips stand to each other; a window or a passage shows its rows with their head."""
+        is_cut = self.options.granularity == "sentence"
+        return standing(strips, [d.content or "" for d in self.documents]) if is_cut else Standing()
 
     def _ranked(self) -> tuple[dict[int, float], list[int]]:
         """Give all scores, best first, and the numbers of the strips that are worth keeping, best first."""
@@ -192,7 +205,7 @@ class Refinement:
         best = self._best(scores, passing)
         strips = [*self.strips]
         strips[best] = fitting(strips[best], self.options.max_tokens)
-        kept = completed([best], strips, self.documents, scores, self.options)
+        kept = completed([best], strips, self._read(strips), scores, self.options)
         chosen = Selection(strips, scores, kept, self._by_wording, is_fallback=True)
         return *recomposed(self.documents, chosen), kept
 
@@ -223,28 +236,3 @@ class Refinement:
             "reasons": [f"strips_lexical:{reason}" for reason in reasons],
             "limit": next((reason for reason in reasons if reason in BUDGET_LIMITS), None),
         }
-
-
-def _tell(span: Span, report: dict[str, Any]) -> None:
-    tags = {"openinference.span.kind": "CHAIN", "crag.strips.in": report["strips_in"]}
-    tags |= {"crag.strips.kept": report["strips_kept"]}
-    more = {
-        "crag.strips.scorer": None if report["scorer"] == "lexical" else report["scorer"],
-        "crag.strips.lexical": report["strips_lexical"],
-        "crag.strips.failures": report["reasons"],
-        "crag.strips.empty": report["empty"],
-        "crag.strips.calls": report["llm_calls"],
-        "gen_ai.usage.input_tokens": report["tokens_in"],
-        "gen_ai.usage.output_tokens": report["tokens_out"],
-    }
-    set_tags(span, {**tags, **{name: value or None for name, value in more.items()}})
-    if report["reasons"]:
-        logger.warning(
-            "Of {total} strips {worded} were judged by wording in place of scorer={scorer}: {reasons}",
-            total=report["strips_in"],
-            worded=report["strips_lexical"],
-            scorer=report["scorer"],
-            reasons=", ".join(report["reasons"]),
-        )
-    if report["empty"] == "drop":
-        logger.warning("None of {total} strips was worth keeping, so no document is left", total=report["strips_in"])

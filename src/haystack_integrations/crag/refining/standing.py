@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, Literal
 
-from haystack import Document
-
 from haystack_integrations.crag.refining.options import RefinerOptions
 from haystack_integrations.crag.refining.strips import Strip
 from haystack_integrations.crag.texts.text import LINE, count_tokens
@@ -96,11 +94,7 @@ def standing(strips: Sequence[Strip], contents: Sequence[str]) -> Standing:
 
 
 def completed(
-    kept: Sequence[int],
-    strips: Sequence[Strip],
-    documents: Sequence[Document],
-    scores: Mapping[int, float],
-    options: RefinerOptions,
+    kept: Sequence[int], strips: Sequence[Strip], found: Standing, scores: Mapping[int, float], options: RefinerOptions
 ) -> list[int]:
     """
     Add to the strips that stay what they say nothing without, as far as the limits go.
@@ -109,14 +103,11 @@ def completed(
 
     :param kept: Numbers of those that stay, whatever is added, in reading order.
     :param strips: All strips of the run.
-    :param documents: What they were cut from.
+    :param found: How they stand to each other.
     :param scores: Scores by strip.
-    :param options: The refiner's settings; windows and passages stay as they are.
+    :param options: The refiner's settings.
     :returns: Numbers in reading order.
     """
-    if not kept or options.granularity != "sentence":
-        return list(kept)
-    found = standing(strips, [document.content or "" for document in documents])
     best = sorted(kept, key=lambda number: (-scores.get(number, 0.0), number))
     wanted = deque(_lines_above(best, found))
     lines = deque([] if options.scorer == "llm" else best)

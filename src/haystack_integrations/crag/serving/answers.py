@@ -12,10 +12,8 @@ from haystack_integrations.crag.components.evidence_prompt_builder import source
 from haystack_integrations.crag.deciding.abstention import in_words
 from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.serving.problems import trace_id
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
-
-_NOTHING = "The documents do not answer the question."
 
 
 class Evidence(BaseModel):
@@ -103,7 +101,7 @@ def spoken(outputs: Mapping[str, Any]) -> str:
     if evidence:
         return "\n\n".join(f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence)
     crag = outputs.get("crag") or {}
-    return in_words(_NOTHING, crag["trail"][-1]) if crag.get("abstention") else _NOTHING
+    return in_words(ABSTENTION, crag["trail"][-1]) if crag.get("abstention") else ABSTENTION
 
 
 def failed_answer(outputs: Mapping[str, Any]) -> bool:

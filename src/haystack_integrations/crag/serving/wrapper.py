@@ -1,9 +1,8 @@
 """One Hayhooks wrapper for every pipeline: REST, chat and MCP tools come from its two methods."""
 
-import inspect
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from fastapi_openai_compat import ChatCompletion
@@ -19,8 +18,6 @@ from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import QUERY, checked, conversation, last_question, question_model
-
-_CALLBACK: Final = "streaming_callback"
 
 
 class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no types
@@ -153,13 +150,7 @@ def _rewriter(loaded: LoadedPipeline) -> FollowUpRewriter | None:
 
 def _streaming_parts(loaded: LoadedPipeline) -> list[str]:
     """Name the components that write the answer word by word: not the grader, nor whatever else asks a model."""
-    return [
-        name
-        for name, part in loaded.pipeline.walk()
-        if isinstance(part, AnswerGenerator)
-        and hasattr(part.chat_generator, "run_async")
-        and _CALLBACK in inspect.signature(part.chat_generator.run_async).parameters
-    ]
+    return [name for name, part in loaded.pipeline.walk() if isinstance(part, AnswerGenerator)]
 
 
 async def _continued(

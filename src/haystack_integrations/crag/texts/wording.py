@@ -5,7 +5,7 @@ A single word is often met by accident, two neighbours of the question that are 
 is read once for all of it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +16,8 @@ from haystack_integrations.crag.texts.text import terms, words
 
 WINDOW_TERMS: Final = 20
 """Content words in one window: about 40 words, a long sentence or two short ones."""
+
+_TINY: Final = 1e-9
 
 
 @dataclass(frozen=True)
@@ -136,20 +138,32 @@ def best_window(reading: Reading, weights: Mapping[str, float]) -> tuple[float, 
     :param weights: Weight of each of the question's terms.
     :returns: The coverage of the best window, and where its middle is, as a share of the text.
     """
-    best, middle, first = 0.0, 0.0, 0
-    inside: Counter[str] = Counter()
-    covered = 0.0
-    for place, term in reading.hits:
+    best, middle = densest(reading.hits, weights, WINDOW_TERMS)
+    return (min(1.0, best / sum(weights.values())), middle / reading.length) if best else (0.0, 0.0)
+
+
+def densest(hits: Sequence[tuple[int, str]], weights: Mapping[str, float], size: int) -> tuple[float, float]:
+    """
+    Find the place where terms of the most weight stand together, each counted once.
+
+    :param hits: Positions with their terms, in order.
+    :param weights: Weights by term.
+    :param size: How many positions belong to one place.
+    :returns: The weight, and the middle of the first such place; 0 and 0 where there is none.
+    """
+    best, middle, first, covered = 0.0, 0.0, 0, 0.0
+    inside: defaultdict[str, int] = defaultdict(int)
+    for place, term in hits:
         covered += 0.0 if inside[term] else weights[term]
         inside[term] += 1
-        while reading.hits[first][0] <= place - WINDOW_TERMS:
-            left = reading.hits[first][1]
+        while hits[first][0] <= place - size:
+            left = hits[first][1]
             inside[left] -= 1
             covered -= 0.0 if inside[left] else weights[left]
             first += 1
-        if covered > best + 1e-9:
-            best, middle = covered, (reading.hits[first][0] + place) / 2 / reading.length
-    return (min(1.0, best / sum(weights.values())) if best else 0.0), middle
+        if covered > best + _TINY:
+            best, middle = covered, (hits[first][0] + place) / 2
+    return best, middle
 
 
 def pair(one: str, two: str) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from haystack import Document
 
 from haystack_integrations.crag.grades import crag_meta, question_id, source_name
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
+from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.vocabulary import META_KEY
 from haystack_integrations.crag.web.domains import WebUrl, canonical_url, checked_rules, domain_matches, parse_url
-from haystack_integrations.crag.web.sanitise import sanitize_text
 
 MOST_DOCUMENTS: Final = 10
 MOST_BYTES: Final = 8 * 1_024

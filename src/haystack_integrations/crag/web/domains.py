@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 import idna
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.web.sanitise import FORBIDDEN
+from haystack_integrations.crag.texts.sanitise import FORBIDDEN
 
 PORTS: Final = {"http": 80, "https": 443}
 _LONGEST_URL: Final = 2_048

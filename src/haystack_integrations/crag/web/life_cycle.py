@@ -10,7 +10,6 @@ from haystack.core.serialization import component_from_dict, component_to_dict, 
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.errors import ConfigurationError, CragError
-from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.web.providers import failure_of
 from haystack_integrations.crag.web.search import WebSearchChain
 
@@ -139,16 +138,3 @@ def restored(websearch: Any) -> Any:
     if not isinstance(websearch, dict) or "type" not in websearch:
         return websearch
     return component_from_dict(import_class_by_name(websearch["type"]), websearch, "websearch")
-
-
-def check_not_negative(**limits: float | None) -> None:
-    """
-    Refuse limits that are no numbers from 0 up.
-
-    :param limits: Limits by name; None is no limit.
-    :raises ConfigurationError: Naming the first that is unusable.
-    """
-    for name, value in limits.items():
-        if value is not None and (not is_number(value) or value < 0):
-            msg = f"{name} must be a number from 0 up, but got {value!r}"
-            raise ConfigurationError(msg)

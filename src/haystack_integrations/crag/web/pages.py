@@ -13,12 +13,12 @@ from haystack import Document
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
+from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.web.charsets import decoded
 from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
 from haystack_integrations.crag.web.domains import canonical_url, checked_rules, parse_url
 from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
 from haystack_integrations.crag.web.markup import bounded
-from haystack_integrations.crag.web.sanitise import sanitize_text
 
 MOST_BYTES: Final = 2_097_152
 _MOST_TEXT: Final = 32 * 1_024

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import CragError, NotConfiguredError, causes
-from haystack_integrations.crag.web.breaker import Breaker
 from haystack_integrations.crag.web.retry_after import seconds_to_wait
 
 _LINK_KEYS: Final = ("url", "link", "href")

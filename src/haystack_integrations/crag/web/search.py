@@ -15,11 +15,11 @@ from typing import Any, Final
 from cachetools import TTLCache
 from haystack import Document
 
+from haystack_integrations.crag.breaker import Breaker, Ticket
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.expansion.query_text import folded
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.vocabulary import WebStatus
-from haystack_integrations.crag.web.breaker import Breaker, Ticket
 from haystack_integrations.crag.web.outcome import Answer, Outcome, Prepare, Search, status_of
 from haystack_integrations.crag.web.providers import Failure, Provider, failure_of
 
@@ -111,11 +111,11 @@ class WebSearchChain:
         known, run = self._begin(query, prepare, seconds)
         if known is not None:
             return known
-        begun: list[asyncio.Task[Answer]] = []
+        tasks: list[asyncio.Task[Answer]] = []
 
         def start(provider: Provider, ticket: Ticket, end: float) -> asyncio.Task[Answer]:
-            begun.append(asyncio.create_task(self._ask_async(run, provider, ticket, end)))
-            return begun[-1]
+            tasks.append(asyncio.create_task(self._ask_async(run, provider, ticket, end)))
+            return tasks[-1]
 
         course = self._course(run, start)
         try:
@@ -125,9 +125,9 @@ class WebSearchChain:
                     done, _ = await asyncio.wait(running, timeout=max(0.0, pause), return_when=FIRST_COMPLETED)
                     running, pause = course.send(done)
         finally:
-            for task in begun:
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*begun, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
         return self._conclude(run)
 
     def _begin(self, query: str, prepare: Prepare, seconds: float | None) -> tuple[Outcome | None, Search]:
@@ -158,11 +158,11 @@ class WebSearchChain:
         while True:
             while rest and run.left() > 0 and (due or not running):
                 provider, due = rest.pop(0), False
-                begun = self._beginning(run, provider, len(rest), start)
-                if begun is None:
+                started = self._started(run, provider, len(rest), start)
+                if started is None:
                     due = bool(running)
                 else:
-                    running[begun] = provider.name
+                    running[started] = provider.name
             if not running:
                 return
             # Each ends by its own limit; the grace, which begins when this one has seen the end, lets it say so itself.
@@ -174,8 +174,7 @@ class WebSearchChain:
             for ended in done:
                 name = running.pop(ended)
                 # A provider that cancels itself has failed; when the run is cancelled, nobody gets here.
-                cancelled = ended.cancelled()
-                run.tried.append(Answer(name, failure="cancelled", calls=1) if cancelled else ended.result())
+                run.tried.append(Answer(name, failure="cancelled", calls=1) if ended.cancelled() else ended.result())
                 if run.tried[-1].failure is None and not self._next_on_empty:
                     rest.clear()
             found = any(answer.documents for answer in run.tried)
@@ -184,7 +183,7 @@ class WebSearchChain:
                 run.tried.extend(Answer(name, failure=given_up, calls=1) for name in running.values())
                 return
 
-    def _beginning(self, run: Search, provider: Provider, others: int, start: _Start) -> Any:
+    def _started(self, run: Search, provider: Provider, others: int, start: _Start) -> Any:
         """Begin to ask a provider, or say why not and give None."""
         ticket = provider.breaker.admit()
         if ticket is None:

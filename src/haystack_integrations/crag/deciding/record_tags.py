@@ -3,11 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from haystack.dataclasses import ChatMessage
-
-from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.corrections import strategy_of
-from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, names_of, traced_id
+from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
 
 _CITATIONS: Final = ("cited", "cited_unknown")
 _COUNTED: Final = ("documents_in", "graded", "cached", "approved", "failed")
@@ -89,20 +86,3 @@ def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _degraded(reasons: Sequence[str]) -> dict[str, Any]:
     return {"crag.degraded": bool(reasons), "crag.degraded.reasons": list(reasons) or None}
-
-
-def reply_tags(reply: ChatMessage) -> dict[str, Any]:
-    """
-    Describe a model's answer for its span, without its text.
-
-    :param reply: The answer.
-    :returns: Model, finish reason and tokens, in the words of the conventions.
-    """
-    usage, model = Usage.of(reply), names_of(reply.meta.get("model"))
-    return {
-        "gen_ai.response.model": model[0] if model else None,
-        "gen_ai.response.finish_reasons": names_of(reply.meta.get("finish_reason")) or None,
-        # Of a streamed answer most servers tell none: not known is not nothing.
-        "gen_ai.usage.input_tokens": usage.tokens_in or None,
-        "gen_ai.usage.output_tokens": usage.tokens_out or None,
-    }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from haystack_integrations.crag.web.breaker import Breaker, Ticket
+from haystack_integrations.crag.breaker import Breaker, Ticket
 
 THREADS = 50
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.web.sanitise import FORBIDDEN, sanitize_text
+from haystack_integrations.crag.texts.sanitise import FORBIDDEN, sanitize_text
 
 INVISIBLE = [
     *range(0x00, 0x09),

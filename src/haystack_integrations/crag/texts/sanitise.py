@@ -59,7 +59,7 @@ def sanitize_text(text: str, *, markup: bool = True) -> tuple[str, int]:
     look different afterwards.
 
     ```python
-    from haystack_integrations.crag.web.sanitise import sanitize_text
+    from haystack_integrations.crag.texts.sanitise import sanitize_text
 
     assert sanitize_text("<b>Emma</b> [novel](https://e.example/n)\u200b &amp; film") == ("Emma novel & film", 1)
     ```

@@ -1,0 +1,27 @@
+"""Chat models inside of components: what is known of a generator, its life cycle, calls in time, and failures."""
+
+from haystack_integrations.crag.chat.calls import ask, ask_async
+from haystack_integrations.crag.chat.failures import (
+    CallError,
+    NoCompletionError,
+    NoPartsError,
+    kind_of,
+    may_be_the_form,
+)
+from haystack_integrations.crag.chat.generators import check_generator, model_of, reaches_client, speaks_openai
+from haystack_integrations.crag.chat.life_cycle import ChatBacked
+
+__all__ = [
+    "CallError",
+    "ChatBacked",
+    "NoCompletionError",
+    "NoPartsError",
+    "ask",
+    "ask_async",
+    "check_generator",
+    "kind_of",
+    "may_be_the_form",
+    "model_of",
+    "reaches_client",
+    "speaks_openai",
+]

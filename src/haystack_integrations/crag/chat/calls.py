@@ -1,0 +1,101 @@
+"""One call to a chat model: in time, its reply read to a limit and checked, and counted."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.chat.failures import NoCompletionError, NoPartsError, could_not_read, kind_of
+from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai
+from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
+from haystack_integrations.crag.observing import metrics
+from haystack_integrations.crag.replies.bodies import read_to_a_limit
+from haystack_integrations.crag.replies.parts import as_text
+
+_OPENAI_TIMEOUT_S: Final = 30.0
+_BEGUN: Final = "completion_start_time"  # of a stream, by Haystack: None where no part of it came
+_GRACE_S: Final = 0.5
+
+
+def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, **options: Any) -> Mapping[str, Any]:
+    """
+    Ask a chat model and wait for its reply at most so long, whatever its client's timeouts are.
+
+    :param generator: A chat generator.
+    :param messages: What to send.
+    :param seconds: The longest wait, in seconds.
+    :param options: Further arguments of the generator's `run`; None is left out.
+    :returns: What the generator returns; a reply in parts as its text.
+    :raises TimeoutError: When there is no reply in time. What the generator raises is raised as it is.
+    """
+    with _counted(generator) as sent:
+        sent.append(run_within(generator, seconds, _arguments(generator, messages, seconds, options)))
+        return _completed(generator, as_text(sent[0]))
+
+
+async def ask_async(
+    generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, **options: Any
+) -> Mapping[str, Any]:
+    """
+    Ask a chat model without blocking the event loop; see `ask`.
+
+    :param generator: A chat generator; one without `run_async` is called in a thread.
+    :param messages: What to send.
+    :param seconds: The longest wait, in seconds.
+    :param options: As for `ask`.
+    :returns: As `ask`.
+    :raises TimeoutError: As `ask`.
+    """
+    with _counted(generator) as sent:
+        sent.append(await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options)))
+        return _completed(generator, as_text(sent[0]))
+
+
+@contextmanager
+def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
+    """Have one call's reply read to a limit, and tell its metrics: what is put into the list is its result."""
+    read_to_a_limit(generator)
+    provider = "openai" if speaks_openai(generator) else type(generator).__name__
+    begun, sent, error, asked = time.monotonic(), list[Mapping[str, Any]](), None, True
+    try:
+        yield sent
+    except BaseException as failure:  # a call whose client left (CancelledError) brought no reply either
+        told = NoCompletionError() if speaks_openai(generator) and could_not_read(failure) else failure
+        error, asked = kind_of(told), not isinstance(failure, NoTimeLeftError)
+        if told is not failure:
+            raise told from failure
+        raise
+    finally:
+        usage = None
+        with suppress(Exception):  # whatever a generator gave: who counts must not hurt
+            usage = Usage.of(sent[0]["replies"][0])
+        if asked:
+            metrics.model_asked(model_of(generator), provider, time.monotonic() - begun, usage, error)
+
+
+def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse a reply whose text is none, and the empty one that is left where no part of a stream came at all."""
+    for reply in sent.get("replies") or [] if speaks_openai(generator) else []:
+        text: Any = reply.text
+        if not text and reply.meta.get(_BEGUN, "") is None:
+            raise NoPartsError
+        if not isinstance(text, str | None):
+            raise NoCompletionError
+    return sent
+
+
+def _arguments(
+    generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write the arguments of one call, with a client timeout that ends a call we have given up."""
+    arguments = {"messages": list(messages), **{name: value for name, value in options.items() if value is not None}}
+    own = getattr(generator, "timeout", None) or _OPENAI_TIMEOUT_S
+    if seconds < own and reaches_client(generator):
+        # A little later than we give up ourselves: else chance would decide which of the two is told as the reason.
+        timeout = min(own, max(0.0, seconds) + _GRACE_S)
+        arguments["generation_kwargs"] = {"timeout": timeout, **arguments.get("generation_kwargs", {})}
+    return arguments

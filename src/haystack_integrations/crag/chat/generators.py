@@ -1,0 +1,53 @@
+"""What can be told of a chat generator without asking it."""
+
+from contextlib import suppress
+from typing import Any
+
+from haystack_integrations.crag.errors import ConfigurationError
+
+
+def check_generator(generator: object) -> None:
+    """
+    Refuse what is no chat generator.
+
+    :param generator: The object given.
+    :raises ConfigurationError: When it has no `run`.
+    """
+    if not hasattr(generator, "run"):
+        msg = f"chat_generator must be a Haystack chat generator, but got {type(generator).__name__}"
+        raise ConfigurationError(msg)
+
+
+def model_of(generator: object) -> str | None:
+    """
+    Name the model that a chat generator asks.
+
+    :param generator: A chat generator.
+    :returns: Its model, or None where it tells none.
+    """
+    model = getattr(generator, "model", None)
+    return model if isinstance(model, str) else None
+
+
+def speaks_openai(generator: object) -> bool:
+    """
+    Tell whether a chat generator is Haystack's for OpenAI's API or one derived from it.
+
+    :param generator: A chat generator.
+    :returns: Whether it is, told by name: asking by class would import that client for everyone.
+    """
+    return any(base.__name__ == "OpenAIChatGenerator" for base in type(generator).__mro__)
+
+
+def reaches_client(generator: Any) -> bool:
+    """
+    Tell whether the settings of a call reach OpenAI's client, where a timeout is one.
+
+    :param generator: A chat generator.
+    :returns: False for another API, and for generators that send all settings in the body, as OpenRouter's does.
+    """
+    if not speaks_openai(generator):
+        return False
+    with suppress(Exception):  # a method of Haystack's own: where it takes other arguments, nothing is known
+        return "timeout" in generator._prepare_api_call(messages=[], generation_kwargs={"timeout": 1.0})
+    return True

@@ -1,0 +1,47 @@
+"""The life cycle of a component with a nested chat generator."""
+
+from typing import Any
+
+from haystack.components.generators.chat.types import ChatGenerator
+
+from haystack_integrations.crag.closing import close_all, close_all_async, leave_ended_loop
+from haystack_integrations.crag.copying import Copied
+
+
+class ChatBacked(Copied):
+    """
+    Forwards the life cycle to `self.chat_generator`, and the end of it to `self.cache` where there is one.
+
+    Keys are resolved at warm-up, not in constructors.
+    """
+
+    chat_generator: ChatGenerator
+
+    def warm_up(self) -> None:
+        """Make the chat generator ready."""
+        part = self._asked()
+        if hasattr(part, "warm_up"):
+            part.warm_up()
+
+    async def warm_up_async(self) -> None:
+        """Make the chat generator ready on this event loop."""
+        await leave_ended_loop(part := self._asked())
+        if hasattr(part, "warm_up_async"):
+            await part.warm_up_async()
+        else:
+            self.warm_up()
+
+    def close(self) -> None:
+        """Release what chat generator and cache hold."""
+        close_all(self._held())
+
+    async def close_async(self) -> None:
+        """Release what chat generator and cache hold on this event loop."""
+        await close_all_async(self._held())
+
+    def _asked(self) -> Any:
+        """Give the part that is asked: what a subclass asks may be another one, or none."""
+        return self.chat_generator
+
+    def _held(self) -> list[Any]:
+        return [self._asked(), getattr(self, "cache", None)]
