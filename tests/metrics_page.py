@@ -35,7 +35,7 @@ if __name__ == "__main__":
     for verdict, strategy, seconds in (("correct", "none", 0.04), ("correct", "expand", 0.3), ("incorrect", "web", 2)):
         metrics.run_decided(verdict, strategy, 0.8, seconds)
     for status in ("written", "declined"):
-        metrics.answered(status)
+        metrics.answered(status, unsupported=status == "written")
     with metrics.timed_grading("HeuristicGrader"):
         pass
     metrics.documents_scored([(0.9, "index"), (0.2, "web")])

@@ -92,6 +92,16 @@ def test_failed_grades_are_counted_by_reason_and_have_no_score(figures: Figures,
     assert figures.series("crag_decisions_total") == {(("category", "ungraded"),): 1}
 
 
+def test_answers_with_numbers_of_their_own_are_counted_beside_all_that_were_written(
+    figures: Figures, store: Any
+) -> None:
+    """How many of the written answers make figures up is a share that somebody should watch."""
+    for answer in ("In cage 1815 [1].", "In cage 4 [1]."):
+        load("agent_rag", store=store, grader=grading_by(lambda _: 0.9), generator=scripted(answer)).run(query=QUESTION)
+    assert figures.series("crag_answers_total") == {(("status", "written"),): 2}
+    assert figures.series("crag_answers_unsupported_total") == {(): 1}
+
+
 def test_gradings_count_their_calls(figures: Figures) -> None:
     """One grading, one record: how often a model was asked, and how long it took."""
     grader = BatchRelevanceGrader(grading_by(lambda _: 0.5), max_prompt_tokens=700)
@@ -247,6 +257,7 @@ INSTRUMENTS = {
     "crag.decisions": "{decision}",
     "crag.corrections": "{correction}",
     "crag.answers": "{answer}",
+    "crag.answers.unsupported": "{answer}",
     "crag.retrieval.latency": "s",
     "crag.relevance.score": "",
     "crag.document.scores": "",
@@ -273,7 +284,7 @@ metrics.index_searched("ok")
 metrics.request_ended("-", 429)
 metrics.store_answered(True)
 metrics.run_decided("correct", "none", 0.9, 0.1)
-metrics.answered("written")
+metrics.answered("written", unsupported=True)
 metrics.documents_scored([(0.5, "web")])
 metrics.grading_ended(["deadline"], 1)
 with metrics.timed_grading("any"):

@@ -81,7 +81,7 @@ class RecordBuilder:
             why = shortcomings(replies or (), told)
             record = run_record(outcome, spent, told, evidence, why, untold=came and not spent.tokens)
             if record["mode"] != "off":
-                answered(told["status"])
+                answered(told["status"], unsupported=bool(told["unsupported_numbers"]))
             set_tags(span, record_tags(record))
             if invented := told["unsupported_numbers"]:
                 span.set_content_tag("crag.answer.unsupported_numbers.text", invented)

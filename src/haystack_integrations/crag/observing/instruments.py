@@ -22,6 +22,7 @@ class Instruments:
     decisions: Any
     corrections: Any
     answers: Any
+    unsupported_answers: Any
     latency: Any
     score: Any
     document_scores: Any
@@ -53,6 +54,9 @@ def made(meter: "Meter") -> Instruments:
         decisions=meter.create_counter("crag.decisions", "{decision}", "Runs by their last verdict"),
         corrections=meter.create_counter("crag.corrections", "{correction}", "Runs by how they were corrected"),
         answers=meter.create_counter("crag.answers", "{answer}", "Answers by what became of them"),
+        unsupported_answers=meter.create_counter(
+            "crag.answers.unsupported", "{answer}", "Answers with numbers that neither question nor evidence has"
+        ),
         latency=histogram("crag.retrieval.latency", "s", _LATENCY_S, "From a question to the last decision"),
         # No unit: with unit 1 Prometheus would call it crag_relevance_score_ratio.
         score=meter.create_gauge("crag.relevance.score", "", "The last aggregate score"),

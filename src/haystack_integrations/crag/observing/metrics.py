@@ -80,14 +80,17 @@ def run_decided(verdict: str, strategy: str, score: float | None, seconds: float
         to.latency.record(seconds, {"decision": verdict, "correction_strategy": strategy})
 
 
-def answered(status: str) -> None:
+def answered(status: str, *, unsupported: bool = False) -> None:
     """
     Count an answer that a model was asked for.
 
     :param status: An `AnswerStatus`; `none` is not counted.
+    :param unsupported: Whether it has numbers that neither question nor evidence has.
     """
     if status != "none" and (to := _instruments()) is not None:
         to.answers.add(1, {"status": status})
+        if unsupported:
+            to.unsupported_answers.add(1)
 
 
 def documents_scored(scores: Iterable[tuple[float, str]]) -> None:
