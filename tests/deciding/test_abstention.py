@@ -86,6 +86,11 @@ def test_where_all_words_occur_an_answer_is_missing() -> None:
         ("¿Cuántos remos tiene?", 'Missing: "remos", "tiene", not'),
         ("Did the U.S. in Russia paddle 1,200 miles?", 'Missing: "U.S.", "Russia", "paddle", "1,200", "miles", not'),
         ("Wer, wann?", "Missing: an answer."),
+        ("Was ist das?", "Missing: an answer."),
+        ("Ich habe meine Karte verloren: wie kann ich sie sperren?", 'Missing: "Karte", "verloren", "sperren", not'),
+        ("Est-ce que je peux annuler ma commande ?", 'Missing: "annuler", "commande", not'),
+        ("¿Puedo devolver un libro que no es mío?", 'Missing: "devolver", "libro", "mío", not'),
+        ("The Habe family: which Ich did they meet?", 'Missing: "Habe", "family", "Ich", "meet", not'),
     ],
 )
 def test_what_is_missing_is_named_as_it_was_asked_and_no_word_that_only_asks(question: str, expected: str) -> None:

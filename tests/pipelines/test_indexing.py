@@ -258,6 +258,22 @@ def test_text_without_spaces_is_indexed_in_passages_too(tmp_path, store, text):
     assert max(len(document.content) for document in store.filter_documents()) <= 2000
 
 
+def test_words_are_found_however_a_typesetter_wrote_their_letters(tmp_path, store):
+    """As PDF files have them: "fi" as one sign, an umlaut as two, and hyphens that only break a word or a line."""
+    (tmp_path / "typeset.txt").write_text(
+        "The \ufb01rst modi\ufb01cation of an o\ufb03ce \ufb02ag.\n\nDie Ku\u0308ndi\u00adgungs\u00ad\nfrist eines\n"
+        "      sym\u2010\n      bolischen Verweises.\n\nAn east\u2010west\nline, 10\u00b2 m\u2010\n\nEnd.",
+        encoding="utf-8",
+    )
+    index(tmp_path, store)
+    assert contents(store) == {
+        "typeset.txt": "The first modification of an office flag.\n\nDie Kündigungsfrist eines\n"
+        "      symbolischen Verweises.\n\nAn east\u2010west\nline, 10\u00b2 m\u2010\n\nEnd."
+    }
+    for word in ("first", "modification", "office", "flag", "K\u00fcndigungsfrist", "symbolischen"):
+        assert store.bm25_retrieval(word), word
+
+
 def test_what_vanished_is_removed(folder, store):
     """A file, a record of a file that is still there, and a whole JSON Lines file."""
     jsonl(folder / "d.jsonl", record("d"))

@@ -14,6 +14,7 @@ from haystack import Document
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.function_words import ASKING, function_words
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
@@ -26,13 +27,6 @@ _LONGEST_NAME: Final = 80
 _LONGEST_WORD: Final = 40
 _INDEX: Final = "documents"
 _AROUND: Final = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb()[]{}<>*?!,;:\u00bf\u00a1"
-
-# What asks, and names nothing that a document could lack: English, German, French and Spanish.
-_ASKING: Final = frozenset(
-    "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
-    "wie wieviel viele welche welchem welchen welcher welches qui que quoi quel quelle quels quelles quand où pourquoi "
-    "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas".split()
-)
 
 # Said first where the documents may well answer.
 _UNSEARCHED: Final = {
@@ -140,7 +134,9 @@ def _missing(query: str, documents: Sequence[Document]) -> list[str]:
 def _wanted(query: str) -> dict[str, frozenset[str]]:
     """List a question's content words with their terms; a letter, ideograph or phrase says too little for that."""
     question = ask(query)
-    naming = [word for word in dict.fromkeys(words(query)) if word not in _ASKING]
+    written = list(dict.fromkeys(words(query)))
+    silent = ASKING | function_words(written)
+    naming = [word for word in written if word not in silent]
     told = [word for word in naming if len(word) > 1 and not PHRASES.search(word)]
     read = {word: frozenset(question.read(word)) for word in told}
     return {word: terms for word, terms in read.items() if terms}

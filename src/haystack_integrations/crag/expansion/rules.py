@@ -21,6 +21,7 @@ from haystack_integrations.crag.expansion.query_text import (
     folded,
     one_line,
 )
+from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.languages import common_words
 from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, surface_words, terms, words
 
@@ -144,13 +145,14 @@ def _as_named(question: str) -> Iterator[str]:
 
 def keywords(question: str, most: int | None = None) -> str:
     """
-    Reduce a question to its content words, in order, each once.
+    Reduce a question to its content words, in order, each once; function words of its language are none.
 
     :param question: The question.
     :param most: Most words; None for all.
     :returns: The words in lower case, separated by spaces.
     """
-    found = list(_as_named(question))
+    found, common = list(_as_named(question)), function_words(words(question))
+    found = [word for word in found if word not in common] or found
     if UNSPACED.search(question):
         # There a word is a run of characters between marks; single characters would be no words to search for.
         found = [part for part in re.findall(r"\w+", question.casefold()) if part not in STOP_WORDS]

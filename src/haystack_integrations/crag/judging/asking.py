@@ -11,7 +11,8 @@ from typing import Final
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.judging.reading import Reading, Vectors
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.text import stems, surface_words, terms, words
+from haystack_integrations.crag.texts.text import stems, surface_words
+from haystack_integrations.crag.texts.wording import asked_terms
 
 KINDS: Final = ("who", "when", "where", "how_many", "how", "what", "which", "why", "yes_no", "statement")
 """Kinds of question, by what the answer must be; a claim is a `statement`."""
@@ -83,7 +84,7 @@ def ask(query: str, frequencies: Frequencies, encoder: Encoder) -> Asked:
     :returns: The question as the judgement sees it.
     """
     text = normalised(query)
-    sequence = tuple(terms(text) or words(text))
+    sequence = tuple(asked_terms(text))
     distinct = tuple(dict.fromkeys(sequence))
     documents, known = frequencies(distinct)
     return _asked(query, sequence, documents, tuple(known.get(term, 0) for term in distinct), encoder)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import fsum, log
 from typing import Final
 
+from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.text import terms, words
 
 WINDOW_TERMS: Final = 20
@@ -59,11 +60,24 @@ def ask(query: str) -> Question:
     Read a question; one of stop words only ("Who was it?") is taken word by word.
 
     :param query: The question.
-    :returns: Its terms; none for a question without any word.
+    :returns: Its terms, without the function words of its language; none for a question without any word.
     """
     read = terms if terms(query) else words
-    sequence = read(query)
+    sequence = asked_terms(query)
     return Question(tuple(dict.fromkeys(sequence)), frozenset(_pairs(sequence)), read)
+
+
+def asked_terms(query: str) -> list[str]:
+    """
+    Reduce a question to what it names.
+
+    :param query: The question.
+    :returns: Its terms in order, without the function words of its language; all words of one that has no others.
+    """
+    written = words(query)
+    common = function_words(written)
+    naming = [word for word in written if word not in common] or written
+    return [term for word in naming for term in terms(word)] or written
 
 
 def read(question: Question, text: str, title: str = "") -> Reading:

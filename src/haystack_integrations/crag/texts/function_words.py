@@ -1,0 +1,68 @@
+"""The words that hold a question together in German, French and Spanish, and name nothing that a text can lack."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from haystack_integrations.crag.texts.text import STOP_WORDS
+
+_GERMAN: Final = (
+    "der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du er sie "
+    "es wir ihr mich mir dich dir ihn ihm uns euch ihnen sich man mein meine meinen meinem meiner meines dein deine "
+    "deinen deinem deiner deines sein seine seinen seinem seiner seines ihre ihren ihrem ihrer ihres unser unsere "
+    "unseren unserem unserer unseres euer eure euren eurem eurer meins dies diese diesen diesem dieser dieses jene "
+    "jenen jenem jener jenes jede jeden jedem jeder jedes alle allen allem aller alles manche manchen mancher "
+    "solche solchen solcher einige einigen einiger etwas jemand jemanden niemand wer wen wem wessen was wann wo "
+    "woher wohin warum wieso weshalb weswegen wie wieviel wieviele viel viele vielen welche welchen welchem welcher "
+    "welches womit wofür wodurch wozu worauf woran worin wovon wobei wogegen worüber bin bist ist sind seid war "
+    "warst waren wart sei seien wäre wären gewesen habe hast hat haben habt hatte hattest hatten hätte hätten "
+    "gehabt werde wirst wird werden werdet wurde wurden würde würden worden geworden kann kannst können könnt "
+    "konnte konnten könnte könnten muss musst müssen müsst musste mussten müsste müssten darf darfst dürfen dürft "
+    "durfte dürfte soll sollst sollen sollt sollte sollten will willst wollen wollt wollte wollten mag magst mögen "
+    "möchte möchten lässt lassen und oder aber denn sondern sowie sowohl noch auch nur schon sehr so als wenn falls "
+    "weil da dass daß ob damit während nachdem bevor bis doch also zwar nicht nichts nie ja nein bitte mal "
+    "eigentlich überhaupt in im ins an am ans auf aus bei beim mit nach von vom vor zu zum zur über um unter für "
+    "durch gegen ohne seit wegen trotz zwischen neben hinter ab dabei dafür dagegen daran darauf daraus darin davon "
+    "dazu dadurch darüber hier dort dann nun jetzt wieder gibt hin her"
+)
+_FRENCH: Final = (
+    "le la les l un une des du de d au aux ce cet cette ces c mon ma mes ton ta tes son sa ses notre nos votre vos "
+    "leur leurs je j tu il elle on nous vous ils elles me m te t se s lui y en moi toi eux qui que qu quoi dont où "
+    "quand comment pourquoi combien quel quelle quels quelles est sont était étaient être suis es êtes sommes été a "
+    "ai as ont avons avez avait avaient avoir peut peux pouvons pouvez peuvent dois doit devons devez doivent fait "
+    "faut et ou mais donc car ni ne n pas plus si à dans par pour sur sous avec sans chez entre vers depuis comme "
+    "aussi très tout toute tous toutes lorsque puisque lequel laquelle lesquels lesquelles quelqu"
+)
+_SPANISH: Final = (
+    "el la los las lo un una unos unas de del al a en con sin por para sobre entre desde hasta hacia según y e o u "
+    "ni pero sino que si no yo tú él ella usted nosotros vosotros ellos ellas ustedes me te se le les nos os mi mis "
+    "tu tus su sus nuestro nuestra nuestros nuestras este esta estos estas ese esa esos esas aquel aquella esto eso "
+    "qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo adónde es son era eran ser soy "
+    "eres somos fue fueron está están estoy estaba estar hay he ha has han hemos había haber puede puedo puedes "
+    "pueden poder debe debo deben como cuando donde porque más muy también ya todo toda todos todas"
+)
+_LISTS: Final = tuple(frozenset(words.split()) for words in (_GERMAN, _FRENCH, _SPANISH))
+
+ASKING: Final = frozenset(
+    "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
+    "wie wieviel viele welche welchem welchen welcher welches qui que quoi quel quelle quels quelles quand où pourquoi "
+    "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas".split()
+)
+"""What asks, in English and in these languages."""
+
+_FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
+
+
+def function_words(words: Sequence[str]) -> frozenset[str]:
+    """
+    Find the function words of the language that a question is asked in.
+
+    :param words: The words of the question, lower-case.
+    :returns: Those of German, French or Spanish where the question has two of them at least, or one that asks, and more
+        than twice as many as it has of English; of any other question none: `STOP_WORDS` are no terms anyway.
+    """
+    asked = set(words)
+    best = max(_LISTS, key=lambda known: len(asked & known))
+    # A word of both languages, as `in` and `was`, tells neither; but `was` in front asks "what" more often than "was".
+    asks = bool(asked & best & ASKING) or list(words[:1]) == ["was"]
+    found = len(asked & best - STOP_WORDS) + asks
+    return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - best)) else frozenset()

@@ -1,0 +1,67 @@
+"""Which words of a question name nothing, in the language that it is asked in."""
+
+import pytest
+
+from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.expansion.rules import keywords
+from haystack_integrations.crag.judging.asking import ask as judge
+from haystack_integrations.crag.refining.wording import read_strips
+from haystack_integrations.crag.texts.function_words import function_words
+from haystack_integrations.crag.texts.text import words
+from haystack_integrations.crag.texts.wording import ask, asked_terms
+
+GERMAN = "Ich habe meine Karte verloren, wie kann ich sie sperren?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who directed Die Hard?",
+        "die hard",
+        "What was Das Boot about?",
+        "Rosa de la Cruz was born in what city?",
+        "Van der Waals forces in helium",
+        "Is de novo synthesis in the brain a source of NAD?",
+        "Who was El Greco, and was he a man of the church?",
+        "When did Wie win the Open?",
+        "When was Die Zeit founded?",
+        "In what city was Ko Wen-je born?",
+        "refund",
+        "",
+    ],
+)
+def test_a_question_in_english_has_none_whatever_names_are_in_it(question: str) -> None:
+    """Its stop words are left out of the terms already."""
+    assert not function_words(words(question))
+    assert asked_terms(question) == list(ask(question).terms)
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        (GERMAN, ["kart", "verloren", "sperren"]),
+        ("Welche Farbe hat das Rad?", ["farb", "rad"]),
+        ("Was kostet eine Fahrt?", ["kostet", "fahrt"]),
+        ("Kann man am Samstag in so einem Laden zahlen?", ["samstag", "laden", "zahlen"]),
+        ("Wann erscheint Band 14?", ["erscheint", "band", "14"]),
+        ("Où est la gare de Lyon ?", ["gare", "lyon"]),
+        ("¿Cuándo llega el tren a Sevilla?", ["llega", "tren", "sevilla"]),
+    ],
+)
+def test_what_a_question_names_is_left(question: str, terms: list[str]) -> None:
+    """In German, French and Spanish as in English."""
+    assert asked_terms(question) == terms
+
+
+def test_a_question_of_nothing_else_is_taken_word_by_word() -> None:
+    """There is nothing better to look for."""
+    assert asked_terms("Wer ist das?") == ["wer", "ist", "das"]
+    assert keywords("Wer ist das?") == "wer ist das"
+
+
+def test_judgement_strips_and_keywords_read_a_question_alike() -> None:
+    """A page that has "ich", "habe" and "wie" does not speak of cards."""
+    asked = judge(GERMAN, lambda terms: (10, dict.fromkeys(terms, 1)), load_encoder(None))
+    assert asked.terms == ask(GERMAN).terms == ("kart", "verloren", "sperren")
+    assert read_strips(GERMAN, ["Wie ich sie habe."], [0], [""]).said == ["Karte", "verloren", "sperren"]
+    assert keywords(GERMAN) == "karte verloren sperren"
