@@ -1,6 +1,7 @@
 """corrective_rag.yml and corrective_retrieval.yml: one run for each branch, by both doors."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from makers import fill, grading_by, scripted
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.indexing import index
 
 QUESTION = "What are the two moons of Mars called?"
 MARS = "The two moons of Mars are called Phobos and Deimos."
@@ -161,3 +163,21 @@ def test_corrective_retrieval_says_when_nothing_is_there(store: Any) -> None:
     result = load("corrective_retrieval", store=store).run(query="Which cheese goes with quince jelly?")
     assert result["documents"] == []
     assert result["crag"]["action"] == "abstain"
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag"])
+def test_the_model_is_shown_the_whole_of_a_passage_as_crag_index_makes_it(
+    tmp_path: Path, in_memory_store: Any, name: str
+) -> None:
+    """German words are long: 180 of them are 1,500 characters, and the answer may be the last ones. In one call."""
+    rule = "Unterhaltsverpflichtungen werden gesondert ausgewiesen, sofern Zahlungen vereinbart wurden. "
+    pages = [f"Abschnitt {number}. {rule * 16}Mondname: Phobos{number}." for number in range(12)]
+    (tmp_path / "handbuch.txt").write_text("\n\n".join(pages), encoding="utf-8")
+    index(tmp_path, in_memory_store)
+    assert any(len(document.content) > 1500 for document in in_memory_store.filter_documents())
+    grader = grading_by(lambda text: 0.9 if "Phobos3" in text else 0.1)
+    rag = load(name, store=in_memory_store, grader=grader, generator=scripted("Phobos3 [1]."))
+    result = rag.run(query="Welcher Mondname steht in Abschnitt 3 bei Unterhaltsverpflichtungen?")
+    assert result["crag"]["verdict"] == "correct"
+    assert result["crag"]["trail"][0]["grading"]["cut"] == 0
+    assert result["crag"]["llm_calls"] <= 2
