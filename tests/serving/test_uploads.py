@@ -1,21 +1,26 @@
 """Files uploaded into the index: switched on, of known kinds, with names that are no paths."""
 
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
 import httpx
 import pytest
 from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from serving.conftest import QUESTION
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving import uploads
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 from haystack_integrations.crag.serving.settings import read_settings
+from haystack_integrations.crag.serving.uploads import uploads_router
 
 PATH = "/indexing/run"
 
@@ -52,6 +57,28 @@ def test_records_are_uploaded_too(serve: Any) -> None:
     assert report["added"] == 1
     assert [failure["source"] for failure in report["failures"]] == ["uploads/records.jsonl"]
     assert gettempdir() not in str(report)
+
+
+@pytest.mark.parametrize("size", [10, 2_000_000])
+def test_an_upload_that_cannot_be_kept_is_no_fault_of_the_client_and_the_log_has_the_reason(
+    serve: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path, size: int
+) -> None:
+    """Small ones are written by us, large ones by the server's own reading of the body."""
+    with serve(uploads=True, upload_bytes=10_000_000).client() as client:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+        answer = client.post(PATH, files={"files": ("a.txt", b"word " * (size // 5))})
+        monkeypatch.undo()
+        assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
+        assert "An upload cannot be kept: No such file or directory; make room" in caplog.text
+        assert "gone" not in caplog.text
+        assert client.post(PATH, files={"files": ("a.txt", b"A word.")}).json()["result"]["added"] == 1
+
+
+def test_uploads_without_a_folder_for_temporary_files_stop_the_start_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nowhere"])
+    with pytest.raises(ConfigurationError, match="set TMPDIR"):
+        uploads_router(InMemoryDocumentStore())
 
 
 def test_an_upload_whose_client_has_left_keeps_its_place_until_it_has_ended(

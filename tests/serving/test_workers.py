@@ -146,6 +146,22 @@ def test_a_worker_that_dies_once_is_started_anew_at_once(tmp_path: Path) -> None
         assert "Workers died" not in (tmp_path / "log").read_text()
 
 
+def test_a_worker_that_dies_without_an_answer_to_whether_it_lives_is_started_anew_at_once(tmp_path: Path) -> None:
+    """
+    One whose start failed takes its time to end, and answers no more: nobody waits a minute for its word.
+
+    Meanwhile the parent would start no other worker anew, and heed no signal.
+    """
+    with supervised(tmp_path, 0, 0):
+        wait_for(tmp_path, 2)
+        assert eventually(lambda: (tmp_path / "alive").exists() and (tmp_path / "alive").read_text())
+        worker = int((tmp_path / "alive").read_text())
+        os.kill(worker, signal.SIGSTOP)
+        time.sleep(3)  # the parent asks twice a second
+        os.kill(worker, signal.SIGKILL)
+        assert eventually(lambda: starts(tmp_path) == 3, 30), (tmp_path / "log").read_text()
+
+
 def test_the_end_is_heeded_in_the_midst_of_a_restart_of_all_workers(tmp_path: Path) -> None:
     """Else the pause that a container is given to end in passes, and running requests are lost with it."""
     with supervised(tmp_path, 0, 0) as process:

@@ -25,6 +25,7 @@ from pytest_httpserver import HTTPServer
 from services import Service
 
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.cli.jaeger import Span, failures
 from haystack_integrations.crag.cli.output import plain
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.components import HeuristicGrader
@@ -240,6 +241,20 @@ def test_a_trace_without_a_decision_says_where_the_run_ended(sent: Sent, rag: An
     message = refused(crag("trace", trace["traceID"], "--jaeger", sent.url), ExitCode.USAGE)
     assert "QuestionError" in message
     assert "guard" in message
+
+
+@pytest.mark.parametrize(
+    ("description", "told"),
+    [
+        ("ConnectionError: text withheld", "search: ConnectionError"),
+        ("it is away", "search: error"),
+        (None, "search: error"),
+    ],
+)
+def test_a_span_of_a_client_that_failed_is_named_by_the_class_in_its_status(description: Any, told: str) -> None:
+    """Elasticsearch's client writes no `error.type`."""
+    tags = {"error": True, **({"otel.status_description": description} if description else {})}
+    assert failures([Span("a", "", "search", 1, tags)]) == [told]
 
 
 def jaeger_s(spans: list[dict[str, Any]]) -> dict[str, Any]:

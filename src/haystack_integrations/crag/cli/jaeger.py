@@ -107,8 +107,14 @@ def failures(spans: Iterable[Span]) -> list[str]:
     """
     failed = [span for span in spans if "error.type" in span.tags or span.tags.get("error") is True]
     named = (span.tags.get("haystack.component.name", span.name) for span in reversed(failed))
-    kinds = (span.tags.get("error.type", "error") for span in reversed(failed))
+    kinds = (span.tags.get("error.type") or _stated_kind(span) for span in reversed(failed))
     return list(dict.fromkeys(f"{name}: {kind}" for name, kind in zip(named, kinds, strict=True)))
+
+
+def _stated_kind(span: Span) -> str:
+    """Give the class that begins a status; spans of a client such as Elasticsearch's name it nowhere else."""
+    word = str(span.tags.get("otel.status_description", "")).partition(":")[0]
+    return word if word.isidentifier() else "error"
 
 
 def _spans(known: Any) -> list[Span]:

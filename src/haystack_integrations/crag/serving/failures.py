@@ -78,6 +78,18 @@ def no_such_pipeline(served: Iterable[str]) -> ServeError:
     return ServeError(404, "not_found", [{"field": "pipeline", "rule": "unknown", "accepted": list(served)}])
 
 
+def no_room(error: OSError) -> ServeError:
+    """
+    Refuse an upload that this server cannot keep while it reads it, which is no fault of the client's.
+
+    :param error: What the operating system says; the log tells it, without the name of a file.
+    :returns: The failure, to be raised.
+    """
+    words = "An upload cannot be kept: {why}; make room in the folder of temporary files, or set TMPDIR to another one"
+    logger.warning(words, why=error.strerror or type(error).__name__)
+    return ServeError(503, "unavailable")
+
+
 def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], served: Iterable[str]) -> None:
     """
     Let every failure of an app be told in this form.
@@ -91,6 +103,8 @@ def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], serve
         status = error.status_code if isinstance(error, StarletteHTTPException) else 500
         if status == HTTPStatus.NOT_FOUND and request.scope["path"].endswith("/run"):
             error = no_such_pipeline(served)
+        if status == HTTPStatus.BAD_REQUEST and isinstance(error.__cause__, OSError):
+            error = no_room(error.__cause__)  # FastAPI blames the client when it cannot put a large body into a file
         if isinstance(error, ServeError):
             return problem(error.status_code, error.code, error.fields, error.headers)
         if isinstance(error, RequestValidationError) and any(one["type"] == "json_invalid" for one in error.errors()):

@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, File, UploadFile
 from pydantic import BaseModel, Field
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.sources import SUFFIXES
-from haystack_integrations.crag.serving.failures import ServeError, translated
+from haystack_integrations.crag.serving.failures import ServeError, no_room, translated
 from haystack_integrations.crag.serving.problems import Problem
 
 PATH: Final = "/indexing/run"
@@ -56,7 +58,13 @@ def uploads_router(store: Any) -> APIRouter:
 
     :param store: The document store.
     :returns: A router with `POST /indexing/run`.
+    :raises ConfigurationError: There is no folder for temporary files, which an upload passes through.
     """
+    try:
+        gettempdir()
+    except FileNotFoundError:
+        msg = "uploads want a folder for temporary files, got none that can be written; set TMPDIR to one"
+        raise ConfigurationError(msg) from None
     router = APIRouter(tags=["indexing"])
 
     @router.post(PATH, responses={413: {"model": Problem}, 415: {"model": Problem}})
@@ -115,12 +123,18 @@ def _is_plain(name: str) -> bool:
 
 
 def _index(contents: dict[str, bytes], store: Any) -> dict[str, Any]:
-    with TemporaryDirectory(prefix="crag-upload-") as base:
-        folder = Path(base, FOLDER)
-        folder.mkdir()
-        paths = []
-        for name, content in contents.items():
-            paths.append(folder / name)
-            paths[-1].write_bytes(content)
+    with ExitStack() as held:
+        try:
+            base = held.enter_context(TemporaryDirectory(prefix="crag-upload-"))
+            paths = _written(contents, Path(base, FOLDER))
+        except OSError as error:
+            raise no_room(error) from None
         # The files, not the folder: what is not among them was uploaded before, and has not vanished.
         return index(paths, store, base=base).to_dict()
+
+
+def _written(contents: dict[str, bytes], folder: Path) -> list[Path]:
+    folder.mkdir()
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in contents]

@@ -62,6 +62,8 @@ class Workers(Multiprocess):
         """Start dead workers anew, then look no more for 1, 2, 4 ... 30 seconds; signals are heeded meanwhile."""
         if time.monotonic() < self._resumes:
             return
+        for process in self.processes:
+            process.child_conn.close()  # the worker has its own, which ends the wait for its reply when it dies
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
         if before == {process.pid for process in self.processes}:
