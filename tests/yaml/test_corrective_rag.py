@@ -165,19 +165,36 @@ def test_corrective_retrieval_says_when_nothing_is_there(store: Any) -> None:
     assert result["crag"]["action"] == "abstain"
 
 
-@pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag"])
-def test_the_model_is_shown_the_whole_of_a_passage_as_crag_index_makes_it(
-    tmp_path: Path, in_memory_store: Any, name: str
-) -> None:
-    """German words are long: 180 of them are 1,500 characters, and the answer may be the last ones. In one call."""
+@pytest.fixture
+def handbook(tmp_path: Path, in_memory_store: Any) -> Any:
+    """German words are long: 180 of them are 1,500 characters, and the answer is the last of them."""
     rule = "Unterhaltsverpflichtungen werden gesondert ausgewiesen, sofern Zahlungen vereinbart wurden. "
     pages = [f"Abschnitt {number}. {rule * 16}Mondname: Phobos{number}." for number in range(12)]
     (tmp_path / "handbuch.txt").write_text("\n\n".join(pages), encoding="utf-8")
     index(tmp_path, in_memory_store)
     assert any(len(document.content) > 1500 for document in in_memory_store.filter_documents())
+    return in_memory_store
+
+
+def asked_about_section_three(name: str, store: Any) -> dict[str, Any]:
+    """The record of a run with a model that knows the answer when it sees it."""
     grader = grading_by(lambda text: 0.9 if "Phobos3" in text else 0.1)
-    rag = load(name, store=in_memory_store, grader=grader, generator=scripted("Phobos3 [1]."))
-    result = rag.run(query="Welcher Mondname steht in Abschnitt 3 bei Unterhaltsverpflichtungen?")
-    assert result["crag"]["verdict"] == "correct"
-    assert result["crag"]["trail"][0]["grading"]["cut"] == 0
-    assert result["crag"]["llm_calls"] <= 2
+    rag = load(name, store=store, grader=grader, generator=scripted("Phobos3 [1]."))
+    record: dict[str, Any] = rag.run(query="Welcher Mondname steht in Abschnitt 3 bei Unterhaltsverpflichtungen?")[
+        "crag"
+    ]
+    return record
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag", "agent_rag", "strict_rag"])
+def test_the_model_is_shown_the_whole_of_a_passage_as_crag_index_makes_it(handbook: Any, name: str) -> None:
+    """No passage is cut, whatever is decided."""
+    assert asked_about_section_three(name, handbook)["trail"][0]["grading"]["cut"] == 0
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag"])
+def test_an_answer_at_the_end_of_a_passage_is_found_in_one_grading_call(handbook: Any, name: str) -> None:
+    """Cut short, the one document that answers would be refused."""
+    record = asked_about_section_three(name, handbook)
+    assert record["verdict"] == "correct"
+    assert record["llm_calls"] <= 2

@@ -20,6 +20,7 @@ from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.rows import rows
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.whole_file import write_whole
 
 # A grade from which on a document answers, and one from which on it is on topic.
@@ -27,8 +28,6 @@ _ANSWERS, _ON_TOPIC = PRESETS["balanced"]
 
 _AT_ONCE: Final = 4
 _SECONDS: Final = 60.0
-# Labels are made once and trusted long: more of a document is shown than where somebody waits for an answer.
-_CHARACTERS: Final = 2_000
 # So many failures without a label between them are no question's fault.
 _MOST_FAILURES: Final = 5
 _SPENT: Final = ("llm_calls", "tokens_in", "tokens_out")
@@ -42,7 +41,7 @@ def grader_of(model: ChatModel) -> BatchRelevanceGrader:
     :returns: The grader.
     """
     generator = model.generator(_SECONDS)
-    return BatchRelevanceGrader(generator, max_chars_per_document=_CHARACTERS, deadline_s=2 * _SECONDS)
+    return BatchRelevanceGrader(generator, max_chars_per_document=WHOLE_PASSAGE, deadline_s=2 * _SECONDS)
 
 
 def check_target(dataset: Dataset, output: str) -> Path:

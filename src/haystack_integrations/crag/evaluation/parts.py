@@ -12,6 +12,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import read
@@ -69,7 +70,8 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
             if setup.model is None:
                 msg = f"the grader llm asks a chat model, but none is configured; {_WAY_OUT}"
                 raise ConfigurationError(msg)
-            return {"grader": BatchRelevanceGrader(setup.model.generator(GRADING_SECONDS))}
+            model = setup.model.generator(GRADING_SECONDS)
+            return {"grader": BatchRelevanceGrader(model, max_chars_per_document=WHOLE_PASSAGE)}
         case "heuristic":
             grader = HeuristicGrader(**sources)
             return {"grader": grader, "router": OF_THE_SET}

@@ -19,6 +19,10 @@ from haystack_integrations.crag.grading.reply import Entry, Reply
 from haystack_integrations.crag.texts.text import count_tokens
 
 CUT_MARK = " […cut]"
+
+WHOLE_PASSAGE: Final = 2_000
+"""Characters of a document that hold a passage as `crag index` makes it, with long words, too."""
+
 _TOKENS_OF_MARKUP = 16
 _LONGEST_TITLE = 200
 
