@@ -21,6 +21,7 @@ from pypdf import PdfReader, PdfWriter
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.texts.text import sentences
 
 
 def pdf(text: str = "") -> bytes:
@@ -256,6 +257,50 @@ def test_text_without_spaces_is_indexed_in_passages_too(tmp_path, store, text):
     index(tmp_path, store, base=tmp_path)
     assert contents(store) == {"a.txt": text}
     assert max(len(document.content) for document in store.filter_documents()) <= 2000
+
+
+def test_of_a_handbook_in_html_all_sections_are_indexed_and_not_the_longest_alone(tmp_path, store):
+    """As DocBook writes it: its paragraphs are `div`, and what stands round about is no advertisement but the text."""
+
+    def para(text: str) -> str:
+        return f'<div class="para">{text}</div>'
+
+    levels = "".join(
+        f"<li>{para(f'<code>level{n}</code>: its messages mean that something of kind {n} has happened;')}</li>"
+        for n in range(6)
+    )
+    longest = "A selector is a list of pairs, with semicolons between them. " * 12
+    (tmp_path / "syslog.html").write_text(
+        f"""<html><body><ul class="docnav"><li><a href="a.html">Previous</a></li></ul>
+        <div class="section"><h2>Syslog</h2>
+        {para("The daemon collects the messages of the kernel and of all services, and sorts them into files.")}
+        {para("Each message has a level.")}<div class="itemizedlist"><ul>{levels}</ul></div>
+        <div class="section"><h3>Configuration</h3>{para("The file has a rule in each line.")}
+        <div class="section"><h4>Selectors</h4>{para(longest)}{para("Each element takes precedence. " * 16)}</div></div>
+        </div></body></html>"""
+    )
+    index(tmp_path, store)
+    text = contents(store)["syslog.html"]
+    for said in ("The daemon collects", "level3", "a rule in each line", "with semicolons", "takes precedence"):
+        assert said in text
+    assert "Previous" not in text
+
+
+def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own(tmp_path, store):
+    """In a DOCX a line is a paragraph, however short: no heading or item runs into the next one."""
+    document = docx.Document()
+    lines = ["\u00a7 5 Zuschl\u00e4ge", "Zu allen L\u00f6hnen kommt ein Zuschlag", "Nachtarbeit", "Sonntagsarbeit"]
+    for line, style in zip(lines, ["Heading 1", "Normal", "List Bullet", "List Bullet"], strict=True):
+        document.add_paragraph(line, style=style)
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip(table._cells, ["Anlass", "Zuschlag", "Sonntag", "50 %"], strict=True):
+        cell.text = text
+    document.add_heading("\u00a7 6 K\u00fcndigung")
+    document.save(tmp_path / "agreement.docx")
+    index(tmp_path, store)
+    text = contents(store)["agreement.docx"]
+    strips = [text[start:end] for start, end in sentences(text)]
+    assert strips == [*lines, "Anlass,Zuschlag\r\nSonntag,50 %", "\u00a7 6 K\u00fcndigung"]
 
 
 def test_words_are_found_however_a_typesetter_wrote_their_letters(tmp_path, store):
