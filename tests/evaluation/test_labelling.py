@@ -185,6 +185,21 @@ def test_a_question_for_which_nothing_is_found_costs_nothing(unlabelled: Dataset
     assert {verdict_of(record) for record in records} == {"incorrect"}
 
 
+def test_a_split_that_cannot_be_written_is_told_by_its_file_and_no_label_is_lost(
+    unlabelled: Dataset, scripted_model: Any
+) -> None:
+    """As on a disk that is full: what was paid for stands in the records beside it."""
+    scripted_model.reply = judging(grade)
+    in_its_way = unlabelled.folder / OUTPUT / "bm25_top10.jsonl"
+    in_its_way.mkdir(parents=True)
+    with pytest.raises(ConfigurationError, match=r"cannot write '.*bm25_top10.jsonl' \(Is a directory\)"):
+        labels(unlabelled, scripted_model)
+    calls = scripted_model.calls
+    in_its_way.rmdir()
+    assert len(labels(unlabelled, scripted_model)) == len(rows(unlabelled, "bm25_top10.jsonl")) == len(ISLANDS)
+    assert scripted_model.calls == calls
+
+
 def test_labels_that_others_wrote_are_not_overwritten(unlabelled: Dataset, scripted_model: Any) -> None:
     """Neither those of the questions' own split, nor of another; nor is anything written elsewhere."""
     write_lines(unlabelled.folder / "by hand" / "queries.jsonl", [{"id": "q", "question": "Who?", "gold": []}])

@@ -550,6 +550,29 @@ def test_a_file_that_breaks_the_pipeline_does_not_take_others_along(folder, stor
     assert report.added == 5 + 11
 
 
+@component
+class CountingEmbedder:
+    """Remembers how many documents each call brought."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, list[Document]]:
+        self.calls.append(len(documents))
+        return {"documents": documents}
+
+
+def test_an_embedder_is_not_called_about_nothing(tmp_path, store):
+    """A call may cost seconds, and some services refuse an empty one: files alone have no records to embed."""
+    embedder = CountingEmbedder()
+    (tmp_path / "emma.md").write_text(EMMA)
+    assert index(tmp_path, store, base=tmp_path, embedder=embedder).added == 1
+    assert embedder.calls == [1]
+    assert index(tmp_path, store, base=tmp_path, embedder=embedder).unchanged == 1
+    assert embedder.calls == [1]
+
+
 def test_an_embedder_can_be_used_again(folder, store):
     """A component instance belongs to one pipeline only; the caller's embedder is borrowed."""
     embedder = MockDocumentEmbedder()

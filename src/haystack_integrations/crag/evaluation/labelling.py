@@ -21,7 +21,7 @@ from haystack_integrations.crag.evaluation.rows import rows
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
-from haystack_integrations.crag.whole_file import write_whole
+from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 # A grade from which on a document answers, and one from which on it is on topic.
 _ANSWERS, _ON_TOPIC = PRESETS["balanced"]
@@ -174,7 +174,11 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
     # Without a verdict: it follows from the grades, also from those that somebody corrects later.
     lists = [{name: record[name] for name in ("id", "retrieved", "grades")} for record in made]
     for name, lines in ((QUERIES, questions), (LISTS, lists)):
-        write_whole(place / name, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+        data = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+        try:
+            write_whole(place / name, data)
+        except OSError as error:
+            raise cannot_write(place / name, error) from None
 
 
 def _rows(dataset: Dataset) -> dict[str, Record]:

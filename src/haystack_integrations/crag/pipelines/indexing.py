@@ -193,7 +193,8 @@ class _Run:
             else:
                 whose = name or "something that was not indexed from a file"
                 self._fail(source.name, f"its id is in the store, of {whose}; give it another, or use another index")
-        self._queue(free, self._converter.records([source for source, _ in free]))
+        if free:
+            self._queue(free, self._converter.records([source for source, _ in free]))
 
     def _convert(self) -> None:
         files, self._files = self._files, []
