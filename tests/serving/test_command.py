@@ -280,6 +280,21 @@ def test_a_port_that_is_taken_is_named() -> None:
     check_port("127.0.0.1", port)
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    ("host", "told"), [("192.0.2.1", "cannot listen at 192.0.2.1"), ("nowhere.invalid", "no address")]
+)
+def test_a_host_that_is_not_this_machine_is_named_with_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, host: str, told: str, workers: str
+) -> None:
+    """The web server would give the number of an error, and no address."""
+    monkeypatch.setenv("CRAG_SERVE_API_KEYS", KEY)
+    given = ("--store", "elasticsearch", "--url", "http://127.0.0.1:9", "--workers", workers)
+    message = refused(crag("serve", "--host", host, *given), ExitCode.USAGE)
+    assert told in message
+    assert "take an address of this machine as --host" in message
+
+
 def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.MonkeyPatch, docs: str) -> None:
     """As `crag --help` says, and not uvicorn's own."""
 

@@ -157,16 +157,19 @@ def serve(**given: Any) -> None:
 
 def check_port(host: str, port: int) -> None:
     """
-    Refuse a port that another process listens on, before anything is loaded.
+    Refuse an address that cannot be listened at, before anything is loaded.
 
     :param host: Address to listen on.
     :param port: Port to listen on; 0 takes a free one.
-    :raises ConfigurationError: With the port. Whatever else is wrong with the address, the web server says.
+    :raises ConfigurationError: Another process listens there, or no address of this name is this machine's.
     """
+    way_out = "take an address of this machine as --host (127.0.0.1, or 0.0.0.0 for all), or another --port"
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError:
-        return
+    except OSError as error:
+        msg = f"the host {host} has no address ({error.strerror}); {way_out}"
+        raise ConfigurationError(msg) from None
+    failed = []
     for family, kind, protocol, _, address in found:
         try:
             with socket.socket(family, kind, protocol) as trial:
@@ -179,6 +182,10 @@ def check_port(host: str, port: int) -> None:
             if error.errno == errno.EADDRINUSE:
                 msg = f"port {port} is taken at {host}; choose another --port, or end what listens there"
                 raise ConfigurationError(msg) from None
+            failed.append(error.strerror)
+    if len(failed) == len(found):  # one of several may be of a family that this machine does not have
+        msg = f"cannot listen at {host}, port {port} ({failed[0]}); {way_out}"
+        raise ConfigurationError(msg)
 
 
 def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
