@@ -28,7 +28,8 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("At 14:30.", "14.30 Uhr"),
         ("At 14.30.", "14:30"),
         ("On 25.11.2026.", "2026-11-25"),
-        ("By ISO27001.", "ISO 27001"),
+        ("By ISO27001, and the GDPR.", "no number"),
+        ("Of COVID-19 and Python3.12.", "the virus, the language"),
         ("From 2019/20 on.", "2019 and 20"),
         ("1. First, 2. then [1]: in 12 steps.", "no number"),
         ("No number at all.", ""),
@@ -45,6 +46,7 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
     ("answer", "evidence", "missing"),
     [
         ("Within 14 days.", "within thirty (30) days", ["14"]),
+        ("A 14-day notice, -14 degrees, EUR 99, of 1850-1870.", "30", ["14", "99", "1850", "1870"]),
         ("Between 300 and 30 days.", "30 days", ["300"]),
         ("In 2019 and in 2020, 2019.", "1819", ["2019", "2020"]),
         ("A share of 35 %.", "3 or 5", ["35"]),

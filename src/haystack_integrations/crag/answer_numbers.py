@@ -2,7 +2,8 @@
 Numbers of an answer that its evidence does not have: the made-up detail that costs most, and needs no model to be seen.
 
 A number is compared by its digits, whatever separates them, so that 1,200 and 1.200 are the same; a number that is
-written out counts with its digits in English. Numbers up to twelve are left out: they number lists and count things.
+written out counts with its digits in English. Numbers up to twelve are left out, since they number lists and count
+things; and so is what belongs to a name, as in COVID-19.
 """
 
 import re
@@ -49,7 +50,7 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     :returns: The numbers as the answer writes them, each once, the first 20; those up to twelve are not looked at.
     """
     text = _plain(answer)
-    written = dict.fromkeys(number for number in _NUMBER.findall(text) if not _is_small(number))
+    written = dict.fromkeys(found[0] for found in _NUMBER.finditer(text) if not _is_small(found[0]) and _stands(found))
     if not written:
         return []
     texts = [*map(_plain, evidence)]
@@ -75,6 +76,12 @@ def _plain(text: str) -> str:
 
 def _is_small(number: str) -> bool:
     return len(number) <= len(str(_SMALL)) and int(number) <= _SMALL
+
+
+def _stands(found: re.Match[str]) -> bool:
+    """Tell whether a number stands by itself, not behind a letter, with or without a hyphen."""
+    before = found.string[max(0, found.start() - 2) : found.start()]
+    return not before.removesuffix("-")[-1:].isalpha()
 
 
 def _digits(number: str) -> str:
