@@ -114,10 +114,11 @@ def test_pauses_double_up_to_half_a_minute_and_begin_anew_after_two_minutes_with
 ) -> None:
     """The longest one is how long a server stays smaller than it should be once the store is back."""
     now, looks, is_ill = 0.0, list[float](), True
+    end = SimpleNamespace(close=lambda: None)
 
     def look(self: Any) -> None:
         looks.append(now)
-        self.processes = [SimpleNamespace(pid=len(looks) if is_ill else 0)]
+        self.processes = [SimpleNamespace(pid=len(looks) if is_ill else 0, child_conn=end)]
 
     monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", look)  # what uvicorn finds; its processes are real above
     monkeypatch.setattr(workers, "time", SimpleNamespace(monotonic=lambda: now))
