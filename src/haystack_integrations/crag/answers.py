@@ -167,12 +167,11 @@ def _bare(text: str) -> str:
 def _account(
     status: AnswerStatus, cited: Sequence[int] = (), unknown: Sequence[int] = (), invented: Sequence[str] = ()
 ) -> dict[str, Any]:
-    cited_unknown, unsupported_numbers = list(unknown), list(invented)
     return {
         "status": status,
         "cited": list(cited),
-        "cited_unknown": cited_unknown,
-        "unsupported_numbers": unsupported_numbers,
+        "cited_unknown": list(unknown),
+        "unsupported_numbers": list(invented),
     }
 
 

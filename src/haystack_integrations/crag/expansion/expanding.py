@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.expansion.options import ExpansionOptions
 from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key
-from haystack_integrations.crag.expansion.reply import read_queries
+from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.expansion.rules import keywords, web_form, wordings
 from haystack_integrations.crag.expansion.split import split
 from haystack_integrations.crag.state import CragState, seconds_for
@@ -82,14 +82,7 @@ class Expansion:
 
         :param sent: What the chat generator returned.
         """
-        self.usage = Usage(llm_calls=1)
-        replies: list[ChatMessage] = sent.get("replies") or []
-        if not replies:
-            self.failed("empty")
-            return
-        reply = replies[0]
-        self.usage += Usage.of(reply, self._estimate)
-        queries, problem = read_queries(reply.text, reply.meta.get("finish_reason"))
+        queries, problem, self.usage = read_reply(sent, self._estimate)
         if problem is not None:
             self.failed(problem)
             return

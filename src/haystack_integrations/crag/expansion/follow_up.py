@@ -12,7 +12,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.prompt import beginning
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS
-from haystack_integrations.crag.expansion.reply import read_queries
+from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template
 from haystack_integrations.crag.texts.text import count_tokens, words
 
@@ -90,13 +90,8 @@ class FollowUp:
         :param sent: What the chat generator returned.
         :param asked: What it was sent.
         """
-        replies: list[ChatMessage] = sent.get("replies") or []
-        if not replies:
-            self.failed("empty")
-            return
         estimate = sum(count_tokens(message.text or "") for message in asked)
-        self._usage = Usage(llm_calls=1) + Usage.of(replies[0], estimate)
-        written, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"))
+        written, problem, self._usage = read_reply(sent, estimate)
         if problem is not None or len(written) != 1:
             # Several lines are an answer, or a choice that nobody here can make.
             self.failed(problem or "several")

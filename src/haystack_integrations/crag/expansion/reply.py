@@ -1,9 +1,12 @@
 """Reading the queries that a model wrote: lines or JSON, cleaned; of a cut reply nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.expansion.query_text import cleaned, query_key, usable
 from haystack_integrations.crag.replies.json_scan import json_values, without_thoughts
 from haystack_integrations.crag.replies.model_reply import problem_of
@@ -18,6 +21,21 @@ _SORRY: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"```|#{1,6}\s")
 _BOUNDARY: Final = re.compile(r"</?(?:found|said)-[0-9a-f]{8}")
+
+
+def read_reply(sent: Mapping[str, Any], estimate: int) -> tuple[list[str], str | None, Usage]:
+    """
+    Read what a chat generator returned.
+
+    :param sent: What it returned.
+    :param estimate: Tokens of the prompt, counted where the model reports none.
+    :returns: The queries and what is wrong, as of `read_queries`, and what the call cost.
+    """
+    replies: list[ChatMessage] = sent.get("replies") or []
+    if not replies:
+        return [], "empty", Usage(llm_calls=1)
+    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"))
+    return queries, problem, Usage(llm_calls=1) + Usage.of(replies[0], estimate)
 
 
 def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str], str | None]:

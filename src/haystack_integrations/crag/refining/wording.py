@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.reading import BRACKETS
-from haystack_integrations.crag.texts.function_words import function_words
+from haystack_integrations.crag.texts.function_words import naming
 from haystack_integrations.crag.texts.text import stems, surface_words
 from haystack_integrations.crag.texts.wording import pair
 
@@ -157,9 +157,7 @@ class _Reader:
 
 def _asked(query: str) -> tuple[Stem, list[tuple[str, str]]]:
     """Give the question's words with their terms, and how a word becomes a term."""
-    written = surface_words(query)
-    common = function_words([word.lower() for word in written])
-    written = [word for word in written if word.lower() not in common] or written
+    written = naming(surface_words(query))
     for stem in (stems().__getitem__, str):
         asked = [(word, term) for word in written if (term := stem(word.lower()))]
         if asked:

@@ -52,6 +52,18 @@ ASKING: Final = frozenset(
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
 
+def naming(written: Sequence[str]) -> list[str]:
+    """
+    Leave the function words of its language out of a question.
+
+    :param written: Its words, in any case, in order.
+    :returns: The others; all words of a question that has no others.
+    """
+    lowered = [word.lower() for word in written]
+    common = function_words(lowered)
+    return [word for word, low in zip(written, lowered, strict=True) if low not in common] or list(written)
+
+
 def function_words(words: Sequence[str]) -> frozenset[str]:
     """
     Find the function words of the language that a question is asked in.

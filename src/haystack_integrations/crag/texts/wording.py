@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import fsum, log
 from typing import Final
 
-from haystack_integrations.crag.texts.function_words import function_words
+from haystack_integrations.crag.texts.function_words import naming
 from haystack_integrations.crag.texts.text import terms, words
 
 WINDOW_TERMS: Final = 20
@@ -75,9 +75,7 @@ def asked_terms(query: str) -> list[str]:
     :returns: Its terms in order, without the function words of its language; all words of one that has no others.
     """
     written = words(query)
-    common = function_words(written)
-    naming = [word for word in written if word not in common] or written
-    return [term for word in naming for term in terms(word)] or written
+    return [term for word in naming(written) for term in terms(word)] or written
 
 
 def read(question: Question, text: str, title: str = "") -> Reading:
