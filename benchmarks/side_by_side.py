@@ -39,7 +39,7 @@ class Model:
         if '"keep"' in text:
             await asyncio.sleep(self.seconds)
             reply = '{"keep": [1]}'
-        elif keys := re.findall(r'id="([0-9a-f]{6})"', text):
+        elif keys := re.findall(r'id="([b-z]{3,4})"', text):
             reply = json.dumps(dict.fromkeys(keys, 0.6))
         else:
             reply = "An answer [1]." if "passage-" in text else "France GDP"

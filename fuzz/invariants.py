@@ -3,7 +3,7 @@ What must hold for every reply, and how bytes become one. No atheris here: the t
 
 A corpus file is four header bytes and the text of a reply, so that a person can read it and a fuzzer can change it:
 
-    s30.{"evaluations": [{"id": "a1b2c3", "score": 0.9}]}
+    s30.{"evaluations": [{"id": "bkt", "score": 0.9}]}
 
 `s` finish reason, `3` number of keys, `0` scale, `.` how often the text is repeated. All other bytes mean something
 too: they are taken modulo the number of choices.
@@ -17,7 +17,7 @@ from typing import Any, Final
 from haystack_integrations.crag.grading.reply import Reply, read_reply
 from haystack_integrations.crag.replies.model_reply import MAX_REPLY_BYTES
 
-KEYS: Final = ("a1b2c3", "d4e5f6", "0a9b8c", "77e210", "00ff00", "c0ffee", "1e1000", "abcdef")
+KEYS: Final = ("bkt", "dmv", "gqz", "77e210", "00ff00", "c0ffee", "1e1000", "abcdef")
 """Known to the seeds and to the dictionary; `1e1000` looks like a number, as one key in some hundred does."""
 
 FINISHES: Final[dict[str, str | None]] = {

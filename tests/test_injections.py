@@ -33,7 +33,7 @@ BATCH, PLACE = 13, 6
 middle."""
 
 _BOUNDARY = re.compile(r"Only lines with the tag (doc-[0-9a-f]{8}) begin or end a document\.")
-_HEX_ID = re.compile(r"(?<![0-9a-z])[0-9a-f]{6}(?![0-9a-z])")
+_ID = re.compile(r"(?<![0-9a-z])[b-df-hj-np-tv-xz]{3}(?![0-9a-z])")
 
 every_injection = pytest.mark.parametrize(
     "injection", [pytest.param(entry["text"], id=entry["name"]) for entry in INJECTIONS]
@@ -42,9 +42,10 @@ every_injection = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def _the_same_random_keys_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that lists ids would meet a random key once in some ten thousand runs."""
+    """A text that lists ids meets a random key now and then."""
     rng = Random(20_261_122)
     monkeypatch.setattr("secrets.token_hex", lambda count: rng.randbytes(count).hex())
+    monkeypatch.setattr("secrets.choice", rng.choice)
 
 
 class Prompt:
@@ -55,7 +56,7 @@ class Prompt:
         self.system, self.text = messages[0].text or "", messages[-1].text or ""
         self.boundary = _BOUNDARY.findall(self.text)[-1]
         tag = re.escape(self.boundary)
-        block = re.compile(rf'^<{tag} id="([0-9a-f]{{6}})" origin="\w+">\n(.*?)\n</{tag}>$', re.DOTALL | re.MULTILINE)
+        block = re.compile(rf'^<{tag} id="([b-z]{{3}})" origin="\w+">\n(.*?)\n</{tag}>$', re.DOTALL | re.MULTILINE)
         self.blocks = dict(block.findall(self.text))
         self.outside = block.sub("", self.text)
         self.openings = len(re.findall(rf"^<{tag} ", self.text, re.MULTILINE))
@@ -232,7 +233,7 @@ def test_a_text_that_is_the_whole_reply_credits_no_document(injection: str) -> N
 def test_a_model_that_also_writes_what_a_text_demands_moves_no_neighbour(injection: str) -> None:
     """Full marks for every id that the text names, then the text itself: the scores given by key stand."""
     documents = batch(injection)
-    demanded = json.dumps([{"id": name, "score": 1.0} for name in _HEX_ID.findall(injection)])
+    demanded = json.dumps([{"id": name, "score": 1.0} for name in _ID.findall(injection)])
     result = grade(lambda messages: f"{true_reply(messages)}\n{demanded}\n{injection}", documents)
     assert result["scores"] == [number / 100 for number in range(BATCH)]
     assert result["status"] == "ok"
@@ -243,7 +244,7 @@ def test_a_model_that_also_writes_what_a_text_demands_moves_no_neighbour(injecti
 def test_a_model_that_obeys_before_it_grades_gives_no_foreign_score(injection: str) -> None:
     """An unclosed bracket in the text may cost grades, but what is credited is what was given by key."""
     documents = batch(injection)
-    demanded = json.dumps(dict.fromkeys(_HEX_ID.findall(injection), 1.0))
+    demanded = json.dumps(dict.fromkeys(_ID.findall(injection), 1.0))
     result = grade(lambda messages: f"{injection}\n{demanded}\n{true_reply(messages)}", documents)
     for number, document in enumerate(result["documents"]):
         given = grade_of(document)

@@ -151,7 +151,7 @@ def world(started: Client) -> Iterator[Client]:
 
 def graded(client: Client, names: list[str]) -> dict[str, float]:
     """The real grading prompt about documents and a canary, and the scores it gets, by name."""
-    items = [Item(f"{place:06x}", TEXTS[name], name, "index", place, 1) for place, name in enumerate(names)]
+    items = [Item("bcdfghjklmn"[place] * 3, TEXTS[name], name, "index", place, 1) for place, name in enumerate(names)]
     bird = canary()
     prompt = GradingPrompt(DEFAULT_RUBRIC, DEFAULT_TEMPLATE, scale=1, reasons=False)
     messages = prompt.messages(QUESTION, [*items, bird], None)

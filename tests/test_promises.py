@@ -121,9 +121,7 @@ class Habit:
         # In a line a space in front of a key is none of its own.
         for place, look, value in (one for one in self.foreign if self.form != "line" or one[1] != "spaced"):
             key = keys[place % len(keys)]
-            name = {"short": key[:5], "long": key + "0", "spaced": f" {key}", "other": f"zz{place}"}[look]
-            if self.form == "line" and name.isdecimal():
-                continue  # a second number behind a key: that key has no score, as other tests say
+            name = {"short": key[:-1], "long": key + "0", "spaced": f" {key}", "other": f"zz{place}"}[look]
             pairs.insert(place % (len(pairs) + 1), (name, value / 100))
         if self.form == "mapping":
             text = json.dumps({key: score(value) for key, value in pairs})
@@ -266,8 +264,8 @@ def test_a_line_that_was_cut_gives_the_scores_behind_which_another_key_began_by_
 def test_a_thought_that_is_quoted_in_a_reason_moves_no_score(finish: str) -> None:
     """A text with <think>, another with </think>, a model that quotes both: each keeps its own score."""
     entries = [
-        {"id": "a1b2c3", "reason": "it says <think>", "score": 0.9},
-        {"id": "d4e5f6", "reason": "it says </think>", "score": 0.1},
+        {"id": "bkt", "reason": "it says <think>", "score": 0.9},
+        {"id": "dmv", "reason": "it says </think>", "score": 0.1},
     ]
-    reply = read_reply(json.dumps({"evaluations": entries}), ["a1b2c3", "d4e5f6"], finish_reason=finish)
-    assert {key: entry.score for key, entry in reply.entries.items()} == {"a1b2c3": 0.9, "d4e5f6": 0.1}
+    reply = read_reply(json.dumps({"evaluations": entries}), ["bkt", "dmv"], finish_reason=finish)
+    assert {key: entry.score for key, entry in reply.entries.items()} == {"bkt": 0.9, "dmv": 0.1}

@@ -16,7 +16,7 @@ from haystack_integrations.crag.grades import Grade, grade_of, question_id
 from haystack_integrations.crag.grading.reply import read_reply
 from haystack_integrations.crag.pipelines import load
 
-KEY, QUESTION = "a1b2c3", "When is a refund paid?"
+KEY, QUESTION = "bkt", "When is a refund paid?"
 
 
 @pytest.mark.parametrize(

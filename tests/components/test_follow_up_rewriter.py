@@ -102,7 +102,7 @@ def test_a_long_message_lacks_nothing_and_is_asked_as_it_stands() -> None:
         ("How long does the refund take?\nHow long does the return take?", "stop", "several"),
         ("I'm sorry, I cannot do that.", "stop", "unusable"),
         ("how " * 200, "stop", "unusable"),
-        ('{"grades": "a1b2c3 .5"}', "stop", "not_json"),
+        ('{"grades": "bkt .5"}', "stop", "not_json"),
     ],
 )
 def test_a_reply_that_is_no_question_leaves_the_message_as_it_stands_and_says_so(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from haystack_integrations.crag.grading.reply import read_reply
 from haystack_integrations.crag.replies.model_reply import MAX_REPLY_BYTES
 
-KEYS = ["a1b2c3", "d4e5f6", "0a9b8c"]
-SCORES = {"a1b2c3": 0.9, "d4e5f6": 0.2, "0a9b8c": 0.5}
+KEYS = ["bkt", "dmv", "gqz"]
+SCORES = {"bkt": 0.9, "dmv": 0.2, "gqz": 0.5}
 EVALUATIONS = [{"id": key, "score": score, "reason": f"because {key}"} for key, score in SCORES.items()]
 KEYED = json.dumps({"evaluations": EVALUATIONS})
 PAIRS = [f"{key} {score}" for key, score in SCORES.items()]
-LINE = '{"grades": "a1b2c3 .9 d4e5f6 .2 0a9b8c .5"}'
+LINE = '{"grades": "bkt .9 dmv .2 gqz .5"}'
 
 
 def scores(text: str | None, finish_reason: str | None = "stop", **options: Any) -> dict[str, float]:
@@ -43,7 +43,7 @@ def scores(text: str | None, finish_reason: str | None = "stop", **options: Any)
         json.dumps(list(reversed(EVALUATIONS))),
         f"```json\n{KEYED}\n```",
         f"Sure! Here you are:\n{KEYED}\nAnything else?",
-        f'<think>maybe {{"evaluations":[{{"id":"a1b2c3","score":0.1}}]}}</think>{KEYED}',
+        f'<think>maybe {{"evaluations":[{{"id":"bkt","score":0.1}}]}}</think>{KEYED}',
         f"As [1] says, {KEYED}",
         KEYED.replace("0.9", '"0.9"'),
         json.dumps([0.9, 0.2, 0.5]),
@@ -82,20 +82,20 @@ def test_an_array_of_another_length_credits_nobody(text: str) -> None:
 )
 def test_what_is_no_score_is_never_made_one(value: str) -> None:
     """Not clipped, not guessed, not read as 1."""
-    text = f'{{"evaluations":[{{"id":"a1b2c3","score":{value}}},{{"id":"d4e5f6","score":0.2}}]}}'
-    assert "a1b2c3" not in scores(text)
+    text = f'{{"evaluations":[{{"id":"bkt","score":{value}}},{{"id":"dmv","score":0.2}}]}}'
+    assert "bkt" not in scores(text)
 
 
 def test_contradicting_entries_for_one_document_count_as_missing() -> None:
     """Nobody knows which one is meant."""
-    reply = read_reply(f"{KEYED} {json.dumps({'a1b2c3': 0.1})}", KEYS, finish_reason="stop")
-    assert "a1b2c3" not in reply.entries
-    assert reply.conflicting == {"a1b2c3"}
+    reply = read_reply(f"{KEYED} {json.dumps({'bkt': 0.1})}", KEYS, finish_reason="stop")
+    assert "bkt" not in reply.entries
+    assert reply.conflicting == {"bkt"}
 
 
 def test_entries_for_unknown_documents_are_dropped_and_counted() -> None:
     """Injected text cannot name a neighbour it does not know."""
-    text = json.dumps([*EVALUATIONS, {"id": "ffffff", "score": 1.0}])
+    text = json.dumps([*EVALUATIONS, {"id": "zzz", "score": 1.0}])
     reply = read_reply(text, KEYS, finish_reason="stop")
     assert len(reply.entries) == 3
     assert reply.unknown == 1
@@ -138,7 +138,7 @@ def test_every_prefix_of_a_reply_of_pairs_keeps_closed_entries_and_invents_none(
     """P2 for the short form, also where the finish reason lies: without its closing quote a score is none."""
     for text in (json.dumps({"evaluations": PAIRS}), f"```json\n{json.dumps(PAIRS, indent=1)}\n```"):
         for end in range(len(text)):
-            closed = re.findall(r'"(\w{6}) [0-9.]+"', text[:end])
+            closed = re.findall(r'"(\w{3}) [0-9.]+"', text[:end])
             assert scores(text[:end], finish) == {key: SCORES[key] for key in closed}
 
 
@@ -146,23 +146,23 @@ def test_every_prefix_of_a_reply_of_pairs_keeps_closed_entries_and_invents_none(
 def test_every_prefix_of_a_line_keeps_what_another_key_follows_and_invents_nothing(finish: str) -> None:
     """P2 for the shortest form, also where the finish reason lies; the third key begins with a digit."""
     for end in range(len(LINE)):
-        ends = {"a1b2c3": LINE.index("d4e5f6"), "d4e5f6": LINE.index("0a9b8c") + 1, "0a9b8c": LINE.rindex('"')}
+        ends = {"bkt": LINE.index("dmv"), "dmv": LINE.index("gqz"), "gqz": LINE.rindex('"')}
         assert scores(LINE[:end], finish) == {key: SCORES[key] for key, at in ends.items() if at < end}
 
 
 @pytest.mark.parametrize(
     ("line", "credited"),
     [
-        ("a1b2c3 .9 d4e5f6 0,2 0a9b8c .5", {"a1b2c3", "0a9b8c"}),
-        ("a1b2c3 0 9 d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
-        ("a1b2c3 d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
-        ("a1b2c3 high d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
-        ("a1b2c3 .9% d4e5f6 .2 0a9b8c -.5", {"d4e5f6"}),
-        ("a1b2c3 .9 d4e5f6 .2 0a9b8c 0.", {"a1b2c3", "d4e5f6"}),
-        ("a1b2c3 .9 d4e5f6 .2 ffffff .7 0a9b8c", {"a1b2c3", "d4e5f6"}),
-        ("a1b2c3 .9 d4e5f6 .2 a1b2c3 .8 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
-        ("xa1b2c3 .9 d4e5f60 .2 0a9b8c .5", {"0a9b8c"}),
-        ("A1B2C3 .9 d4e5f6 .2 0a9b8c .5", {"d4e5f6", "0a9b8c"}),
+        ("bkt .9 dmv 0,2 gqz .5", {"bkt", "gqz"}),
+        ("bkt 0 9 dmv .2 gqz .5", {"dmv", "gqz"}),
+        ("bkt dmv .2 gqz .5", {"dmv", "gqz"}),
+        ("bkt high dmv .2 gqz .5", {"dmv", "gqz"}),
+        ("bkt .9% dmv .2 gqz -.5", {"dmv"}),
+        ("bkt .9 dmv .2 gqz 0.", {"bkt", "dmv"}),
+        ("bkt .9 dmv .2 zzz .7 gqz", {"bkt", "dmv"}),
+        ("bkt .9 dmv .2 bkt .8 gqz .5", {"dmv", "gqz"}),
+        ("xbkt .9 dmv0 .2 gqz .5", {"gqz"}),
+        ("BKT .9 dmv .2 gqz .5", {"dmv", "gqz"}),
     ],
 )
 def test_of_a_line_only_a_key_with_exactly_one_score_behind_it_counts(line: str, credited: set[str]) -> None:
@@ -172,9 +172,7 @@ def test_of_a_line_only_a_key_with_exactly_one_score_behind_it_counts(line: str,
     assert reply.problem in ("missing", "invalid")
 
 
-@pytest.mark.parametrize(
-    "line", [".9 a1b2c3 .2 d4e5f6 .5 0a9b8c", "(.9 a1b2c3 .2 d4e5f6 .5 0a9b8c)", "1: .9 a1b2c3 .2 d4e5f6"]
-)
+@pytest.mark.parametrize("line", [".9 bkt .2 dmv .5 gqz", "(.9 bkt .2 dmv .5 gqz)", "1: .9 bkt .2 dmv"])
 @pytest.mark.parametrize("finish", ["stop", "length"])
 def test_a_line_with_the_scores_first_credits_nobody(line: str, finish: str) -> None:
     """Read as it was asked for, each document would get the score of its neighbour."""
@@ -190,10 +188,10 @@ def test_a_line_with_the_scores_first_credits_nobody(line: str, finish: str) -> 
     "text",
     [
         f"I would say {LINE.replace(chr(34), chr(39))}",
-        '{"a1b2c3": 0,.9}',
-        '{"a1b2c3": -.9}',
-        '{"a1b2c3": .9.1}',
-        """{'reason': "{'grades': 'a1b2c3 .9'}",}""",
+        '{"bkt": 0,.9}',
+        '{"bkt": -.9}',
+        '{"bkt": .9.1}',
+        """{'reason': "{'grades': 'bkt .9'}",}""",
     ],
 )
 def test_a_slip_that_leaves_a_doubt_is_not_mended(text: str) -> None:
@@ -202,19 +200,19 @@ def test_a_slip_that_leaves_a_doubt_is_not_mended(text: str) -> None:
 
 
 def test_a_line_on_another_scale_credits_zeros_only() -> None:
-    reply = read_reply('{"grades": "a1b2c3 9 d4e5f6 0 0a9b8c 1"}', KEYS, finish_reason="stop")
-    assert {key: entry.score for key, entry in reply.entries.items()} == {"d4e5f6": 0.0}
+    reply = read_reply('{"grades": "bkt 9 dmv 0 gqz 1"}', KEYS, finish_reason="stop")
+    assert {key: entry.score for key, entry in reply.entries.items()} == {"dmv": 0.0}
     assert (reply.off_scale, reply.problem) == (True, "invalid")
-    assert scores('{"grades": "a1b2c3 9 d4e5f6 2 0a9b8c 5"}', scale=10) == SCORES
+    assert scores('{"grades": "bkt 9 dmv 2 gqz 5"}', scale=10) == SCORES
 
 
 @pytest.mark.parametrize(
     ("line", "scale", "found"),
     [
-        ("a1b2c3 1 d4e5f6 1 0a9b8c 0", 1, {"0a9b8c": 0.0}),
-        ("a1b2c3 1 d4e5f6 .4 0a9b8c 0", 1, {"a1b2c3": 1.0, "d4e5f6": 0.4, "0a9b8c": 0.0}),
-        ("a1b2c3 1 d4e5f6 1 0a9b8c 0", 10, {"0a9b8c": 0.0}),
-        ("a1b2c3 1 d4e5f6 7 0a9b8c 0", 10, {"a1b2c3": 0.1, "d4e5f6": 0.7, "0a9b8c": 0.0}),
+        ("bkt 1 dmv 1 gqz 0", 1, {"gqz": 0.0}),
+        ("bkt 1 dmv .4 gqz 0", 1, {"bkt": 1.0, "dmv": 0.4, "gqz": 0.0}),
+        ("bkt 1 dmv 1 gqz 0", 10, {"gqz": 0.0}),
+        ("bkt 1 dmv 7 gqz 0", 10, {"bkt": 0.1, "dmv": 0.7, "gqz": 0.0}),
     ],
 )
 def test_after_marks_of_another_scale_a_one_needs_a_neighbour_that_tells_which_scale_it_is_of(
@@ -226,31 +224,31 @@ def test_after_marks_of_another_scale_a_one_needs_a_neighbour_that_tells_which_s
 
 
 @pytest.mark.parametrize(
-    "entry", ["a1b2c3", "a1b2c3 high", " a1b2c3 0.9", "a1b2c3 0.9 ", "A1B2C3 0.9", "a1b2c3 0,9", "a1b2c3 -0.1", "1 0.9"]
+    "entry", ["bkt", "bkt high", " bkt 0.9", "bkt 0.9 ", "BKT 0.9", "bkt 0,9", "bkt -0.1", "1 0.9"]
 )
 def test_a_text_that_is_no_key_and_score_credits_nobody(entry: str) -> None:
     """Neither guessed nor counted by its place; the entries beside it hold."""
     reply = read_reply(json.dumps([entry, PAIRS[1], PAIRS[2]]), KEYS, finish_reason="stop")
-    assert set(reply.entries) == {"d4e5f6", "0a9b8c"}
+    assert set(reply.entries) == {"dmv", "gqz"}
     assert reply.problem == "invalid"
     assert not reply.positional
 
 
 def test_a_key_and_score_that_is_quoted_in_an_entry_is_none() -> None:
     """A reason may say anything; only where a reply has no objects are its texts entries."""
-    entries = [{"id": "a1b2c3", "score": 0.9, "reason": "d4e5f6 1.0"}, {"id": "d4e5f6", "score": 0.2}]
+    entries = [{"id": "bkt", "score": 0.9, "reason": "dmv 1.0"}, {"id": "dmv", "score": 0.2}]
     text = json.dumps({"evaluations": entries})
     for finish, end in (("stop", len(text)), ("length", text.index("}, {") + 1), ("stop", text.index("}, {") + 1)):
-        assert scores(text[:end], finish).get("d4e5f6") in (None, 0.2)
+        assert scores(text[:end], finish).get("dmv") in (None, 0.2)
 
 
 def test_braces_in_a_reason_are_text() -> None:
     """A closed entry is kept whatever its reason holds, and an entry written into a reason is none."""
-    decoy = '{"id": "d4e5f6", "score": 1.0}'
-    entries = [{"id": "a1b2c3", "score": 0.9, "reason": f"says {{x}} and {decoy}"}, {"id": "d4e5f6", "score": 0.2}]
+    decoy = '{"id": "dmv", "score": 1.0}'
+    entries = [{"id": "bkt", "score": 0.9, "reason": f"says {{x}} and {decoy}"}, {"id": "dmv", "score": 0.2}]
     text = json.dumps({"evaluations": entries})
-    assert scores(text[:-2], "length") == {"a1b2c3": 0.9, "d4e5f6": 0.2}
-    assert scores(text[: text.index("}, {") + 1], "length") == {"a1b2c3": 0.9}
+    assert scores(text[:-2], "length") == {"bkt": 0.9, "dmv": 0.2}
+    assert scores(text[: text.index("}, {") + 1], "length") == {"bkt": 0.9}
     assert scores(text[: text.index('"}, {')], "length") == {}
 
 
@@ -262,7 +260,7 @@ def test_a_cut_reply_that_claims_to_be_complete_invents_nothing(finish: str | No
             assert score == SCORES[key]
 
 
-keys = st.lists(st.text("0123456789abcdef", min_size=6, max_size=6), min_size=1, max_size=8, unique=True)
+keys = st.lists(st.text("bcdfghjklmnpqrstvwxz", min_size=3, max_size=4), min_size=1, max_size=8, unique=True)
 
 
 @given(keys=keys, data=st.data())
@@ -280,7 +278,7 @@ def test_a_document_gets_only_the_score_given_to_it(keys: list[str], data: st.Da
 
 
 _MARKS = ("1e999", "NaN", "null", '"id"', '"score"', '"grades"', "```json\n", "```", "<think>", "</think>")
-_ENTRIES = (*PAIRS, LINE, KEYED, *map(json.dumps, EVALUATIONS), '{"id": "d4e5f6", "score": 7}', '"ffffff 0.9"')
+_ENTRIES = (*PAIRS, LINE, KEYED, *map(json.dumps, EVALUATIONS), '{"id": "dmv", "score": 7}', '"zzz 0.9"')
 _PIECES = st.sampled_from([*KEYS, *_ENTRIES, *_MARKS, *'{}[]:,"0.9'])
 
 
@@ -304,7 +302,7 @@ def test_no_text_makes_the_reader_raise(text: str, finish: str | None, scale: fl
 )
 def test_an_array_in_prose_is_a_citation_and_no_score(text: str) -> None:
     """Also when it has the right length, which for one document is every `[1]`."""
-    assert read_reply(text, ["a1b2c3"], finish_reason="stop").entries == {}
+    assert read_reply(text, ["bkt"], finish_reason="stop").entries == {}
 
 
 @pytest.mark.parametrize(
@@ -312,8 +310,8 @@ def test_an_array_in_prose_is_a_citation_and_no_score(text: str) -> None:
 )
 def test_an_array_that_is_all_of_the_reply_or_of_a_code_block_is_one(text: str) -> None:
     """Thoughts do not count."""
-    reply = read_reply(text, ["a1b2c3"], finish_reason="stop")
-    assert reply.entries["a1b2c3"].score == 0.9
+    reply = read_reply(text, ["bkt"], finish_reason="stop")
+    assert reply.entries["bkt"].score == 0.9
     assert reply.positional
 
 
@@ -325,15 +323,15 @@ def test_an_array_with_one_place_that_is_no_number_credits_nobody() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("{'id': 'a1b2c3', 'score': 0.9}", {"a1b2c3": 0.9}),
-        ('[{"id": "a1b2c3", "score": 0.9,} {"id": "d4e5f6", "score": 0.2}]', {"a1b2c3": 0.9, "d4e5f6": 0.2}),
-        ("{id: a1b2c3, score: 0.9}", {"a1b2c3": 0.9}),
-        ("{'a1b2c3': 0.9, 'd4e5f6': 0.2,}", {"a1b2c3": 0.9, "d4e5f6": 0.2}),
-        ('{"id": "a1b2c3", "score": 0,9}', {}),
-        ("{'id': 'a1b2c3', 'score': 0.9, 'score': 0.1}", {}),
-        ('{"id": "a1b2c3", "score": 0.9, "score": 0.1}', {}),
-        ('{"a1b2c3": 0.9, "a1b2c3": 0.1}', {}),
-        ("{'id': 'a1b2c3', 'score': 0.9", {}),
+        ("{'id': 'bkt', 'score': 0.9}", {"bkt": 0.9}),
+        ('[{"id": "bkt", "score": 0.9,} {"id": "dmv", "score": 0.2}]', {"bkt": 0.9, "dmv": 0.2}),
+        ("{id: bkt, score: 0.9}", {"bkt": 0.9}),
+        ("{'bkt': 0.9, 'dmv': 0.2,}", {"bkt": 0.9, "dmv": 0.2}),
+        ('{"id": "bkt", "score": 0,9}', {}),
+        ("{'id': 'bkt', 'score': 0.9, 'score': 0.1}", {}),
+        ('{"id": "bkt", "score": 0.9, "score": 0.1}', {}),
+        ('{"bkt": 0.9, "bkt": 0.1}', {}),
+        ("{'id': 'bkt', 'score': 0.9", {}),
     ],
 )
 def test_repair_mends_single_objects_and_makes_nothing_up(text: str, wanted: dict[str, float]) -> None:
@@ -342,7 +340,7 @@ def test_repair_mends_single_objects_and_makes_nothing_up(text: str, wanted: dic
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a1b2c3": "０.９"}', '{"a1b2c3": "٠.٥"}', '{"a1b2c3": 1' + "0" * 400 + "}", '{"a1b2c3": -0.0001}']
+    "text", ['{"bkt": "０.９"}', '{"bkt": "٠.٥"}', '{"bkt": 1' + "0" * 400 + "}", '{"bkt": -0.0001}']
 )
 def test_digits_of_other_scripts_and_numbers_out_of_all_range_are_no_scores(text: str) -> None:
     """And raise nothing."""
@@ -359,7 +357,7 @@ def test_a_mapping_under_a_name_is_understood() -> None:
     ("text", "wanted"),
     [
         (f"so [1] is best, {{hm}}</think>{KEYED}", SCORES),
-        (f'{{"a1b2c3": 0.1}} perhaps</think>{KEYED}', {"d4e5f6": 0.2, "0a9b8c": 0.5}),
+        (f'{{"bkt": 0.1}} perhaps</think>{KEYED}', {"dmv": 0.2, "gqz": 0.5}),
         (f"<THINK>{KEYED.replace('0.9', '0.1')}</THINK>{KEYED}", SCORES),
         (f"<thinking>{KEYED.replace('0.9', '0.1')}</thinking>{KEYED}", SCORES),
         (f"<think>{KEYED}", {}),
@@ -384,9 +382,9 @@ def test_hostile_replies_cost_milliseconds(text: str) -> None:
 @pytest.mark.parametrize("name", ["document_id", "key", "ID"])
 def test_a_key_counts_whatever_its_field_is_called(name: str) -> None:
     """A permuted reply names its documents: their places would give each the score of another."""
-    said = {"evaluations": [{name: "b2c3d4", "score": 0.1}, {name: "a1b2c3", "score": 0.9}]}
-    reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4"], finish_reason="stop")
-    assert {key: entry.score for key, entry in reply.entries.items()} == {"a1b2c3": 0.9, "b2c3d4": 0.1}
+    said = {"evaluations": [{name: "cnw", "score": 0.1}, {name: "bkt", "score": 0.9}]}
+    reply = read_reply(json.dumps(said), ["bkt", "cnw"], finish_reason="stop")
+    assert {key: entry.score for key, entry in reply.entries.items()} == {"bkt": 0.9, "cnw": 0.1}
     assert not reply.positional
 
 
@@ -395,19 +393,19 @@ def test_a_key_counts_whatever_its_field_is_called(name: str) -> None:
     [
         {"evaluations": [{"index": 1, "score": 0.1}, {"index": 0, "score": 0.9}]},
         {"evaluations": [{"title": "B", "score": 0.1}, {"title": "A", "score": 0.9}]},
-        {"ids": ["b2c3d4", "a1b2c3"], "scores": [0.1, 0.9]},
+        {"ids": ["cnw", "bkt"], "scores": [0.1, 0.9]},
     ],
 )
 def test_entries_that_name_their_documents_otherwise_are_not_taken_by_their_places(said: dict[str, Any]) -> None:
-    reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4"], finish_reason="stop")
+    reply = read_reply(json.dumps(said), ["bkt", "cnw"], finish_reason="stop")
     assert (reply.entries, reply.problem is None) == ({}, False)
 
 
 def test_a_reply_on_another_scale_credits_none_of_its_marks() -> None:
     """With an 8 on a scale of 1, a 1 is one of ten and not full marks; nothing is nothing on any scale."""
-    said = {"evaluations": [{"id": "a1b2c3", "score": 8}, {"id": "b2c3d4", "score": 1}, {"id": "c3d4e5", "score": 0}]}
-    reply = read_reply(json.dumps(said), ["a1b2c3", "b2c3d4", "c3d4e5"], finish_reason="stop")
-    assert ({key: entry.score for key, entry in reply.entries.items()}, reply.problem) == ({"c3d4e5": 0.0}, "invalid")
+    said = {"evaluations": [{"id": "bkt", "score": 8}, {"id": "cnw", "score": 1}, {"id": "frx", "score": 0}]}
+    reply = read_reply(json.dumps(said), ["bkt", "cnw", "frx"], finish_reason="stop")
+    assert ({key: entry.score for key, entry in reply.entries.items()}, reply.problem) == ({"frx": 0.0}, "invalid")
 
 
 @pytest.mark.parametrize(

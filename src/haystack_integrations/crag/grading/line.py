@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+KEY: Final = "[b-df-hj-np-tv-xz]{3,4}"
+"""A key as `plan.new_key` draws it."""
+
 NUMBER: Final = re.compile(r"(?:[0-9]{1,7}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})")
 """A score as it is written, without sign or exponent."""
 
-PAIR: Final = re.compile(rf"([0-9a-f]{{6}})[ :=]+({NUMBER.pattern})")
+PAIR: Final = re.compile(rf"({KEY})[ :=]+({NUMBER.pattern})")
 """A key and its score."""
 
 _MOST_LINES: Final = 64
@@ -21,8 +24,8 @@ _CLOSED_PAIR: Final = re.compile(rf'(?<!\\)"{PAIR.pattern}"')
 _NEXT: Final = rf"[,;]?\s+(?!{NUMBER.pattern}(?:[\s,;]|\Z))\S"
 _IN_LINE: Final = re.compile(rf"(?<!\S){PAIR.pattern}(?={_NEXT}|[,;]?\s*\Z)")
 _IN_CUT_LINE: Final = re.compile(rf"(?<!\S){PAIR.pattern}(?={_NEXT})")
-_FIRST: Final = re.compile(rf"(?<![\w.])(?:{NUMBER.pattern}(?![\w.])|([0-9a-f]{{6}})(?!\w))")
-_KEY_LAST: Final = re.compile(r"(?<!\w)[0-9a-f]{6}\W*\Z")
+_FIRST: Final = re.compile(rf"(?<![\w.])(?:{NUMBER.pattern}(?![\w.])|({KEY})(?!\w))")
+_KEY_LAST: Final = re.compile(rf"(?<!\w){KEY}\W*\Z")
 _LINE: Final = re.compile(r'"grades"\s*:\s*"([^"\\]*)("?)')
 _LOOSE: Final = re.compile(r"""\{\s*(["'])grades\1\s*:\s*(["'])([^"'\\]*)\2\s*,?\s*\}""")
 

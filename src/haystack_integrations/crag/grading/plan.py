@@ -23,6 +23,8 @@ CUT_MARK = " […cut]"
 WHOLE_PASSAGE: Final = 2_000
 """Characters of a document that hold a passage as `crag index` makes it, with long words, too."""
 
+_CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
+_MANY_KEYS = 1_000  # of 8,000 with three letters
 _TOKENS_OF_MARKUP = 16
 _LONGEST_TITLE = 200
 
@@ -118,9 +120,11 @@ def new_key(taken: Collection[str]) -> str:
     Draw the key of an item.
 
     :param taken: Keys of the others: two that are the same, as happens now and then, would share a grade.
-    :returns: Six random hexadecimal digits, never all of them decimal: in a line of keys and scores that is a score.
+    :returns: Three random consonants, four beside a thousand others: no word, no number, and few tokens, of which a
+        reply repeats them all. Digits are a token each for many models.
     """
-    while (key := secrets.token_hex(3)) in taken or key.isdecimal():
+    letters = 3 if len(taken) < _MANY_KEYS else 4
+    while (key := "".join(secrets.choice(_CONSONANTS) for _ in range(letters))) in taken:
         pass
     return key
 

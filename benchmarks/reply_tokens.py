@@ -1,0 +1,66 @@
+"""
+How many tokens a model writes to grade ten documents, by a real tokenizer.
+
+    pip install mistral-common    # the tokenizer comes with the package; not needed by anything else here
+    python benchmarks/reply_tokens.py
+
+The mean of 200 drawn replies for each form: three of ten documents are relevant. Tekken is the tokenizer of Mistral's
+models since 2024; others cut differently, but all of them make several tokens of random hexadecimal digits.
+"""
+
+import json
+import random
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean
+
+from haystack_integrations.crag.grading.plan import new_key
+
+DOCUMENTS, DRAWN = 10, 200
+SCORES = (0.9, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0.0, 0.0)
+
+Form = Callable[[list[float]], str]
+
+
+def line(key: Callable[[], str]) -> Form:
+    """Write one line of keys and scores."""
+    return lambda scores: json.dumps({"grades": " ".join(f"{key()} {f'{one:g}'.lstrip('0') or 0}" for one in scores)})
+
+
+def objects(*, reasons: bool) -> Form:
+    """Write an object for each document."""
+    why = {"reason": "names the author and the year, but not the place"} if reasons else {}
+    return lambda scores: json.dumps({"evaluations": [{"id": new_key(()), "score": one, **why} for one in scores]})
+
+
+def ranking(scores: list[float]) -> str:
+    """Write what Haystack's `LLMRanker` asks for: the places of those that are relevant."""
+    return json.dumps({"documents": [{"index": place} for place, one in enumerate(scores, 1) if one >= 0.5]})
+
+
+FORMS: dict[str, Form] = {
+    "one line, ids of three consonants (asked for)": line(lambda: new_key(())),
+    "one line, ids of six hexadecimal digits": line(lambda: secrets.token_hex(3)),
+    "objects with an id": objects(reasons=False),
+    "objects with an id and a reason (reasons=True)": objects(reasons=True),
+    "array of scores, by place": json.dumps,
+    "LLMRanker: places of the relevant ones, no scores": ranking,
+}
+
+
+def main() -> None:
+    """Print a table."""
+    import mistral_common  # not installed with this package
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    file = max(Path(mistral_common.__file__).parent.glob("data/tekken_*.json"))
+    tokenizer = Tekkenizer.from_file(file)
+    print(f"{file.name}, {DOCUMENTS} documents, mean of {DRAWN} replies")
+    for name, form in FORMS.items():
+        replies = (form(random.sample(SCORES, DOCUMENTS)) for _ in range(DRAWN))
+        print(f"{name:52} {mean(len(tokenizer.encode(one, bos=False, eos=False)) for one in replies):6.1f}")
+
+
+if __name__ == "__main__":
+    main()
