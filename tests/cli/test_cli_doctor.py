@@ -90,6 +90,16 @@ def test_a_model_that_the_server_does_not_have_is_a_warning(configured_model: Sc
     assert NAME in check["fix"]
 
 
+def test_so_is_one_that_is_to_grade(configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked at each question, and named by its own setting."""
+    monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
+    check = examined()[1]["chat model"]
+    assert check["status"] == "warning"
+    assert check["found"].startswith("small at ")
+    assert "CRAG_LLM_GRADING_MODEL" in check["fix"]
+    assert configured_model.calls == 0
+
+
 def test_a_server_without_a_list_of_models_is_asked_for_a_word(
     httpserver: HTTPServer, scripted_model: ScriptedModel
 ) -> None:

@@ -123,6 +123,41 @@ def test_an_option_is_named_only_to_those_who_used_its_twin(docs: Path, monkeypa
         chat_model()
 
 
+def test_options_are_sent_with_each_call_and_those_for_grading_with_that_one(
+    docs: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model may think about its answer and not about grades, or a smaller one grades: which knows none of these."""
+    monkeypatch.setenv("CRAG_LLM_OPTIONS", '{"reasoning_effort": "low", "extra_body": {"own": 1}}')
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
+    sent = [(call["model"], call.get("reasoning_effort"), call.get("own")) for call in model.requests]
+    assert sent == [(NAME, "low", 1)] * 2
+    assert "response_format" in model.requests[0]
+    monkeypatch.setenv("CRAG_LLM_GRADING_OPTIONS", '{"reasoning_effort": "minimal"}')
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
+    assert [call.get("reasoning_effort") for call in model.requests[2:]] == ["minimal", "low"]
+    monkeypatch.delenv("CRAG_LLM_GRADING_OPTIONS")
+    monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
+    assert [(call["model"], call.get("reasoning_effort")) for call in model.requests[4:]] == [
+        ("small", None),
+        (NAME, "low"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["CRAG_LLM_OPTIONS", "CRAG_LLM_GRADING_OPTIONS"])
+@pytest.mark.parametrize("text", ["low", "[1]", '{"model": "other"}', '{"stream": true}'])
+def test_options_that_are_no_object_or_not_the_users_to_set_are_refused(
+    docs: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    """Before anything is asked, with what was got and an example."""
+    monkeypatch.setenv(name, text)
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert f"the setting {name} must be a JSON object" in message
+    assert '{"reasoning_effort": "low"}' in message
+    assert repr(text) in message
+    assert model.calls == 0
+
+
 @pytest.mark.parametrize(
     ("status", "named"), [(401, "CRAG_LLM_API_KEY"), (404, "CRAG_LLM_MODEL"), (400, "CRAG_LLM_MODEL")]
 )

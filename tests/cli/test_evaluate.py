@@ -13,7 +13,7 @@ import pytest
 import yaml
 from cli_runner import SCRIPT, crag, environment, in_process, refused
 from evaluation.datasets import ISLANDS, SPLIT, write_dataset, write_lines
-from scripted_model import ScriptedModel, judging
+from scripted_model import NAME, ScriptedModel, documents_in, judging
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
@@ -280,6 +280,23 @@ def test_a_chat_model_can_grade(folder: Path, configured_model: ScriptedModel) -
     assert result["cost"]["tokens_in"] > 0
     assert result["verdict"]["accuracy"] == 1.0
     assert configured_model.gradings == 3 * 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--grader", "llm"), ("--pipeline", "corrective_rag"), ("--pipeline", "corrective_rag", "--lists", "live")],
+    ids=["grader", "fixed", "live"],
+)
+def test_the_model_that_is_set_to_grade_grades(
+    folder: Path, configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """As in what is served: else another one was evaluated."""
+    monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
+    configured_model.reply = judging(lambda _: 0.9)
+    done = crag("eval", folder, "--split", SPLIT, *options, "--json", "-", "--workers", "1", "--limit", "2")
+    assert done.exit_code == 0, done.output
+    asked = {(bool(documents_in(call["messages"])), call["model"]) for call in configured_model.requests}
+    assert asked == {(True, "small"), *({(False, NAME)} if "live" in options else ())}
 
 
 def test_a_cascade_asks_its_model_only_where_the_scorer_is_not_sure(

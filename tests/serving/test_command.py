@@ -133,6 +133,19 @@ def test_without_a_chat_model_it_says_what_is_served(caplog: pytest.LogCaptureFi
     assert "only corrective_retrieval, heuristic_rag are served" in caplog.text
 
 
+def test_the_model_that_is_set_to_grade_grades(
+    docs: str, configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its own options; the other one writes the answers."""
+    monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
+    monkeypatch.setenv("CRAG_LLM_GRADING_OPTIONS", '{"reasoning_effort": "minimal"}')
+    loaded = deploy(read_settings(pipelines="corrective_rag", docs=docs)).wrappers["corrective_rag"].loaded
+    grading = loaded.pipeline.get_component("grader").chat_generator
+    answering = loaded.pipeline.get_component("generator").chat_generator
+    assert (grading.model, grading.generation_kwargs) == ("small", {"reasoning_effort": "minimal"})
+    assert (answering.model, answering.generation_kwargs) == (NAME, {})
+
+
 def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, tmp_path: Path, docs: str) -> None:
     """Also where the named files hold nothing; not where files may be uploaded."""
     empty = tmp_path / "empty"

@@ -1,8 +1,10 @@
 """The chat model that `crag` answers with: any OpenAI-compatible endpoint, from options, the environment or `.env`."""
 
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 MODEL_SETTING: Final = "CRAG_LLM_MODEL"
 URL_SETTING: Final = "CRAG_LLM_BASE_URL"
 KEY_SETTING: Final = "CRAG_LLM_API_KEY"
+OPTIONS_SETTING: Final = "CRAG_LLM_OPTIONS"
+GRADING_MODEL_SETTING: Final = "CRAG_LLM_GRADING_MODEL"
+GRADING_OPTIONS_SETTING: Final = "CRAG_LLM_GRADING_OPTIONS"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
 HOW_TO_SET: Final = f"set {URL_SETTING} and {MODEL_SETTING} (and {KEY_SETTING} where it needs one)"
 """The way out where a chat model is asked and none is configured."""
@@ -21,6 +26,8 @@ HOW_TO_SET: Final = f"set {URL_SETTING} and {MODEL_SETTING} (and {KEY_SETTING} w
 GRADING_SECONDS: Final = 20.0
 ANSWER_SECONDS: Final = 60.0
 """How long a reply is waited for, unless another time is asked for."""
+
+_OURS: Final = frozenset({"messages", "model", "n", "stream"})
 
 
 @dataclass(frozen=True)
@@ -31,11 +38,15 @@ class ChatModel:
     :param model: Its name there.
     :param base_url: Address of the API; None for OpenAI's own.
     :param api_key: The key; a local server needs none.
+    :param options: What is sent with each call besides, such as `{"reasoning_effort": "low"}`.
+    :param judging: The model that grades; None for this one.
     """
 
     model: str
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    judging: "ChatModel | None" = None
 
     def generator(self, timeout: float) -> "OpenAIChatGenerator":
         """
@@ -50,8 +61,22 @@ class ChatModel:
         # The client wants some key, also for a server that asks for none.
         key = Secret.from_token(self.api_key or "no-key")
         return OpenAIChatGenerator(
-            api_key=key, model=self.model, api_base_url=self.base_url, timeout=timeout, max_retries=1
+            api_key=key,
+            model=self.model,
+            api_base_url=self.base_url,
+            generation_kwargs=dict(self.options),
+            timeout=timeout,
+            max_retries=1,
         )
+
+    def judge(self, timeout: float = GRADING_SECONDS) -> "OpenAIChatGenerator":
+        """
+        Make the chat generator that grades; nothing is sent yet.
+
+        :param timeout: Seconds to wait for a reply.
+        :returns: The generator.
+        """
+        return (self.judging or self).generator(timeout)
 
 
 def chat_model(base_url: str | None = None, model: str | None = None, api_key: str | None = None) -> ChatModel | None:
@@ -80,7 +105,29 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
-    return ChatModel(model, base_url, key)
+    options = _options(OPTIONS_SETTING)
+    own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
+    # Another model may not know the options of this one.
+    sent = mine if mine is not None or own else options
+    judging = ChatModel(own or model, base_url, key, sent or {})
+    return ChatModel(model, base_url, key, options or {}, judging)
+
+
+def _options(name: str) -> dict[str, Any] | None:
+    """Read a setting that is a JSON object; None where it is not set."""
+    if (text := configured(name)) is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or _OURS & found.keys():
+        msg = (
+            f"the setting {name} must be a JSON object of what the chat model's API takes besides {sorted(_OURS)}, "
+            f'such as {{"reasoning_effort": "low"}}, but got {text!r}; correct or unset it'
+        )
+        raise ConfigurationError(msg)
+    return found
 
 
 def has_key() -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.chat_model import (
     ANSWER_SECONDS,
-    GRADING_SECONDS,
     HOW_TO_SET,
     ChatModel,
     has_key,
@@ -196,7 +195,7 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping
         own = {part: loud for part, entry in read(name)["components"].items() if entry["type"] == kind}
         return load(name, store=store, **own, **parts)
     answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, **loud)
-    return load(name, store=store, **model_parts(name, answering, model.generator(GRADING_SECONDS)), **parts)
+    return load(name, store=store, **model_parts(name, answering, model.judge()), **parts)
 
 
 def read_documents(

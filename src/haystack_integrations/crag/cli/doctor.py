@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, Final
 
-from haystack_integrations.crag.chat_model import MODEL_SETTING, URL_SETTING, ChatModel, chat_model
+from haystack_integrations.crag.chat_model import (
+    GRADING_MODEL_SETTING,
+    MODEL_SETTING,
+    URL_SETTING,
+    ChatModel,
+    chat_model,
+)
 from haystack_integrations.crag.cli.check import Check, guarded, waited
 from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
@@ -121,6 +127,7 @@ def _chat_model(model: ChatModel | None) -> Check:
     from openai import APIStatusError, OpenAI
 
     place = f"{model.model} at {model.base_url or 'api.openai.com'}"
+    asked = {model.model, (model.judging or model).model}
     started = time.perf_counter()
     with OpenAI(base_url=model.base_url, api_key=model.api_key or "no-key", timeout=_SECONDS, max_retries=0) as client:
         try:
@@ -132,11 +139,13 @@ def _chat_model(model: ChatModel | None) -> Check:
             if not _replies(client, model.model):
                 fix = f"correct {URL_SETTING} (most end in /v1), and check any proxy before it"
                 return Check("chat model", "error", f"{place} does not return a chat completion", fix)
-            listed = {model.model}
+            listed = asked
     took = f"{1000 * (time.perf_counter() - started):.0f} ms"
-    if model.model not in listed:
+    if asked - listed:
+        place = f"{sorted(asked - listed)[0]} at {model.base_url or 'api.openai.com'}"
         known = ", ".join(sorted(listed)[:8]) or "none"
-        fix = f"set {MODEL_SETTING} to a model that the server has: {known}"
+        name = GRADING_MODEL_SETTING if model.model in listed else MODEL_SETTING
+        fix = f"set {name} to a model that the server has: {known}"
         return Check("chat model", "warning", f"{place} is not among the {len(listed)} models listed there", fix)
     return Check("chat model", "ok", f"{place} answers ({took})")
 

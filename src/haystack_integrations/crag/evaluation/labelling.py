@@ -40,7 +40,7 @@ def grader_of(model: ChatModel) -> BatchRelevanceGrader:
     :param model: The chat model.
     :returns: The grader.
     """
-    generator = model.generator(_SECONDS)
+    generator = model.judge(_SECONDS)
     return BatchRelevanceGrader(generator, max_chars_per_document=WHOLE_PASSAGE, deadline_s=2 * _SECONDS)
 
 

@@ -14,7 +14,7 @@ from haystack_integrations.crag.evaluation.lists import LISTED
 from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
-from haystack_integrations.crag.pipelines.checks import check_questions
+from haystack_integrations.crag.pipelines.checks import asks_a_model, check_questions
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -55,6 +55,8 @@ class LiveLists:
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
             changes.setdefault("generator", setup.model.generator(ANSWER_SECONDS))
+            if asks_a_model(spec["components"].get("grader", {})):
+                changes.setdefault("grader", setup.model.judge())
         self._pipeline: Any = load(setup.pipeline, store=store, **changes)
         self._options: dict[str, Any] = {"web": False} if "web" in inputs_of(spec) else {}
         if setup.top_k is not None:

@@ -70,8 +70,7 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
             if setup.model is None:
                 msg = f"the grader llm asks a chat model, but none is configured; {_WAY_OUT}"
                 raise ConfigurationError(msg)
-            model = setup.model.generator(GRADING_SECONDS)
-            return {"grader": BatchRelevanceGrader(model, max_chars_per_document=WHOLE_PASSAGE)}
+            return {"grader": BatchRelevanceGrader(setup.model.judge(), max_chars_per_document=WHOLE_PASSAGE)}
         case "heuristic":
             grader = HeuristicGrader(**sources)
             return {"grader": grader, "router": OF_THE_SET}
@@ -118,7 +117,8 @@ def judging_parts(setup: Setup) -> Parts:
         raise ConfigurationError(msg)
     if setup.model is not None:
         for name in asking:
-            found[name].chat_generator = setup.model.generator(GRADING_SECONDS)
+            model = setup.model
+            found[name].chat_generator = model.judge() if name == "grader" else model.generator(GRADING_SECONDS)
     refining = found.get(refiner)
     by_role = {name: found[name] for name in _ROLES if name in found}
     return Parts(**by_role, refiner=refining, strips=refining or StripRefiner(**_by_calibration(setup)))

@@ -17,7 +17,6 @@ from haystack import logging
 from haystack.utils import Secret
 
 from haystack_integrations.crag.chat_model import (
-    GRADING_SECONDS,
     HOW_TO_SET,
     chat_model,
     has_key,
@@ -112,7 +111,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
         raise ConfigurationError(msg)
     store = _store(settings) if store is None else store
     seconds = settings.answer_seconds
-    models = None if model is None else (model.generator(seconds), model.generator(GRADING_SECONDS))
+    models = None if model is None else (model.generator(seconds), model.judge())
     cache = _cache(settings)
     wrappers = {}
     for name in chosen:
