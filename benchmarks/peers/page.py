@@ -30,6 +30,7 @@ from page_figures import (
 from page_gaps import commands, not_run
 from page_goals import goals
 from page_pictures import Block, Line, Link, Text, bars, html, markdown, plot
+from page_short import in_short
 from page_texts import (
     CALLS,
     COMPARED,
@@ -203,6 +204,8 @@ def page(held: Held, prices: Row) -> list[Block]:
     return [
         ("h1", TITLE),
         ("p", ["Written by benchmarks/peers/page.py from the files in benchmarks/peers/results. Forms: ", *forms, "."]),
+        ("h2", "In short"),
+        *in_short(held, prices),
         ("h2", "What was compared, and on what"),
         ("p", COMPARED),
         *compared_on(held),
