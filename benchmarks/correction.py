@@ -38,11 +38,11 @@ import time
 import unicodedata
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from common import elasticsearch_version, instant_model, write_figures
+from correction_table import Run, table
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
@@ -57,7 +57,6 @@ logging.getLogger("haystack_integrations.crag.web").setLevel(logging.ERROR)
 SETS = ("popqa", "hotpotqa", "covidqa")
 BY_LABELS = ("agent_rag", "corrective_rag")
 WITH_WEB = ("heuristic_rag", "paper_rag", "signals_rag")
-STRATEGIES = ("none", "refine", "expand", "web", "web_and_refine")
 _WORD = re.compile(r"[^\W_]+")
 _BEGINNING = 60  # characters by which a document of the corpus is found again in a prompt
 
@@ -71,20 +70,6 @@ def normal(text: str) -> str:
 def accepted(question: dict[str, Any]) -> list[str]:
     """Answers that can be looked for in a text."""
     return [answer for answer in map(normal, question["answers"]) if answer.strip() not in ("", "yes", "no")]
-
-
-@dataclass
-class Run:
-    """What one pipeline did with one question; `strategy` is "abstained" where it answered nothing."""
-
-    strategy: str
-    gold: bool  # a document that answers stood in what the pipeline retrieved first
-    before: bool
-    held: bool  # before, in a document that answers by the labels
-    first: bool
-    after: bool
-    words_before: int
-    words_after: int
 
 
 class Bench:
@@ -186,76 +171,6 @@ def words(documents: Sequence[Document]) -> int:
     return sum(len((document.content or "").split()) for document in documents)
 
 
-def mean(values: Sequence[float]) -> float:
-    """The mean; not a number without values."""
-    return sum(values) / len(values) if values else float("nan")
-
-
-def summed(runs: Sequence[Run], gaps: Sequence[Run]) -> dict[str, Any]:
-    """The figures of one line of the table."""
-    parts = ("before", "first", "after", "words_before", "words_after")
-    means = {part: mean([getattr(run, part) for run in runs]) for part in parts}
-    return {
-        "n": len(runs),
-        **means,
-        "gained": sum(run.after and not run.before for run in runs),
-        "lost": sum(run.before and not run.after for run in runs),
-        "held": sum(run.held for run in runs),
-        "lost_held": sum(run.held and not run.after for run in runs),
-        "floor": {"n": len(gaps), **{part: mean([getattr(run, part) for run in gaps]) for part in ("before", "after")}},
-    }
-
-
-def row(label: str, figures: dict[str, Any]) -> str:
-    """One line of the table."""
-    support = " ".join(f"{figures[part]:6.3f}" for part in ("before", "first", "after"))
-    size = " ".join(f"{figures[part]:6.0f}" for part in ("words_before", "words_after"))
-    floor = f"{figures['floor']['n']:4} {figures['floor']['before']:6.3f} {figures['floor']['after']:6.3f}"
-    lost = f"{figures['lost']} ({figures['lost_held']})"
-    line = f"{label:43} {figures['n']:4} | {support} {figures['gained']:4} {lost:>8} | {size} | {floor}"
-    return line.replace("nan", "  -")
-
-
-def silences(runs: Sequence[Run], gaps: Sequence[Run]) -> dict[str, int]:
-    """The abstentions: all, those that were wrong, and those that were right."""
-    silent = [run for run in runs if run.strategy == "abstained"]
-    return {
-        "n": len(silent),
-        "with_support_before": sum(run.before for run in silent),
-        "with_gold_retrieved": sum(run.gold for run in silent),
-        "gold_deleted": sum(run.strategy == "abstained" for run in gaps),
-    }
-
-
-def table(bench: Bench, runs: dict[str, list[Run]], gaps: dict[str, list[Run]]) -> dict[str, Any]:
-    """Print one set, and return the figures of the pipelines."""
-    print(
-        f"\n{bench.labelled.name}: n = {len(bench.questions)} of {bench.able}, gold deleted: {len(bench.gaps)} of them"
-    )
-    found = {}
-    print(
-        f"{'':43} {'':4} | {'support':^20} {'':13} | {'words':^13} | {'floor (gold deleted)':^18}\n"
-        f"{'pipeline / strategy':43} {'n':>4} | {'before':>6} {'first':>6} {'after':>6} {'+':>4} {'-':>8} | "
-        f"{'before':>6} {'after':>6} | {'n':>4} {'before':>6} {'after':>6}"
-    )
-    for name, every in runs.items():
-        whole, silent = summed(every, gaps[name]), silences(every, gaps[name])
-        found[name] = {**whole, "abstained": silent}
-        print(row(name + (" (grader: labels)" if name in BY_LABELS else ""), whole))
-        for strategy in STRATEGIES:
-            some = [run for run in every if run.strategy == strategy]
-            alike = [run for run in gaps[name] if run.strategy == strategy]
-            if some or alike:
-                asked = " (web asked for, none here)" if "web" in strategy else ""
-                print(row(f"  {strategy}{asked}", summed(some, alike)))
-        print(
-            f"  abstained {silent['n']}, with support before {silent['with_support_before']}, with a gold document "
-            f"retrieved {silent['with_gold_retrieved']}; with the gold deleted {silent['gold_deleted']} of "
-            f"{len(gaps[name])}"
-        )
-    return {"n": len(bench.questions), "able": bench.able, "gold_deleted": len(bench.gaps), "pipelines": found}
-
-
 def main() -> None:
     """Index, ask, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -273,7 +188,10 @@ def main() -> None:
         try:
             runs = bench.measure(bench.questions)
             bench.remove_gold()
-            figures[name] = table(bench, runs, bench.measure(bench.gaps))
+            title = f"{name}: n = {len(bench.questions)} of {bench.able}, gold deleted: {len(bench.gaps)} of them"
+            counts = {"n": len(bench.questions), "able": bench.able, "gold_deleted": len(bench.gaps)}
+            found = table(title, runs, bench.measure(bench.gaps), BY_LABELS)
+            figures[name] = {**counts, "pipelines": found}
             server = elasticsearch_version(bench.store)
         finally:
             bench.close()
