@@ -30,6 +30,7 @@ from common import p50
 from haystack import Document
 from strip_scorers import Scores, compare
 
+from haystack_integrations.crag.calibration_file import FORMAT, VERSION
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.groups import groups_of
@@ -38,7 +39,6 @@ from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.strip_fitting import fit_measured, kept_above
 from haystack_integrations.crag.evaluation.strip_lists import Kept, Measured, StripList, measured, strip_lists
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
-from haystack_integrations.crag.calibration_file import FORMAT, VERSION
 from haystack_integrations.crag.refining.model import PART, StripModel, enough, load_strip_model
 from haystack_integrations.crag.refining.strips import decompose, lexical_scores
 

@@ -170,13 +170,14 @@ def test_a_stream_that_ends_without_any_reason_was_broken_off(
         ("OwnGenerator", {}, False),
         ("OpenAIChatGenerator", {"finish_reason": "stop"}, False),
         ("OpenAIChatGenerator", {}, True),
+        ("OpenAIResponsesChatGenerator", {}, True),
     ],
-    ids=["of another API", "told at the end", "told nowhere"],
+    ids=["of another API", "told at the end", "told nowhere", "told nowhere, responses"],
 )
 def test_a_generator_that_never_gives_a_reason_is_not_called_broken_off(
     name: str, meta: dict[str, Any], is_marked: bool
 ) -> None:
-    """Only servers of OpenAI's API always give one; whether in a part or with the whole answer is their affair."""
+    """Only servers of OpenAI's APIs always give one; whether in a part or with the whole answer is their affair."""
 
     def run(_: Any, messages: Any, streaming_callback: Any, generation_kwargs: Any = None) -> Any:
         streaming_callback(StreamingChunk(content="one two"))

@@ -107,7 +107,7 @@ class AnswerModel:
 
     def _check_not_awaited(self, callback: object) -> None:
         """Refuse what generators refuse, before it passes for a model that failed."""
-        own = {"the chat generator's own streaming_callback": getattr(self.generator, "streaming_callback", None)}
+        own = {"the chat generator's own streaming_callback": self._own_listener}
         for name, listener in {"streaming_callback": callback, **own}.items():
             if iscoroutinefunction(listener):
                 msg = f"got a coroutine function as {name}, which run cannot await; pass a function, or call run_async"
@@ -116,13 +116,23 @@ class AnswerModel:
     def _options(self, form: _Form, callback: StreamingCallbackT | None) -> dict[str, Any]:
         """Write the arguments of a call; what a stream costs is asked for of a stream alone, be it the generator's."""
         callback = callback if form.parts else None
-        streams = callback is not None or self._streams_itself
+        streams = callback is not None or self._own_listener is not None
         usage = {_USAGE: {"include_usage": True}} if streams and form.usage else None
         return {"streaming_callback": callback, "generation_kwargs": usage}
 
     @property
-    def _streams_itself(self) -> bool:
-        return getattr(self.generator, "streaming_callback", None) is not None
+    def _own_listener(self) -> StreamingCallbackT | None:
+        own: StreamingCallbackT | None = getattr(self.generator, "streaming_callback", None)
+        return own
+
+    def listener(self, callback: StreamingCallbackT | None) -> StreamingCallbackT | None:
+        """
+        Choose who hears the parts: what they say on how the answer ended is looked at on the way.
+
+        :param callback: Who wants to hear this answer, or None.
+        :returns: The same; else the generator's own callback, or None where nobody listens.
+        """
+        return self._own_listener if callback is None else callback
 
     def _other(self, form: _Form, options: Mapping[str, Any], error: Exception, ends: float) -> _Form:
         """Choose the form to ask in again, else raise: where a form was taken once, something else is wrong."""
@@ -131,7 +141,7 @@ class AnswerModel:
         if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
             return replace(form, usage=False)
         # A generator's own callback cannot be left out.
-        is_ours = options["streaming_callback"] is not None and not self._streams_itself
+        is_ours = options["streaming_callback"] is not None and self._own_listener is None
         if is_ours and isinstance(error, NoPartsError):
             return replace(form, parts=False)
         raise error

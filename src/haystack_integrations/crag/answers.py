@@ -15,7 +15,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat import CallError, kind_of, speaks_openai
+from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import ended_by
@@ -101,12 +101,12 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
 
 def mark_broken_off(reply: ChatMessage, generator: object) -> None:
     """
-    Mark an answer whose stream ended without a word on why. Servers of OpenAI's API always give one, others need not.
+    Mark an answer whose stream ended without a word on why. Servers of OpenAI's APIs always give one, others need not.
 
     :param reply: The answer.
     :param generator: The chat generator that it came from.
     """
-    if speaks_openai(generator) and not reply.meta.get("finish_reason"):
+    if uses_openai(generator) and not reply.meta.get("finish_reason"):
         reply.meta[BROKEN_OFF] = True
 
 

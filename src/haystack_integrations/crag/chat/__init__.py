@@ -8,7 +8,13 @@ from haystack_integrations.crag.chat.failures import (
     kind_of,
     may_be_the_form,
 )
-from haystack_integrations.crag.chat.generators import check_generator, model_of, reaches_client, speaks_openai
+from haystack_integrations.crag.chat.generators import (
+    check_generator,
+    model_of,
+    reaches_client,
+    speaks_openai,
+    uses_openai,
+)
 from haystack_integrations.crag.chat.life_cycle import ChatBacked
 
 __all__ = [
@@ -24,4 +30,5 @@ __all__ = [
     "model_of",
     "reaches_client",
     "speaks_openai",
+    "uses_openai",
 ]

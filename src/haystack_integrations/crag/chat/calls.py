@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat.failures import NoCompletionError, NoPartsError, could_not_read, kind_of
-from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai
+from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.bodies import read_to_a_limit
@@ -59,7 +59,7 @@ async def ask_async(
 def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
     """Have one call's reply read to a limit, and tell its metrics: what is put into the list is its result."""
     read_to_a_limit(generator)
-    provider = "openai" if speaks_openai(generator) else type(generator).__name__
+    provider = "openai" if uses_openai(generator) else type(generator).__name__
     begun, sent, error, asked = time.monotonic(), list[Mapping[str, Any]](), None, True
     try:
         yield sent

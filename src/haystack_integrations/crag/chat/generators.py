@@ -1,9 +1,12 @@
 """What can be told of a chat generator without asking it."""
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
+
+_COMPLETIONS: Final = "OpenAIChatGenerator"
+_RESPONSES: Final = "OpenAIResponsesChatGenerator"
 
 
 def check_generator(generator: object) -> None:
@@ -31,12 +34,22 @@ def model_of(generator: object) -> str | None:
 
 def speaks_openai(generator: object) -> bool:
     """
-    Tell whether a chat generator is Haystack's for OpenAI's API or one derived from it.
+    Tell whether a chat generator is Haystack's for OpenAI's chat completions or one derived from it.
 
     :param generator: A chat generator.
     :returns: Whether it is, told by name: asking by class would import that client for everyone.
     """
-    return any(base.__name__ == "OpenAIChatGenerator" for base in type(generator).__mro__)
+    return any(base.__name__ == _COMPLETIONS for base in type(generator).__mro__)
+
+
+def uses_openai(generator: object) -> bool:
+    """
+    Tell whether a chat generator is Haystack's for either of OpenAI's APIs, or one derived from it.
+
+    :param generator: A chat generator.
+    :returns: Whether it asks for chat completions or responses.
+    """
+    return any(base.__name__ in (_COMPLETIONS, _RESPONSES) for base in type(generator).__mro__)
 
 
 def reaches_client(generator: Any) -> bool:
@@ -46,7 +59,7 @@ def reaches_client(generator: Any) -> bool:
     :param generator: A chat generator.
     :returns: False for another API, and for generators that send all settings in the body, as OpenRouter's does.
     """
-    if not speaks_openai(generator):
+    if not uses_openai(generator):
         return False
     with suppress(Exception):  # a method of Haystack's own: where it takes other arguments, nothing is known
         return "timeout" in generator._prepare_api_call(messages=[], generation_kwargs={"timeout": 1.0})

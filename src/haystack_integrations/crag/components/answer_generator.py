@@ -89,7 +89,7 @@ class AnswerGenerator(ChatBacked):
                 self.warm_up()
                 seconds = seconds_for(state, self.timeout_s)
                 model = self._asked_for_answer()
-                with heard(streaming_callback, why=why, adds_usage=model.adds_usage) as callback:
+                with heard(model.listener(streaming_callback), why=why, adds_usage=model.adds_usage) as callback:
                     sent = model.ask(messages, seconds, callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
@@ -118,7 +118,8 @@ class AnswerGenerator(ChatBacked):
                 await self.warm_up_async()
                 seconds = seconds_for(state, self.timeout_s)
                 model = self._asked_for_answer()
-                with heard(streaming_callback, model.generator, why, adds_usage=model.adds_usage) as callback:
+                listener = model.listener(streaming_callback)
+                with heard(listener, model.generator, why, adds_usage=model.adds_usage) as callback:
                     sent = await model.ask_async(messages, seconds, callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises

@@ -78,7 +78,7 @@ class BatchRelevanceGrader(ChatBacked):
         :param max_llm_calls: Most calls for one window, re-asks included.
         :param concurrency: Most windows at once.
         :param deadline_s: Seconds after which no call is begun, and one that hangs is given up.
-        :param structured_output: Ask for replies by a JSON schema. None: of generators for OpenAI's API, until the
+        :param structured_output: Ask for replies by a JSON schema. None: of generators for OpenAI's APIs, until the
             endpoint refuses it. True: of any generator that takes `response_format`. False: of none.
         :param shuffle: Show documents in random order, anew in each call: models favour places, not only passages.
         :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
@@ -18,11 +18,14 @@ from haystack_integrations.crag.chat import (
     may_be_the_form,
     model_of,
     reaches_client,
+    speaks_openai,
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
 
 logger = logging.getLogger(__name__)
+
+_FORMS: Final = frozenset({"response_format", "text_format"})
 
 
 def reply_schema(*, reasons: bool) -> dict[str, Any]:
@@ -70,16 +73,22 @@ class GradingModel:
             )
             raise ConfigurationError(msg)
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
-        is_reached = reaches_client(generator)
-        self._is_foreign, self._schema_taken = not is_reached, False
-        wanted = is_reached if structured_output is None else structured_output
+        self._is_foreign, self._schema_taken = not reaches_client(generator), False
+        wanted = not self._is_foreign if structured_output is None else structured_output
+        is_set = not _FORMS.isdisjoint(own) or "format" in (own.get("text") or {})
         self._schema: dict[str, Any] | None = None
-        if wanted and "response_format" not in own:
-            form = reply_schema(reasons=reasons)
+        if wanted and not is_set:
+            self._schema = self._asking_for(reply_schema(reasons=reasons), own)
+
+    def _asking_for(self, form: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a schema as the generator's API takes it, beside its own settings."""
+        if self._is_foreign:
+            return {"response_format": form}
+        if speaks_openai(self.generator):
             # Through extra_body: `response_format` itself makes Haystack call OpenAI's `parse`, which raises on a cut
             # reply and takes the entries with it that were complete.
-            body = {"extra_body": {**own.get("extra_body", {}), "response_format": form}}
-            self._schema = body if is_reached else {"response_format": form}
+            return {"extra_body": {**(own.get("extra_body") or {}), "response_format": form}}
+        return {"text": {**(own.get("text") or {}), "format": {"type": form["type"], **form["json_schema"]}}}
 
     @property
     def name(self) -> str:
