@@ -53,6 +53,15 @@ def test_openais_own_client_reads_it(answering: Any) -> None:
         assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "The answer is in [1]."
 
 
+def test_openais_own_client_asks_for_a_single_model(answering: Any) -> None:
+    """As many programs do before their first question; of a model that is not served it learns those that are."""
+    with OpenAI(base_url=f"{answering.url}/v1", api_key=KEY, max_retries=0) as client:
+        assert client.models.retrieve("corrective_rag").id == "corrective_rag"
+        with pytest.raises(NotFoundError, match=r"not_found: .*\"accepted\": \[.*\"corrective_rag\"") as unknown:
+            client.models.retrieve("CANARY")
+    assert "CANARY" not in str(unknown.value)
+
+
 def test_openais_own_client_shows_what_went_wrong(answering: Any) -> None:
     """It shows `error.message` and nothing else: there stand the code and what would be accepted, and no value."""
     messages: Any = [{"role": "user", "content": QUESTION}]
