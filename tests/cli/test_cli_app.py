@@ -223,6 +223,16 @@ def test_fewer_documents_can_be_asked_for(docs: Path) -> None:
     assert outcome["crag"]["trail"][0]["coverage"]["documents_in"] <= 2
 
 
+def test_a_user_without_a_home_is_answered(docs: Path) -> None:
+    """As containers have them, by number alone: Haystack looks for a home as soon as it is imported."""
+    nobody = "import pwd; pwd.getpwuid = {}.__getitem__; " + SCRIPT[-1]
+    settings = {name: value for name, value in environment().items() if name != "HOME"}
+    command = [SCRIPT[0], "-c", nobody, "ask", QUESTION, "--docs", str(docs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=settings)
+    assert done.returncode == 0, done.stderr
+    assert "penguins.md" in done.stdout
+
+
 def test_colours_are_off_when_piped(docs: Path) -> None:
     """No escape sequence reaches a file or another program; the exit code comes through."""
     result = in_process("ask", QUESTION, "--docs", docs)
