@@ -92,6 +92,17 @@ def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: Scripte
     )
 
 
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_a_part_of_a_stream_has_a_delta_and_no_message(answering: Any, name: str) -> None:
+    """OpenAI's client for JavaScript copies each part over what it has: a null would take the message's place."""
+    with answering.client() as client:
+        body = chat(QUESTION, name, stream=True)
+        lines = client.post("/v1/chat/completions", json=body).text.split("\n\n")[:-2]
+    choices = [choice for line in lines for choice in json.loads(line.removeprefix("data: "))["choices"]]
+    assert all("delta" in choice and "message" not in choice for choice in choices)
+    assert "".join(choice["delta"]["content"] for choice in choices)
+
+
 def test_half_a_character_of_a_model_breaks_no_answer(answering: Any, model: ScriptedModel) -> None:
     """Neither by REST nor in a chat; and an emoji that its server cut in two is whole in a stream."""
     model.reply = judging(lambda text: float(text.startswith("Emma")), answer="A smile \ud83d [1].")
