@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from makers import fill, grading_by, scripted
 from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
+from haystack_integrations.crag.cli import output
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
-from haystack_integrations.crag.cli.output import plain
+from haystack_integrations.crag.cli.output import plain, progress_bar
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
@@ -223,6 +225,16 @@ def test_fewer_documents_can_be_asked_for(docs: Path) -> None:
     assert outcome["crag"]["trail"][0]["coverage"]["documents_in"] <= 2
 
 
+def test_a_user_without_a_home_is_answered(docs: Path) -> None:
+    """As containers have them, by number alone: Haystack looks for a home as soon as it is imported."""
+    nobody = "import pwd; pwd.getpwuid = {}.__getitem__; " + SCRIPT[-1]
+    settings = {name: value for name, value in environment().items() if name != "HOME"}
+    command = [SCRIPT[0], "-c", nobody, "ask", QUESTION, "--docs", str(docs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=settings)
+    assert done.returncode == 0, done.stderr
+    assert "penguins.md" in done.stdout
+
+
 def test_colours_are_off_when_piped(docs: Path) -> None:
     """No escape sequence reaches a file or another program; the exit code comes through."""
     result = in_process("ask", QUESTION, "--docs", docs)
@@ -272,3 +284,19 @@ def test_a_cycle_of_causes_ends() -> None:
     two: Any = ValueError("two")
     one.__cause__, two.__cause__ = two, one
     assert "unexpected ValueError" in explain(one)[0]
+
+
+def test_a_log_shows_how_far_a_long_command_is(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """One line each half minute, also while a single step takes minutes; a short command writes none."""
+    with progress_bar("calibrating") as progress:
+        progress(0, 4, "reading")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(output, "_LINE_SECONDS", 0.01)
+    told = ""
+    with progress_bar("calibrating") as progress:
+        progress(1, 4, "judging [unseen]\x1b")
+        until = time.monotonic() + 10
+        while told.count("\n") < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+            told += capsys.readouterr().err
+    assert set(told.splitlines()) == {"calibrating: 1 of 4, judging [unseen]\N{SYMBOL FOR ESCAPE}"}

@@ -191,6 +191,24 @@ def test_a_model_that_is_down_is_named(docs: Path, monkeypatch: pytest.MonkeyPat
     assert f"no answer from the chat model at http://127.0.0.1:{port}" in message
 
 
+@pytest.mark.parametrize(("variable", "scheme"), [("HTTP_PROXY", "http"), ("ALL_PROXY", "https")])
+def test_a_proxy_of_the_environment_between_command_and_model_is_named(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, variable: str, scheme: str
+) -> None:
+    """A model on this machine is asked through it, too, and whoever reads that none answers would look at the model."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv(variable, "http://user:secret@127.0.0.1:9")
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", f"{scheme}://127.0.0.1:9/v1")
+    monkeypatch.setenv("CRAG_LLM_MODEL", "m")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+    assert f"asked through the proxy of {variable}; NO_PROXY=127.0.0.1 asks it directly" in message
+    assert "secret" not in message
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert "proxy" not in refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+
+
 def test_an_address_that_is_no_model_is_named(
     docs: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

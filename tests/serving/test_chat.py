@@ -53,6 +53,15 @@ def test_openais_own_client_reads_it(answering: Any) -> None:
         assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "The answer is in [1]."
 
 
+def test_openais_own_client_asks_for_a_single_model(answering: Any) -> None:
+    """As many programs do before their first question; of a model that is not served it learns those that are."""
+    with OpenAI(base_url=f"{answering.url}/v1", api_key=KEY, max_retries=0) as client:
+        assert client.models.retrieve("corrective_rag").id == "corrective_rag"
+        with pytest.raises(NotFoundError, match=r"not_found: .*\"accepted\": \[.*\"corrective_rag\"") as unknown:
+            client.models.retrieve("CANARY")
+    assert "CANARY" not in str(unknown.value)
+
+
 def test_openais_own_client_shows_what_went_wrong(answering: Any) -> None:
     """It shows `error.message` and nothing else: there stand the code and what would be accepted, and no value."""
     messages: Any = [{"role": "user", "content": QUESTION}]
@@ -81,6 +90,17 @@ def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: Scripte
         [False],
         [],
     )
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_a_part_of_a_stream_has_a_delta_and_no_message(answering: Any, name: str) -> None:
+    """OpenAI's client for JavaScript copies each part over what it has: a null would take the message's place."""
+    with answering.client() as client:
+        body = chat(QUESTION, name, stream=True)
+        lines = client.post("/v1/chat/completions", json=body).text.split("\n\n")[:-2]
+    choices = [choice for line in lines for choice in json.loads(line.removeprefix("data: "))["choices"]]
+    assert all("delta" in choice and "message" not in choice for choice in choices)
+    assert "".join(choice["delta"]["content"] for choice in choices)
 
 
 def test_half_a_character_of_a_model_breaks_no_answer(answering: Any, model: ScriptedModel) -> None:

@@ -97,6 +97,8 @@ def setup(
     """Prepare the process for any command."""
     del version
     os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+    if os.path.expanduser("~") == "~":  # a container's user without HOME or an entry: Haystack could not be imported
+        os.environ["HOME"] = os.sep
     # What the libraries log, the commands say in their own words.
     logging.basicConfig(level=logging.INFO if debug else logging.CRITICAL)
 

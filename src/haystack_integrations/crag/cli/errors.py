@@ -3,6 +3,7 @@
 from enum import IntEnum
 from typing import Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import (
@@ -115,6 +116,20 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     return f"unexpected {type(cause).__name__}{where}: {text}; `crag --debug …` shows where", ExitCode.FAILED
 
 
+def through_proxy(url: str) -> str:
+    """
+    Say that an address is asked through a proxy of the environment, which may be what answers, or does not.
+
+    :param url: The address.
+    :returns: Words to stand behind the address; empty without a proxy.
+    """
+    parts, proxies = urlsplit(url), getproxies()
+    name = next((one for one in (parts.scheme, "all") if proxies.get(one)), None)
+    if name is None or not parts.hostname or proxy_bypass(parts.hostname):
+        return ""
+    return f" (asked through the proxy of {name.upper()}_PROXY; NO_PROXY={parts.hostname} asks it directly)"
+
+
 def _store_message(error: BaseException) -> str:
     """Say what Elasticsearch, or the way to it, answered; never a part of a document."""
     status = getattr(error, "status_code", None)
@@ -142,6 +157,7 @@ def _model_message(error: BaseException) -> str:
     request = getattr(error, "request", None)
     address = urlsplit(str(request.url)) if request is not None else None
     place = f" at {address.scheme}://{address.netloc.rpartition('@')[2]}" if address is not None else ""
+    place += through_proxy(str(request.url)) if request is not None else ""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         hint = _MODEL_HINTS.get(status, "look at the server's log, or set CRAG_LLM_BASE_URL to another one")

@@ -56,6 +56,7 @@ def fetch(address: str, trace_id: str) -> list[Span]:
     import httpx
 
     from haystack_integrations.crag.chat_model import is_address
+    from haystack_integrations.crag.cli.errors import through_proxy
     from haystack_integrations.crag.store_profiles import display_url
 
     identity = trace_id.strip().lower().removeprefix("0x")
@@ -66,7 +67,7 @@ def fetch(address: str, trace_id: str) -> list[Span]:
     if not is_address(address):
         msg = f"got {display_url(address)!r} as --jaeger, wanted http://HOST:PORT; the usual port of its pages is 16686"
         raise ConfigurationError(msg)
-    place = display_url(address)
+    place = display_url(address) + through_proxy(address)
     try:
         with httpx.stream("GET", f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS) as answer:
             body = b"".join(_bounded(answer.iter_bytes()))

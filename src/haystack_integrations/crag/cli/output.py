@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
+from threading import Event, Thread
 from typing import Annotated, Any, Final
 
 import typer
@@ -25,6 +26,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdo
 
 _PIPED_WIDTH: Final = 100
 _MOST_FAILURES: Final = 20
+_LINE_SECONDS: Final = 30.0
 
 
 class _Console(Console):
@@ -126,7 +128,7 @@ def working(title: str) -> Iterator[None]:
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]:
     """
-    Show a progress bar on stderr, when that is a terminal.
+    Show a progress bar on stderr; where that is no terminal, such as in a log, a line each half minute.
 
     :param title: What is being done.
     :returns: A callback for `index`: number done, total or None, name of the last one.
@@ -134,6 +136,10 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     out = console(error=True)
+    if not out.is_terminal:
+        with _lines(title, out) as told:
+            yield told
+        return
     columns = (
         TextColumn(title),
         BarColumn(),
@@ -141,10 +147,31 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]
         TimeRemainingColumn(),
         TextColumn("{task.fields[name]}"),
     )
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task(title, total=None, name="")
 
         def update(done: int, total: int | None, name: str) -> None:
             bar.update(task, completed=done, total=total, name=name[-40:])
 
         yield update
+
+
+@contextmanager
+def _lines(title: str, out: Console) -> Iterator[Callable[[int, int | None, str], None]]:
+    """Tell in lines how far it is, from a thread: a single step can take minutes."""
+    state, ended = [title], Event()
+
+    def tell() -> None:
+        while not ended.wait(_LINE_SECONDS):
+            out.print(state[0], soft_wrap=True, markup=False)
+
+    def update(done: int, total: int | None, name: str) -> None:
+        state[0] = f"{title}: {done}" + ("" if total is None else f" of {total}") + (f", {name[-40:]}" if name else "")
+
+    thread = Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield update
+    finally:
+        ended.set()
+        thread.join()

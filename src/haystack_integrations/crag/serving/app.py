@@ -1,13 +1,14 @@
 """The app of `crag serve`: parts of Hayhooks, and only the routes that are wanted, behind keys and limits."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Request, params
 from fastapi.routing import iter_route_contexts
 from fastapi.security import APIKeyHeader, HTTPBearer
+from fastapi_openai_compat import ModelObject
 from hayhooks.server.routers import create_openai_router
 from hayhooks.server.utils.deploy_utils import create_run_endpoint_handler
 from starlette.middleware.cors import CORSMiddleware
@@ -34,7 +35,8 @@ from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
 from haystack_integrations.crag.serving.uploads import uploads_router
 from haystack_integrations.crag.serving.workers import end_with_loop
 
-_CHAT: Final = (CHAT, "/v1/models")
+_MODELS: Final = "/v1/models"
+_CHAT: Final = (CHAT, _MODELS)
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem} for status in (400, 401, 403, 408, 413, 422, 429, 500, 503)
 }
@@ -132,6 +134,21 @@ def _add_chat(app: FastAPI, deployment: Deployment, keys: Sequence[params.Depend
             if route.path == CHAT:
                 told["responses"] |= {200: _STREAMED, 404: {"model": ChatProblem}}
             app.add_api_route(route.path, route.endpoint, methods=list(route.methods or ()), tags=["chat"], **told)
+            if route.path == _MODELS:
+                _add_model(app, deployment, route.endpoint, told)
+
+
+def _add_model(app: FastAPI, deployment: Deployment, listed: Callable[..., Any], told: Mapping[str, Any]) -> None:
+    """Add the route of a single model, which clients of OpenAI ask whether it exists; Hayhooks only lists them."""
+
+    async def model_named(name: str) -> ModelObject:
+        if name not in deployment.wrappers:
+            raise no_such_pipeline(deployment.wrappers)
+        return next(model for model in (await listed()).data if model.id == name)
+
+    told = {**told, "summary": "Retrieve a model", "response_model": ModelObject}
+    told["responses"] = {**told["responses"], 404: {"model": ChatProblem}}
+    app.add_api_route(_MODELS + "/{name}", model_named, methods=["GET"], tags=["chat"], **told)
 
 
 def _metrics_router() -> APIRouter:

@@ -1,4 +1,9 @@
-"""The last line of a streamed chat: OpenAI's clients wait for `[DONE]`, which Hayhooks' routes do not send."""
+"""
+A streamed chat as OpenAI's clients read it, which Hayhooks' routes do not quite write.
+
+They wait for `[DONE]` as the last line. The one for JavaScript gathers the parts by copying each over what it has: with
+a `message` of null, as Hayhooks puts it beside each `delta`, it loses its own and fails.
+"""
 
 from typing import Final
 
@@ -7,11 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CHAT: Final = "/v1/chat/completions"
 DONE: Final = b"data: [DONE]\n\n"
+_NO_MESSAGE: Final = b',"message":null'  # never in a text: in JSON its quotes have backslashes
 
 
 class StreamEnd:
     """
-    Says that a stream of chat completions is whole. One that breaks off is not: it ends without it.
+    Writes a stream of chat completions so, and says that it is whole. One that breaks off is not: it ends without it.
 
     :param app: What is inside.
     """
@@ -31,8 +37,9 @@ class StreamEnd:
             nonlocal is_stream
             if message["type"] == "http.response.start":
                 is_stream = Headers(raw=message["headers"]).get("content-type", "").startswith("text/event-stream")
-            elif is_stream and message["type"] == "http.response.body" and not message.get("more_body", False):
-                message = {**message, "body": message.get("body", b"") + DONE}
+            elif is_stream and message["type"] == "http.response.body":
+                last = b"" if message.get("more_body", False) else DONE
+                message = {**message, "body": message.get("body", b"").replace(_NO_MESSAGE, b"") + last}
             await send(message)
 
         await self.app(scope, receive, ended)
