@@ -60,7 +60,7 @@ def illegible(text: str) -> str | None:
     pieces = text.split()
     if sum(len(piece) == 1 and piece.isalpha() for piece in pieces) > _SPACED * len(pieces):
         return "its letters stand apart"
-    plain = unicodedata.normalize("NFD", "".join(word for word in words if len(word) >= _WHOLE).lower())
+    plain = unicodedata.normalize("NFD", "".join(word for word in once if len(word) >= _WHOLE).lower())
     if len(plain) >= _LEAST and sum(letter in _VOWELS for letter in plain) < _FEWEST_VOWELS * len(plain):
         return "its letters make no words"
     return None
