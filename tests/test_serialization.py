@@ -81,6 +81,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "read_answers": False,
         "timeout_s": 3.0,
     },
+    "HyphenJoiner": {},
     "LongPassageSplitter": {"max_tokens": 99},
     "QueryExpander": {
         "mode": "web",

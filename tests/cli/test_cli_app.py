@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from cli_runner import PENGUINS, QUESTION, SCRIPT, crag, environment, in_process, refused
+from files import pdf
 from haystack import Document
 from makers import fill, grading_by, scripted
 from metasearch import Metasearch
@@ -210,6 +211,13 @@ def test_one_bad_file_stops_no_other(docs: Path) -> None:
     assert outcome["evidence"][0]["source"] == "penguins.md"
     assert [failure["source"] for failure in outcome["failures"]] == ["broken.pdf"]
     assert result.stderr.startswith("not read: broken.pdf: ")
+
+
+def test_a_pdf_whose_text_is_of_no_use_is_a_warning(docs: Path) -> None:
+    (docs / "glued.pdf").write_bytes(pdf("Penguinslivemostlyonsoutherncoastsandislandsofcoldwater" * 9))
+    result = crag("ask", QUESTION, "--docs", docs)
+    assert result.exit_code == ExitCode.DONE
+    assert result.stderr.startswith("warning: glued.pdf: got a PDF of which its words are not separated")
 
 
 def test_the_mode_of_a_run_can_be_chosen(docs: Path) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from elasticsearch import BadRequestError, NotFoundError
+from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 from haystack import Document, Pipeline
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.errors import FilterError
 from lying_server import Change, Wire, lying
 from makers import fill, run_by_door
@@ -30,7 +31,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
 )
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import Place, elasticsearch_store
 from haystack_integrations.crag.state import CragState
@@ -66,6 +67,15 @@ def store(between: Wire, elasticsearch_url: str) -> Iterator[Any]:
         fill(made, [Document(content=text, meta={"n": n}) for n, text in enumerate([*TEXTS, *many])])
         yield made
         made.close()
+
+
+@pytest.fixture
+def empty(elasticsearch_url: str, elasticsearch_index: str) -> Iterator[Any]:
+    """An index without a document."""
+    made = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    prepare(made)
+    yield made
+    made.close()
 
 
 def both(store: Any, **settings: Any) -> list[tuple[Any, dict[str, Any]]]:
@@ -355,6 +365,60 @@ class TestInAPipeline:
     def _budget(self, rag: Any) -> dict[str, Any]:
         takes = "budget" in rag.__haystack_input__._sockets_dict
         return {"budget": {"seconds": 2.0}} if takes else {}
+
+
+@BOTH
+@pytest.mark.parametrize("only", [{"field": "meta.nobody", "operator": "==", "value": 1}, None])
+@pytest.mark.usefixtures("wire")
+def test_no_document_to_search_is_told_from_none_that_answers(
+    store: Any, empty: Any, only: dict[str, Any] | None, asynchronous: bool
+) -> None:
+    """A filter by a field that is not there, and an index made anew, read as "nothing there" otherwise."""
+    wanted = "filters_leave_none" if only else "index_empty"
+    searched = store if only else empty
+    shards = {"total": 1, "failed": 0}
+    found = asked(
+        ReportingBM25Retriever(document_store=searched), asynchronous=asynchronous, query=QUESTION, filters=only
+    )
+    assert found == {"documents": [], "report": {"status": "ok", "kind": wanted, "shards": shards}}
+    rag = load("corrective_retrieval", store=searched)
+    record = run_by_door(rag, asynchronous=asynchronous, query=QUESTION, **({"filters": only} if only else {}))["crag"]
+    assert (record["verdict"], record["action"]) == ("incorrect", "abstain")
+    assert record["coverage"]["reasons"][0] == f"{wanted}:bm25"
+    of_a_search = asked(ReportingBM25Retriever(document_store=store), asynchronous=asynchronous, query="xylophone")
+    assert of_a_search == {"documents": [], "report": {"status": "ok", "shards": shards}}
+
+
+@pytest.mark.usefixtures("wire")
+def test_an_abstention_says_that_there_was_no_document_to_search(store: Any, empty: Any) -> None:
+    only = {"field": "meta.nobody", "operator": "==", "value": 1}
+    for searched, filters, sentence in (
+        (store, only, "Found: no documents. The filters leave no document to search."),
+        (empty, None, "Found: no documents. The index holds no document with a text."),
+    ):
+        rag = load("corrective_rag", store=searched, generator=MockChatGenerator("An answer."))
+        assert sentence in rag.run(query=QUESTION, filters=filters)["answers"][0].data
+
+
+@pytest.mark.parametrize(
+    ("fields", "got"),
+    [
+        ({"content": ["Shared pages."]}, "'content' as list"),
+        ({"content": "Shared pages.", "meta": "none"}, "'meta' as str"),
+        ({"content": "Shared pages.", "id": {"a": 1}}, "'id' as dict"),
+        ({"content": "Shared pages.", "blob": {"size": 3}}, "what is no document of Haystack"),
+    ],
+)
+def test_a_document_that_is_none_of_haystacks_is_named(
+    elasticsearch_url: str, elasticsearch_index: str, fields: dict[str, Any], got: str
+) -> None:
+    """It was written by something else; Haystack's own words for it name neither document nor field."""
+    with Elasticsearch(elasticsearch_url) as client:
+        client.index(index=elasticsearch_index, id="one", document=fields, refresh=True)
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    with pytest.raises(StoreError, match=f"got {got} in the document 'one' of the index '{elasticsearch_index}'"):
+        ReportingBM25Retriever(document_store=store).run(query="pages")
+    store.close()
 
 
 @pytest.mark.parametrize("operator", ["OR", "AND", "NOT"])

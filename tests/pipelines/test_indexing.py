@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
 import pytest
-from files import EMMA, jsonl, long_text, record
+from files import EMMA, jsonl, long_text, pdf, record
 from haystack import Document, component
 from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -22,28 +22,6 @@ from pypdf import PdfReader, PdfWriter
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.texts.text import sentences
-
-
-def pdf(text: str = "") -> bytes:
-    """A PDF of one page, by hand."""
-    stream = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode()
-    bodies = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    data, offsets = b"%PDF-1.4\n", []
-    for number, body in enumerate(bodies, 1):
-        offsets.append(len(data))
-        data += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    start = len(data)
-    return data + b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
-        table,
-        start,
-    )
 
 
 def encrypted_pdf(password: str) -> bytes:
@@ -614,6 +592,22 @@ def test_a_report_is_plain_json(folder, store):
     assert (values["added"], values["skipped"], values["sources"]) == (5, 1, 6)
     assert [failure["source"] for failure in values["failures"]] == ["bad.pdf"]
     assert values["seconds"] > 0
+
+
+def test_a_pdf_whose_text_is_of_no_use_is_indexed_and_named(folder, store):
+    """Its pages look right; without a word, "no document answers" would be all that is heard of it."""
+    text = (
+        "A refund is paid within two weeks after the returned goods have arrived at our warehouse. The money goes back "
+        "to the card that was used for the payment. Goods can be returned within thirty days after their delivery. "
+        "Batteries are covered by the warranty for six months, all other parts of a device for two years. "
+    )
+    (folder / "glued.pdf").write_bytes(pdf(text.replace(" ", "")))
+    (folder / "good.pdf").write_bytes(pdf(text))
+    report = index(folder, store, base=folder).to_dict()
+    assert [doubt["source"] for doubt in report["doubts"]] == ["glued.pdf"]
+    assert "its words are not separated" in report["doubts"][0]["reason"]
+    assert (report["added"], report["failures"]) == (7, [])
+    assert index(folder, store, base=folder).doubts == ()
 
 
 class FragileStore(InMemoryDocumentStore):

@@ -199,6 +199,27 @@ def test_an_empty_store_in_memory_is_told_once_when_nothing_is_found(
     assert warnings(query=QUESTION, filters={"field": "meta.page", "operator": "==", "value": 2}) == []
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_filters_under_which_nothing_is_found_are_told_once(
+    asynchronous: bool, in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A field with another name than the documents' leaves none of them, and that looks like no answer, too."""
+    fill(in_memory_store, [Document(content=text, meta={"lang": "en"}) for text in TEXTS])
+    rag = load("corrective_retrieval", store=in_memory_store)
+
+    def warnings(value: str) -> list[str]:
+        caplog.clear()
+        only = {"field": "meta.lang", "operator": "==", "value": value}
+        asyncio.run(rag.run_async(query=QUESTION, filters=only)) if asynchronous else rag.run(
+            query=QUESTION, filters=only
+        )
+        return [record.getMessage() for record in caplog.records if "under the filters" in record.getMessage()]
+
+    assert warnings("en") == []
+    assert len(warnings("EN")) == 1
+    assert warnings("EN") == []
+
+
 @pytest.mark.parametrize("texts", [[], TEXTS[:1]], ids=["nothing", "something"])
 def test_who_searches_elsewhere_is_not_told_of_an_empty_store(
     texts: list[str], caplog: pytest.LogCaptureFixture

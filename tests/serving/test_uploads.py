@@ -188,4 +188,5 @@ def test_a_damaged_file_is_reported_and_the_others_are_indexed(serve: Any) -> No
         report = client.post(PATH, files=files).json()["result"]
     assert report["added"] == 1
     assert [failure["source"] for failure in report["failures"]] == ["uploads/bad.pdf"]
+    assert report["doubts"] == []
     assert "crag-upload" not in str(report)

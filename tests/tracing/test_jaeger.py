@@ -135,6 +135,22 @@ def test_tokens_that_are_not_known_are_read_back_as_that(sent: Sent, in_memory_s
     assert result.stdout == plain(run_view(crag_record))
 
 
+def test_passages_that_a_model_saw_the_beginning_of_only_are_counted_in_both_trails(
+    sent: Sent, in_memory_store: Any, content: None
+) -> None:
+    """What answers may stand behind the cut: a document that was called irrelevant for that looks like any other."""
+    long = [Document(content=f"Canary birds sing in cage {n}. " + "Seeds are fed at noon. " * 200) for n in range(3)]
+    fill(in_memory_store, [*long, Document(content="Canary birds sing.")])
+    rag = load(
+        "agent_rag", store=in_memory_store, grader=grading_by(lambda _: 0.9), generator=scripted("In cages [1].")
+    )
+    crag_record = rag.run(query=QUESTION)["crag"]
+    assert "the grading model saw the beginning of 3 only" in " ".join(plain(run_view(crag_record)).split())
+    (trace,) = sent.read(1)
+    result = crag("trace", trace["traceID"], "--jaeger", sent.url)
+    assert result.stdout == plain(run_view(crag_record))
+
+
 @pytest.mark.parametrize("question", ["[1, 2]", "[draft] Where do canary birds sing?"])
 def test_a_question_that_begins_like_a_list_is_a_question(sent: Sent, rag: Any, content: None, question: str) -> None:
     """Lists are known by their names; what a user wrote is no JSON, whatever it looks like."""

@@ -198,6 +198,7 @@ def index(
     if not report["sources"] and not allow_empty:  # a wrong folder: no failure, and seldom meant
         complain(f"got no file to index in {', '.join(map(str, paths))}; was another folder meant?", "warning")
     complain_about(report["failures"])
+    complain_about(report["doubts"], "warning")
     show_json(report) if json else show(report_table(report))
     raise typer.Exit(ExitCode.INPUTS_FAILED if report["failures"] else ExitCode.DONE)
 

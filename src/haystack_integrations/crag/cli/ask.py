@@ -45,7 +45,7 @@ def answer(
     request: Request,
     model: ChatModel | None,
     place: tuple[str | None, str | None, str | None],
-    tell: Callable[[list[dict[str, str]]], None],
+    tell: Callable[..., None],
 ) -> Outcome:
     """
     Answer a question from files or from an index.
@@ -53,7 +53,8 @@ def answer(
     :param request: The question.
     :param model: The chat model, or None.
     :param place: Kind, address and index of a store, as far as they were given.
-    :param tell: Called with the files that could not be read, as soon as that is known.
+    :param tell: Called with the files that could not be read, as soon as that is known; then with those whose text is
+        of no use, and `warning`.
     :returns: What came out.
     :raises CragError: For whatever cannot work; nothing is changed in any store.
     """
@@ -198,15 +199,13 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping
     return load(name, store=store, **model_parts(name, answering, model.judge()), **parts)
 
 
-def read_documents(
-    paths: Sequence[Path], store: Any, tell: Callable[[list[dict[str, str]]], None]
-) -> list[dict[str, str]]:
+def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None]) -> list[dict[str, str]]:
     """
     Read files into an in-memory store, through the same pipeline as `crag index`.
 
     :param paths: Files and directories.
     :param store: The store.
-    :param tell: Called with what could not be read.
+    :param tell: Called with what could not be read; then with what is of no use, and `warning`.
     :returns: What could not be read, each `{"source", "reason"}`.
     :raises SourceError: When nothing could be read at all.
     """
@@ -216,6 +215,7 @@ def read_documents(
 
     report = index(paths, store, base=shared_folder(paths)).to_dict()
     tell(report["failures"])
+    tell(report["doubts"], "warning")
     if not store.count_documents():
         kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))
         msg = f"got no readable document in {places}, wanted {kinds} with text in it; pass other --docs"

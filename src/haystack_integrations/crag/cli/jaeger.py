@@ -226,6 +226,7 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
         "thresholds": _thresholds(tags),
         "kept": _filled(kept, tags.get("crag.documents.kept", 0)),
         "discarded": _filled(discarded, tags.get("crag.documents.discarded", 0)),
+        "grading": {"cut": tags.get("crag.documents.cut", 0)},
     }
 
 

@@ -96,18 +96,19 @@ def complain(message: str, kind: str = "error") -> None:
     console(error=True).print(Text.assemble((f"{kind}: ", style), message), soft_wrap=True)
 
 
-def complain_about(failures: Iterable[Mapping[str, str]]) -> None:
+def complain_about(failures: Iterable[Mapping[str, str]], kind: str = "not read") -> None:
     """
     List on stderr what could not be read.
 
     :param failures: Each `{"source", "reason"}`.
+    :param kind: What became of them: `not read`, or `warning` for those that were.
     """
     listed = list(failures)
     for failure in listed[:_MOST_FAILURES]:
         source = failure["source"].replace("\n", chr(PICTURES + ord("\n")))  # what follows would look like ours
-        complain(f"{source}: {failure['reason']}", "not read")
+        complain(f"{source}: {failure['reason']}", kind)
     if len(listed) > _MOST_FAILURES:
-        complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", "not read")
+        complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", kind)
 
 
 @contextmanager

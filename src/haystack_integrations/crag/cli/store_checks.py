@@ -51,7 +51,8 @@ def _index(store: Any) -> Check:
     check_text(store, [mapping["mappings"].get("properties", {}) for mapping in mappings])
     if not ours:
         fix = (
-            f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; long questions can end the server here"
+            f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; here each document found comes with "
+            "its vector, which takes time, and Haystack's own retrievers search metadata, too"
         )
         return Check("index", "warning", f"{name!r}: {count:,} documents, made without this package's mapping", fix)
     if not count:

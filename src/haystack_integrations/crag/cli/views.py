@@ -201,7 +201,9 @@ def _reason(decision: Mapping[str, Any]) -> str:
 def _counts(decision: Mapping[str, Any]) -> str:
     kept, discarded = decision["kept"], decision["discarded"]
     reasons = ", ".join(dict.fromkeys(entry["reason"] for entry in discarded))
-    return f"{len(kept)} kept, {len(discarded)} discarded" + (f" ({reasons})" if reasons else "")
+    cut = decision.get("grading", {}).get("cut")
+    seen = f"; the grading model saw the beginning of {cut} only" if cut else ""
+    return f"{len(kept)} kept, {len(discarded)} discarded" + (f" ({reasons})" if reasons else "") + seen
 
 
 def _mode(decision: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
 from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
@@ -29,6 +30,7 @@ __all__ = [
     "EvidencePromptBuilder",
     "FollowUpRewriter",
     "HeuristicGrader",
+    "HyphenJoiner",
     "LongPassageSplitter",
     "QueryExpander",
     "QuestionGuard",

@@ -9,6 +9,7 @@ from haystack_integrations.components.retrievers.elasticsearch import (
     ElasticsearchBM25Retriever,
     ElasticsearchEmbeddingRetriever,
 )
+from haystack_integrations.crag.elasticsearch import requests as asking
 from haystack_integrations.crag.elasticsearch import search as searching
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_positive, check_whole
@@ -25,7 +26,8 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
     Searches an index by words, and says when it reached only a part of it.
 
     Haystack's own retriever answers with what is left when a shard is lost, and raises when the server is down: the
-    one reads as "no document answers", the other ends the run. Here both are a report that CragRouter reads.
+    one reads as "no document answers", the other ends the run. Here both are a report that CragRouter reads. Searched
+    is the documents' text, `content`, and no metadata.
 
     ```python
     from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
@@ -60,7 +62,6 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         """
         check_positive({"timeout_s": timeout_s})
         check_whole("top_k", top_k)
-        # By name, since `super()` does not know the class that the decorator makes.
         settings = dict[str, Any](filters=filters, fuzziness=fuzziness, top_k=top_k, filter_policy=filter_policy)
         ElasticsearchBM25Retriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
@@ -84,7 +85,7 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         :returns: A dictionary with the following keys:
             - `documents`: What was found, in rank order.
             - `report`: `status` (`ok`, `incomplete`, `failed`), `kind` (`shards`, `timed_out`, `timeout`, `deadline`,
-              `connection`, or such as `http_503`) and `shards` (`total`, `failed`), where they are known.
+              `connection`, such as `http_503`; `index_empty`, `filters_leave_none`), `shards` (`total`, `failed`).
         :raises elasticsearch.ApiError: For a mistake, such as an index that is not there.
         """
         limit = searching.limit_of(state, self.timeout_s)
@@ -100,7 +101,7 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
 
     def _request(self, query: str, filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
-        return searching.words_request(query, self._fuzziness, chosen, self._top_k if top_k is None else top_k)
+        return asking.words_request(query, self._fuzziness, chosen, self._top_k if top_k is None else top_k)
 
 
 @component
@@ -146,5 +147,4 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
 
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
-        most = self._top_k if top_k is None else top_k
-        return searching.vector_request(vector, self._num_candidates, chosen, most)
+        return asking.vector_request(vector, self._num_candidates, chosen, self._top_k if top_k is None else top_k)

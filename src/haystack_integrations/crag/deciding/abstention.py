@@ -12,6 +12,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.deciding.thresholds import told
+from haystack_integrations.crag.elasticsearch.want import FILTERS_LEAVE_NONE, INDEX_EMPTY
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.function_words import ASKING, function_words
@@ -32,6 +33,10 @@ _AROUND: Final = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb()[]{}<>*?!,;:\u0
 _UNSEARCHED: Final = {
     "incomplete": "Only a part of the documents could be searched, and that part does not answer this question.",
     "failed": "The documents could not be searched, so nothing is known about an answer. Ask again later.",
+}
+_NONE_TO_SEARCH: Final = {
+    INDEX_EMPTY: "The index holds no document with a text.",
+    FILTERS_LEAVE_NONE: "The filters leave no document to search.",
 }
 _UNJUDGED: Final = "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
 _LIMITS: Final = {
@@ -176,7 +181,9 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
             if (least := thresholds.get("correct_from")) is not None:
                 yield f"Only what is correct with a probability of {least:.2f} is answered from, to be seldom wrong."
     for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
-        if said["status"] != "ok":
+        if sentence := _NONE_TO_SEARCH.get(said.get("kind")):
+            yield sentence
+        elif said["status"] != "ok":
             how = "failed" if said["status"] == "failed" else "reached only a part"
             why = f" ({said['kind']})" if said.get("kind") else ""
             yield f"The search by {name} {how}{why}."

@@ -38,6 +38,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         **{f"crag.documents.{name.removeprefix('documents_')}": coverage[name] for name in _COUNTED},
         "crag.documents.kept": len(kept),
         "crag.documents.discarded": len(discarded),
+        "crag.documents.cut": decision["grading"].get("cut") or None,
         "crag.document.ids": [traced_id(entry["id"]) for entry in scored],
         # Unrounded: rounded, a score just below the filter would be at it, and its document dropped for no reason.
         "crag.scores": [entry["score"] for entry in scored],

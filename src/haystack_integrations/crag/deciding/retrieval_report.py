@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal, cast, get_args
 
 from haystack_integrations.crag.deciding.decisions import Judgement
+from haystack_integrations.crag.elasticsearch.want import NONE_TO_SEARCH
 from haystack_integrations.crag.errors import ConfigurationError
 
 ReportStatus = Literal["ok", "incomplete", "failed"]
@@ -62,13 +63,20 @@ def _status(statuses: Sequence[str]) -> ReportStatus:
 
 def reasons_of(retrieval: Mapping[str, Any] | None) -> list[str]:
     """
-    Name what was not searched.
+    Name what was not searched, and what had no document to search.
 
     :param retrieval: A report as `together` gives it, or None.
-    :returns: Such as `retrieval_incomplete:bm25` or `retrieval_failed:dense`.
+    :returns: Such as `retrieval_incomplete:bm25`, `retrieval_failed:dense` or `filters_leave_none:bm25`.
     """
     said = (retrieval or {}).get("retrievers", {})
-    return [f"retrieval_{one['status']}:{name}" for name, one in said.items() if one["status"] != "ok"]
+    kinds = {name: _shortcoming(one) for name, one in said.items()}
+    return [f"{kind}:{name}" for name, kind in kinds.items() if kind is not None]
+
+
+def _shortcoming(said: Mapping[str, Any]) -> str | None:
+    if said["status"] != "ok":
+        return f"retrieval_{said['status']}"
+    return said["kind"] if said.get("kind") in NONE_TO_SEARCH else None
 
 
 def ran_out_of_time(retrieval: Mapping[str, Any] | None) -> bool:

@@ -12,6 +12,14 @@ from haystack_integrations.crag.deadlines import call_within
 # A server that works sends a whole reply in less: the timeout itself counts from byte to byte.
 _TIMEOUTS: Final = 3
 
+_RIGHTS: Final = {
+    401: "it wants a key that it knows; pass a valid api_key, or user and password, to the store",
+    403: (
+        "the key lacks a right, or the index has another name; for questions it wants `read` and `view_index_metadata` "
+        "on {index!r}, and `monitor` on the cluster; to index also `write` and `create_index`"
+    ),
+}
+
 
 class PatientNode(Urllib3HttpNode):
     """A node whose requests end also where its server sends a byte now and then."""
@@ -67,7 +75,6 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     """
     if isinstance(error, UnsupportedProductError):
         return f"what answers at {place} is no Elasticsearch; pass the address of one"
-    return (
-        f"Elasticsearch at {place} refused: {error.status_code} {error.error}; "
-        f"check the index {index!r} and the rights of the key, or run `crag doctor`"
-    )
+    way = _RIGHTS.get(error.status_code, "check the index {index!r} and the rights of the key, or run `crag doctor`")
+    said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
+    return f"Elasticsearch at {place} refused: {error.status_code}{said}; {way.format(index=index)}"

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from haystack import Document, logging
@@ -11,10 +12,10 @@ from haystack.tracing.tracer import tracer
 
 from haystack_integrations.crag.closing import leave_ended_loop
 from haystack_integrations.crag.deadlines import call_within
-from haystack_integrations.crag.elasticsearch.filters import filter_of
+from haystack_integrations.crag.elasticsearch.reading import documents_of
+from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
-from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ _SERVER_SHARE: Final = 0.8
 # No server has a copy of this shard: to ask again brings the same. Any other failure of a shard is of one server, such
 # as one that went away between finding the documents and fetching them, and the next search asks another copy.
 _NO_COPY: Final = "no_shard_available_action_exception"
-
-# The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
-_MOST_CANDIDATES: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,9 @@ class Found:
     What a search brought.
 
     :param documents: In rank order.
-    :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why; and
-        `shards`, `{"total", "failed"}`, when the server answered.
+    :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why, and of a
+        search by words that found nothing for want of documents one of `NONE_TO_SEARCH`; and `shards`, `{"total",
+        "failed"}`, when the server answered.
     :param passing: Whether a copy of what is missing may answer the next search.
     """
 
@@ -79,44 +78,6 @@ def limit_of(state: CragState | None, timeout_s: float) -> Limit:
     return Limit(timeout_s, "timeout") if left is None or left > timeout_s else Limit(left, "deadline")
 
 
-def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, top_k: int) -> dict[str, Any]:
-    """
-    Ask by words, as ElasticsearchBM25Retriever does.
-
-    :param query: The question.
-    :param fuzziness: How far a word may differ.
-    :param filters: Haystack filters, or None.
-    :param top_k: Most documents.
-    :returns: The request's body.
-    :raises ConfigurationError: For a `top_k` that is no whole number above 0.
-    :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
-    """
-    check_whole("top_k", top_k)
-    words = {"query": query, "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
-    asked: dict[str, Any] = {"must": [{"multi_match": words}], **filter_of(filters)}
-    return {"size": top_k, "query": {"bool": asked}}
-
-
-def vector_request(
-    vector: list[float], candidates: int | None, filters: dict[str, Any] | None, top_k: int
-) -> dict[str, Any]:
-    """
-    Ask by a vector, as ElasticsearchEmbeddingRetriever does, in one request for any `top_k`.
-
-    :param vector: The question's embedding.
-    :param candidates: Neighbours to look at on each shard, at least `top_k`; None takes ten times that, at most 10,000.
-    :param filters: Haystack filters, or None.
-    :param top_k: Most documents.
-    :returns: The request's body.
-    :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number from 1 to 10,000.
-    """
-    check_whole("top_k", top_k, _MOST_CANDIDATES)
-    wide = min(10 * top_k, _MOST_CANDIDATES) if candidates is None else candidates
-    check_whole("num_candidates", wide, _MOST_CANDIDATES)
-    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": max(top_k, wide)}
-    return {"size": top_k, "knn": {**nearest, **filter_of(filters)}}
-
-
 def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
     """
     Search, and once more when a server went away meanwhile: the copies of its shards answer then.
@@ -139,6 +100,11 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     found = once(limit)
     if found.passing:
         found = _whole(found, once(_rest(limit, began)))
+    if is_unexplained(found.documents, found.report, body):
+        with suppress(Exception):  # then it stays unexplained
+            left = _rest(limit, began).seconds
+            counted = call_within(left, lambda: store.client.count(**count_request(store._index, body)))
+            found = replace(found, report={**found.report, **explanation(counted["count"], body)})
     return told(found)
 
 
@@ -168,6 +134,11 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     found = await once(limit)
     if found.passing:
         found = _whole(found, await once(_rest(limit, began)))
+    if is_unexplained(found.documents, found.report, body):
+        with suppress(Exception):
+            asked = store.async_client.count(**count_request(store._index, body))
+            counted = await asyncio.wait_for(asked, _rest(limit, began).seconds)
+            found = replace(found, report={**found.report, **explanation(counted["count"], body)})
     return told(found)
 
 
@@ -189,7 +160,7 @@ def _request(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit
 
 
 def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
-    documents = [store._deserialize_document(hit) for hit in answer["hits"]["hits"]]
+    documents = documents_of(store, answer["hits"]["hits"])
     shards = {name: int(answer["_shards"][name]) for name in ("total", "failed")}
     kind = "shards" if shards["failed"] else "timed_out" if answer["timed_out"] else None
     if kind is None:

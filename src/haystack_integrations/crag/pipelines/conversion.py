@@ -19,6 +19,7 @@ from haystack_integrations.crag.pipelines.contents import Failure, Source, name_
 from haystack_integrations.crag.pipelines.docx_files import docx_problem
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
+from haystack_integrations.crag.texts.legibility import illegible
 from haystack_integrations.crag.web.markup import crowded
 
 _MOST_ATTRIBUTES: Final = 2_000
@@ -68,12 +69,15 @@ class Converter:
 
     :param pipeline: Name or file of the pipeline, with components `embedder` and `writer`.
     :param embedder: Document embedder instead of the pipeline's own, or None.
+
+    `doubts` are the files that were turned into documents and will hardly be found, with the reason.
     """
 
     def __init__(self, pipeline: str | Path, embedder: Any) -> None:
         """Load and warm up the pipeline."""
         if embedder is None:
             embedder = load(pipeline, writer=_HandBack()).pipeline.get_component("embedder")
+        self.doubts: list[Failure] = []
         self._embedder = _Borrowed(embedder)
         self._pipeline = load(pipeline, writer=_HandBack(), embedder=self._embedder)
         self._pipeline.warm_up()
@@ -122,7 +126,15 @@ class Converter:
         for document in documents:
             if document.content and document.content.strip():
                 parts[name_of(document.meta)].append(document)
+        for source in sources:
+            self._look_at(source, parts[source.name])
         return {source.name: _numbered(source, parts[source.name]) for source in sources}
+
+    def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
+        """Note a PDF that looks right on its pages and holds no words that a question could meet."""
+        if source.suffix == ".pdf" and (why := illegible("\n".join(part.content or "" for part in parts))) is not None:
+            way = "few questions will find it; export it again, or have its text recognised from its pages"
+            self.doubts.append(Failure(source.name, f"got a PDF of which {why}: {way}"))
 
     def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:
         """Run the pipeline; what reads the files has its time, an embedder as much as it needs."""

@@ -158,6 +158,11 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
             )
             if part == "grader" and "documents" in takes and set(gives) == {"documents"}:  # one of Haystack's rankers
                 msg += f"; a ranker goes into another part: RankerGrader({type(value).__name__}(...))"
+            if f"{part}.query" in taken and "query_embedding" in takes:  # of a store that searches by vectors only
+                msg += (
+                    f"; a retriever by vectors is asked by text in OrderKeepingTextEmbeddingRetriever(retriever="
+                    f"{type(value).__name__}(...), text_embedder=...)"
+                )
             raise ConfigurationError(msg)
 
 

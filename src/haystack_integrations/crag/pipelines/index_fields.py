@@ -3,19 +3,28 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
+from haystack import logging
+
+from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.store_profiles import elasticsearch_client, server_of
+
+logger = logging.getLogger(__name__)
 
 Fields = Sequence[dict[str, Any]]
 Ask = Callable[[Any], Fields]
 """Reads the fields of a store's index, as `fields_of`, or what it said before."""
 
-_TEXT: Final = "content"
-_VECTOR: Final = "embedding"
+VECTOR: Final = "embedding"
+"""The field in which Haystack keeps a document's vector."""
+
 _SHOWN: Final = 8
+_OF_WORDS: Final = frozenset({"text", "match_only_text", "annotated_text", "search_as_you_type"})
+_ANEW: Final = f"copy the documents into an index that has their text as {TEXT!r}, or index their files by `crag index`"
 # Scored as (1 + cosine) / 2. A distance is scored otherwise, and so is the product of vectors of any length: small
 # vectors are all near to each other, and a negative product would read as a high cosine.
 _OF_COSINES: Final = frozenset({"cosine", "dot_product"})
+_OF_WHOLE_NUMBERS: Final = frozenset({"byte", "bit"})
 COSINE_HALF: Final = "half_cosine"
 """How a joiner is told of such scores."""
 
@@ -40,29 +49,67 @@ def vectors_of(fields: Fields) -> list[dict[str, Any]]:
     :param fields: What `fields_of` gave.
     :returns: Its settings, of each index that has it.
     """
-    return [index[_VECTOR] for index in fields if _VECTOR in index]
+    return [index[VECTOR] for index in fields if VECTOR in index]
 
 
 def check_text(store: Any, fields: Fields) -> None:
     """
-    Refuse documents whose text is in another field than Haystack's: all would be found empty, and nothing answer.
+    Refuse documents whose text no search by words finds, or that come back without it: nothing would seem to answer.
 
     :param store: The store.
     :param fields: What `fields_of` gave.
-    :raises ConfigurationError: Naming the fields that are there.
+    :raises ConfigurationError: Naming the field as it is, or those that are there.
     """
-    if not any(fields) or any(_TEXT in index for index in fields):
-        return
+    for one in (index[TEXT] for index in fields if TEXT in index):
+        if (kind := one.get("type", "object")) not in _OF_WORDS or not one.get("index", True):
+            got = kind if kind not in _OF_WORDS else f"{kind} that is not indexed"
+            msg = (
+                f"the field {TEXT!r} of the index {server_of(store).index!r} cannot be searched by words, wanted the "
+                f"type text, but got {got}; {_ANEW}"
+            )
+            raise ConfigurationError(msg)
+    _check_one(store, fields)
+    named = [index for index in fields if index]
+    if lacking := sum(TEXT not in index for index in named):
+        text = (
+            "{lacking} of the {all} indices of {index} lack the field {field}: their documents are not found by words."
+        )
+        logger.warning(text, lacking=lacking, all=len(named), index=repr(server_of(store).index), field=repr(TEXT))
+
+
+def _check_one(store: Any, fields: Fields) -> None:
+    """Look at one document: a text may be under another name, a list, or not be among what the server gives back."""
     index = server_of(store).index
+    asked: dict[str, Any] = {"query": {"exists": {"field": TEXT}}, "size": 1, "source_includes": TEXT}
     with elasticsearch_client(store) as client:
-        if not client.count(index=index)["count"]:
-            return  # the first document may bring the field
-    there = sorted({name for one in fields for name in one})[:_SHOWN]
-    msg = (
-        f"no document of the index {index!r} has the field {_TEXT!r}, where Haystack keeps a text; its fields are "
-        f"{there}; copy the documents into an index with that name for the text, or index their files by `crag index`"
-    )
-    raise ConfigurationError(msg)
+        # Of shards that are not there nothing is known; a question says so, too, and is answered from the others.
+        answer = client.options(ignore_status=503).search(index=index, allow_partial_search_results=True, **asked)
+    found = answer.get("hits", {}).get("hits")
+    if not found and (answer.get("_shards", {}).get("failed", 1) or not holds_documents(store)):
+        return  # the first document may bring the field
+    if not found:
+        there = sorted({name for one in fields for name in one})[:_SHOWN]
+        msg = (
+            f"no document of the index {index!r} has the field {TEXT!r}, where Haystack keeps a text; its fields are "
+            f"{there}; {_ANEW}"
+        )
+        raise ConfigurationError(msg)
+    if not isinstance(text := found[0].get("_source", {}).get(TEXT), str):
+        got = "nothing (its mapping keeps the text out of `_source`)" if text is None else f"a {type(text).__name__}"
+        msg = f"the index {index!r} gives {got} as {TEXT!r} of a document, wanted a string; {_ANEW}"
+        raise ConfigurationError(msg)
+
+
+def holds_documents(store: Any) -> bool:
+    """
+    Tell whether an index holds any document.
+
+    :param store: An ElasticsearchDocumentStore.
+    :returns: Whether it does.
+    :raises StoreError: When the server cannot be reached.
+    """
+    with elasticsearch_client(store) as client:
+        return bool(client.count(index=server_of(store).index, terminate_after=1)["count"])
 
 
 def check_vectors(fields: Fields) -> None:
@@ -75,8 +122,25 @@ def check_vectors(fields: Fields) -> None:
     for one in vectors_of(fields):
         if one.get("type") != "dense_vector" or not one.get("index", True):
             msg = (
-                f"the field {_VECTOR!r} of this index cannot be searched by vectors, wanted a dense_vector that is "
+                f"the field {VECTOR!r} of this index cannot be searched by vectors, wanted a dense_vector that is "
                 f"indexed, but got the type {one.get('type')}; index into another one by `crag index`"
+            )
+            raise ConfigurationError(msg)
+
+
+def check_numbers(fields: Fields) -> None:
+    """
+    Refuse vectors of whole numbers where the question's has fractions: Elasticsearch would refuse every question.
+
+    :param fields: What `fields_of` gave.
+    :raises ConfigurationError: Naming the way out.
+    """
+    for one in vectors_of(fields):
+        if (kind := one.get("element_type", "float")) in _OF_WHOLE_NUMBERS:
+            msg = (
+                f"the field {VECTOR!r} of this index holds vectors of the element_type {kind}, and the question's has "
+                'fractions; name an embedder that gives whole numbers, by dense={"text_embedder": ...} of `load`, or '
+                "index the documents anew with `crag index`"
             )
             raise ConfigurationError(msg)
 

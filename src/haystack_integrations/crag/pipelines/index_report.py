@@ -20,6 +20,7 @@ class IndexReport:
     :param documents_written: Documents written.
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
+    :param doubts: Files that were indexed in this run and will hardly be found, and why: PDFs whose text is unusable.
     :param seconds: How long it took.
     """
 
@@ -32,12 +33,14 @@ class IndexReport:
     documents_written: int = 0
     documents_deleted: int = 0
     failures: tuple[Failure, ...] = ()
+    doubts: tuple[Failure, ...] = ()
     seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """
         Give the report as plain JSON.
 
-        :returns: The fields by name; each failure is `{"source", "reason"}`.
+        :returns: The fields by name; each failure and doubt is `{"source", "reason"}`.
         """
-        return {**asdict(self), "failures": [asdict(failure) for failure in self.failures]}
+        told = {"failures": self.failures, "doubts": self.doubts}
+        return {**asdict(self), **{name: [asdict(one) for one in those] for name, those in told.items()}}

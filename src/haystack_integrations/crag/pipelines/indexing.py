@@ -170,7 +170,7 @@ class _Run:
                 stale += (id_ for version in versions for id_ in version.ids if id_ not in self._names)
         self._delete(stale)
         self._bulk.finish()
-        return IndexReport(**self._count, failures=tuple(self._failures))
+        return IndexReport(**self._count, failures=tuple(self._failures), doubts=tuple(self._converter.doubts))
 
     def _keep(self) -> None:
         """Fail for what is empty now and was not: what was indexed from it stays, but for records that moved."""

@@ -73,13 +73,13 @@ class LoadedPipeline(SuperComponent):
         """
         self._check(unnamed, inputs)
         found = self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last)
-        return self._told_if_empty(self.outputs(found))
+        return self._told_if_empty(self.outputs(found), inputs.get("filters"))
 
     async def run_async(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """Run the pipeline on the event loop; see `run`."""
         self._check(unnamed, inputs)
         found = await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last)
-        return self._told_if_empty(self.outputs(found))
+        return self._told_if_empty(self.outputs(found), inputs.get("filters"))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """
@@ -154,8 +154,8 @@ class LoadedPipeline(SuperComponent):
             msg = f"got the inputs {unknown}, which this pipeline does not take; wanted some of {known}"
             raise ConfigurationError(msg)
 
-    def _told_if_empty(self, found: dict[str, Any]) -> dict[str, Any]:
-        """Say once that an empty store was searched: it looks like a question that nothing answers."""
+    def _told_if_empty(self, found: dict[str, Any], filters: Any) -> dict[str, Any]:
+        """Say once that there may have been nothing to search: it looks like a question that nothing answers."""
         record = found.get("crag")
         if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
             return found
@@ -165,6 +165,12 @@ class LoadedPipeline(SuperComponent):
             logger.warning(
                 "Nothing was found, since the in-memory store that was searched holds no document: write documents "
                 "into it, or pass the store that has them, load(..., store=...)."
+            )
+        elif filters:
+            self._has_told = True
+            logger.warning(
+                "Nothing was found under the filters of this run, which perhaps no document passes: compare their "
+                "fields, and the kinds of their values, with the documents' metadata."
             )
         return found
 

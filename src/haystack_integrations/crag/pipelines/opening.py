@@ -12,16 +12,15 @@ from haystack_integrations.crag.components.answer_generator import AnswerGenerat
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
+from haystack_integrations.crag.pipelines.index_fields import holds_documents
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured
 from haystack_integrations.crag.store_profiles import (
     display_url,
-    elasticsearch_client,
     nodes_of,
     open_store,
     profile_named,
     profile_of,
-    server_of,
 )
 
 ELASTICSEARCH: Final = "elasticsearch"
@@ -100,8 +99,8 @@ def holds_nothing(store: Any) -> bool:
     profile = profile_of(store)
     if profile is None or profile.name != ELASTICSEARCH:
         return profile is not None and store.count_documents() == 0
-    with suppress(StoreError), elasticsearch_client(store) as client:
-        return bool(client.count(index=server_of(store).index)["count"] == 0)
+    with suppress(StoreError):
+        return not holds_documents(store)
     return False
 
 

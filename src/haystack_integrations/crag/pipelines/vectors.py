@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, logging
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.index_fields import Ask, Fields, fields_of, vectors_of
+from haystack_integrations.crag.pipelines.index_fields import (
+    VECTOR,
+    Ask,
+    Fields,
+    check_numbers,
+    fields_of,
+    holds_documents,
+    vectors_of,
+)
 from haystack_integrations.crag.store_profiles import profile_of
+
+logger = logging.getLogger(__name__)
 
 
 def stored_size(store: Any, ask: Ask = fields_of) -> int | None:
@@ -49,6 +59,11 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
     """
     embedders = dict(_embedders(pipeline))
     stored = stored_size(store, ask) if embedders else None
+    if embedders and (profile := profile_of(store)) is not None and profile.index:
+        check_numbers(ask(store))
+        if stored is None and holds_documents(store):
+            text = "No document of this store has a vector in the field {field}, so they are found by words only."
+            logger.warning(text, field=repr(VECTOR))
     for name, embedder in embedders.items():
         if stored not in (None, embedder.dimension):
             msg = (

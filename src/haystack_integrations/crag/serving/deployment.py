@@ -210,6 +210,8 @@ def _store(settings: ServeSettings) -> Any:
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
+        for doubt in report.doubts:
+            logger.warning("{source}: {reason}", source=doubt.source, reason=doubt.reason)
     return store
 
 

@@ -1,0 +1,64 @@
+"""Join words that a hyphen at the end of a line parts, as books and LaTeX break them."""
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from haystack import Document, component
+
+from haystack_integrations.crag.inputs import checked
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# Two letters on either side at least, as typesetters do; and what stands below goes on in small ones.
+_BROKEN: Final = re.compile(r"(?<![\w-])([^\W\d_]{2,})-\r?\n[ \t]*([^\W\d_]{2,})(?![\w-])")
+# A comma or full stop stays with its word, and the line ends once.
+_AND_REST: Final = re.compile(rf"{_BROKEN.pattern}([^\w\s]*)[ \t]*(?:\r?\n)?")
+
+
+@component
+@checked
+class HyphenJoiner:
+    """
+    Joins the parts of a word that stands whole elsewhere in its document; any other hyphen at a line's end stays.
+
+    No search finds "informa-" and "tion". Whether the hyphen is the word's own cannot be seen in it: `well-` and
+    `known` are one word only where the document has `wellknown` and no `well-known`.
+
+    ### Usage example
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
+
+    page = Document(content="All infor-\\nmation is in a well-\\nkept file. Information is free.")
+    joined = HyphenJoiner().run([page])["documents"]
+    assert joined[0].content == "All information\\nis in a well-\\nkept file. Information is free."
+    ```
+    """
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        """
+        Join.
+
+        :param documents: Whole documents, before they are split.
+        :returns: A dictionary with the following keys:
+            - `documents`: Same order; a joined word ends its line, and its document has no embedding.
+        """
+        return {"documents": [_joined(document) for document in documents]}
+
+
+def _joined(document: Document) -> Document:
+    text = document.content or ""
+    if _BROKEN.search(text) is None:
+        return document
+    # Those at the ends of lines prove nothing about themselves.
+    whole = {word.lower() for word in _WORD.findall(_BROKEN.sub(" ", text))}
+
+    def join(found: re.Match[str]) -> str:
+        first, second, rest = found.groups()
+        is_whole = (first + second).lower() in whole and f"{first}-{second}".lower() not in whole
+        return f"{first}{second}{rest}\n" if is_whole and second.islower() else found[0]
+
+    content = _AND_REST.sub(join, text)
+    return document if content == text else replace(document, id="", content=content, embedding=None)

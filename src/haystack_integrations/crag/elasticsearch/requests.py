@@ -1,0 +1,52 @@
+"""What is asked of Elasticsearch: a search by words, and one by a vector."""
+
+from typing import Any, Final
+
+from haystack_integrations.crag.elasticsearch.filters import filter_of
+from haystack_integrations.crag.settings import check_whole
+
+TEXT: Final = "content"
+"""The field in which Haystack keeps a document's text."""
+
+# The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
+_MOST_CANDIDATES: Final = 10_000
+
+
+def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, top_k: int) -> dict[str, Any]:
+    """
+    Ask by words, as ElasticsearchBM25Retriever does, but of the documents' text alone.
+
+    :param query: The question.
+    :param fuzziness: How far a word may differ.
+    :param filters: Haystack filters, or None.
+    :param top_k: Most documents.
+    :returns: The request's body.
+    :raises ConfigurationError: For a `top_k` that is no whole number above 0.
+    :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
+    """
+    check_whole("top_k", top_k)
+    # Named, since an index made elsewhere searches all its fields: each costs a clause for each word (400 fields and
+    # 300 words ended a server), and finds documents by metadata that no grader reads.
+    words = {"query": query, "fields": [TEXT], "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
+    asked: dict[str, Any] = {"must": [{"multi_match": words}], **filter_of(filters)}
+    return {"size": top_k, "query": {"bool": asked}}
+
+
+def vector_request(
+    vector: list[float], candidates: int | None, filters: dict[str, Any] | None, top_k: int
+) -> dict[str, Any]:
+    """
+    Ask by a vector, as ElasticsearchEmbeddingRetriever does, in one request for any `top_k`.
+
+    :param vector: The question's embedding.
+    :param candidates: Neighbours to look at on each shard, at least `top_k`; None takes ten times that, at most 10,000.
+    :param filters: Haystack filters, or None.
+    :param top_k: Most documents.
+    :returns: The request's body.
+    :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number from 1 to 10,000.
+    """
+    check_whole("top_k", top_k, _MOST_CANDIDATES)
+    wide = min(10 * top_k, _MOST_CANDIDATES) if candidates is None else candidates
+    check_whole("num_candidates", wide, _MOST_CANDIDATES)
+    nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": max(top_k, wide)}
+    return {"size": top_k, "knn": {**nearest, **filter_of(filters)}}

@@ -1,0 +1,51 @@
+"""Why a search by words found nothing: want of documents, and not of an answer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from haystack_integrations.crag.elasticsearch.requests import TEXT
+
+INDEX_EMPTY: Final = "index_empty"
+FILTERS_LEAVE_NONE: Final = "filters_leave_none"
+NONE_TO_SEARCH: Final = (INDEX_EMPTY, FILTERS_LEAVE_NONE)
+"""What a report says of a whole search that had no document to search, as its `kind`."""
+
+
+def is_unexplained(found: Sequence[Any], report: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    """
+    Tell whether it is to be asked why nothing was found. A search by vectors finds nothing where there are none.
+
+    :param found: The documents.
+    :param report: What the search says of itself.
+    :param body: The request.
+    :returns: True for a whole search by words without a document.
+    """
+    return not found and report["status"] == "ok" and "query" in body
+
+
+def count_request(index: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Ask whether there is any document that a search by words could have found.
+
+    :param index: Name of the index.
+    :param body: The request of the search by words.
+    :returns: Arguments of a client's `count`.
+    """
+    return {"index": index, "query": _passing(body) or {"exists": {"field": TEXT}}, "terminate_after": 1}
+
+
+def explanation(counted: int, body: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Say why nothing was found.
+
+    :param counted: How many documents `count_request` counts.
+    :param body: The request of the search by words.
+    :returns: `kind`, one of `NONE_TO_SEARCH`; empty where there were documents.
+    """
+    if counted:
+        return {}
+    return {"kind": FILTERS_LEAVE_NONE if _passing(body) else INDEX_EMPTY}
+
+
+def _passing(body: Mapping[str, Any]) -> Any:
+    return body["query"]["bool"].get("filter")

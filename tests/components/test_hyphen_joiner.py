@@ -1,0 +1,56 @@
+"""A word that a line's end parts is one word again, where the document itself says that it is one."""
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.components import HyphenJoiner
+
+
+def joined(text: str) -> str:
+    (document,) = HyphenJoiner().run([Document(content=text)])["documents"]
+    return str(document.content)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("All infor-\nmation here. Information is free.", "All information\nhere. Information is free."),
+        ("Infor-\r\n    mation on it; information, free", "Information\non it; information, free"),
+        ("Die Rück-\ngabe. Eine Rückgabe ist frei.", "Die Rückgabe.\nEine Rückgabe ist frei."),
+        ("Infor-\nmation\nand information", "Information\nand information"),
+        ("Infor-\nmation.\n\nMore information", "Information.\n\nMore information"),
+    ],
+)
+def test_a_word_that_stands_whole_elsewhere_is_joined(text: str, expected: str) -> None:
+    """It ends its line, with the mark behind it; lines and paragraphs stay as many as they were, or one fewer."""
+    assert joined(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A well-\nknown rule that nobody wrote elsewhere.",
+        "A well-\nknown rule; wellknown, and well-known.",
+        "infor-\nmation and infor-\nmation again",
+        "Hin- und Rück-\nfahrt",
+        "the U-\nBahn, UBahn",
+        "Pre-\nChristmas, prechristmas",
+        "- one\n- two\n\nA line -\nwith a dash. Aline",
+        "x-ray-\nbased xraybased raybased",
+        "",
+    ],
+)
+def test_any_other_hyphen_stays(text: str) -> None:
+    """Also where both parts are words, or the same word is parted twice: that proves nothing."""
+    assert joined(text) == text
+
+
+def test_what_is_not_changed_stays_the_same_document() -> None:
+    documents = [Document(content="No hyphen."), Document(content=None)]
+    found = HyphenJoiner().run(documents)["documents"]
+    assert all(one is other for one, other in zip(found, documents, strict=True))
+
+
+def test_a_long_text_takes_no_time() -> None:
+    text = "infor-\nmation " * 100_000 + "information " + "a" * 200_000 + "-" * 200_000
+    assert joined(text).count("information") == 100_001
