@@ -10,8 +10,8 @@ from unicodedata import normalize
 import Stemmer
 
 from haystack_integrations.crag.texts.abbreviations import leaves_open
-from haystack_integrations.crag.texts.folding import folded, unelided
 from haystack_integrations.crag.texts.remembering import PerThread
+from haystack_integrations.crag.texts.spelling import one_spelling, unelided
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
@@ -121,7 +121,7 @@ def _stemming() -> Callable[[str], str]:
 
     def work_out(word: str) -> str:
         clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
-        return "" if word in STOP_WORDS or not clean else stem(folded(clean))
+        return "" if word in STOP_WORDS or not clean else stem(one_spelling(clean))
 
     return work_out
 

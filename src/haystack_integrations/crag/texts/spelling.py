@@ -13,7 +13,7 @@ _ELIDED: Final = re.compile(
 )
 
 
-def folded(word: str) -> str:
+def one_spelling(word: str) -> str:
     """
     Give all spellings of a word one form, to compare it by; not to show it, or to search for it.
 
