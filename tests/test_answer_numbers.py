@@ -35,6 +35,11 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("No number at all.", ""),
         ("\uff13\uff10 days", "30 days"),
         ("Room 007.", "Room 7"),
+        ("1 234,50 euros.", "1.234,50 EUR"),
+        ("1\u202f234,50 euros.", "1234.50 EUR"),
+        ("30 days", "\u0663\u0660 \u064a\u0648\u0645"),
+        ("\u0661\u066c\u0662\u0663\u0664\u066b\u0665", "1,234.5"),
+        ("\u8fd4\u54c1\u306f30\u65e5", "30\u65e5"),
     ],
 )
 def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: str, evidence: str) -> None:
@@ -55,6 +60,9 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ("It costs 1 300 euros.", "1.200 EUR", ["1 300"]),
         ("It costs 13.5 euros.", "135 euros", []),
         ("Twenty-six, so 26.", "twenty-five", ["26"]),
+        ("\u0663\u0660 \u064a\u0648\u0645", "14", ["30"]),
+        ("\u8fd4\u54c1\u306f30\u65e5", "20\u65e5", ["30"]),
+        ("\u5171\uff13\uff10\u5929", "20\u5929", ["30"]),
     ],
 )
 def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(

@@ -46,10 +46,15 @@ def test_a_question_in_english_has_none_whatever_names_are_in_it(question: str) 
         ("Wann erscheint Band 14?", ["erscheint", "band", "14"]),
         ("Où est la gare de Lyon ?", ["gare", "lyon"]),
         ("¿Cuándo llega el tren a Sevilla?", ["llega", "tren", "sevilla"]),
+        ("Dove si compra un biglietto dell'autobus?", ["compra", "biglietto", "autobus"]),
+        ("Quanto custa o bilhete para o Porto?", ["custa", "bilhet", "porto"]),
+        ("Hoe laat vertrekt de trein naar Gent?", ["vertrekt", "trein", "gent"]),
+        ("Hur kommer jag in i museet?", ["kommer", "museet"]),
+        ("Сколько стоит билет и где его можно купить?", ["стоит", "билет", "купить"]),
     ],
 )
 def test_what_a_question_names_is_left(question: str, terms: list[str]) -> None:
-    """In German, French and Spanish as in English."""
+    """In the languages whose function words are known as in English."""
     assert asked_terms(question) == terms
 
 

@@ -116,9 +116,17 @@ def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) 
         "Die Frist beträgt max. 14 Tage.",
         "Il est venu avec M. Martin, voir art. 3.",
         "El Sr. García y la Sra. López viven en EE. UU. desde 1990, pág. 3.",
+        "Il sig. Rossi abita a Roma.",
+        "Vedi pag. 12 e seguenti.",
+        "De prijs is bijv. 30 euro.",
+        "Dhr. Jansen komt.",
+        "A Dra. Ana disse isto.",
+        "Mötet börjar kl. 14 i dag.",
+        "См. Приложение.",
+        "Как показано на рис. 5 ниже.",
     ],
 )
-def test_german_french_and_spanish_abbreviations_end_no_sentence(sentence: str) -> None:
+def test_abbreviations_of_other_languages_end_no_sentence(sentence: str) -> None:
     """Dates, paragraphs and addresses stay whole: a strip without its "Am 3." would say something else."""
     assert split(f"{sentence} Danach war nichts.") == [sentence, "Danach war nichts."]
 

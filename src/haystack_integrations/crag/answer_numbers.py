@@ -12,8 +12,11 @@ from itertools import chain
 from typing import Final
 from unicodedata import normalize
 
-# Groups of thousands may be set apart by spaces. All marks between digits are read alike.
-_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,'\u2019]\d+)*")
+from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
+
+# Groups of thousands may be set apart by spaces. All marks between digits are read alike, Arabic ones among them.
+_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)(?:[.,\u066b]\d+)?|\d+(?:[.,'\u2019\u066b\u066c]\d+)*")
+_OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
     r"(?<!\d)(\d{1,12})(?:[.,](\d{1,12}))? ?(thousand|million|billion|trillion)s?\b", re.IGNORECASE
 )
@@ -71,7 +74,7 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return text if text.isascii() else normalize("NFKC", text)
+    return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), normalize("NFKC", text))
 
 
 def _is_small(number: str) -> bool:
@@ -80,8 +83,9 @@ def _is_small(number: str) -> bool:
 
 def _stands(found: re.Match[str]) -> bool:
     """Tell whether a number stands by itself, not behind a letter, with or without a hyphen."""
-    before = found.string[max(0, found.start() - 2) : found.start()]
-    return not before.removesuffix("-")[-1:].isalpha()
+    # Chinese, Japanese and Thai set no space before a number.
+    before = found.string[max(0, found.start() - 2) : found.start()].removesuffix("-")[-1:]
+    return not before.isalpha() or any(script.match(before) for script in (UNSPACED, PHRASES))
 
 
 def _digits(number: str) -> str:

@@ -24,9 +24,13 @@ from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, NOT
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
 
-# Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, or full-width brackets.
-_CITED: Final = re.compile(r"[\[\u3010](\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)[\]\u3011]")
-_RANGE: Final = re.compile(r"(\d{1,3})\s*[\u2013-]\s*(\d{1,3})")
+# Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, or brackets and marks of full
+# width, as Chinese and Japanese do.
+_TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
+_CITED: Final = re.compile(
+    rf"[\[\u3010\u3014\uff3b](\d{{1,3}}(?:(?:\s*[,;\u3001\uff0c\uff1b]\s*|{_TO})\d{{1,3}})*)[\]\u3011\u3015\uff3d]"
+)
+_RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}(\d{{1,3}})")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Periods that end no sentence: behind abbreviations, initials and ordinals, in English, German, French and Spanish."""
+"""Periods that end no sentence: behind abbreviations, initials and ordinals, in English and some languages beside."""
 
 import re
 from collections.abc import Sequence
@@ -6,17 +6,21 @@ from typing import Final
 
 _TITLES: Final = frozenset(
     "mr mrs ms dr prof rev hon gen col capt lt sgt maj gov sen rep pres st mt ft messrs m mme mlle hr fr sra "
-    "srta".split()
+    "srta dra dott".split()
 )
 _NEVER_LAST: Final = frozenset(
     "e.g eg i.e ie cf vs viz approx ca resp fig figs eq eqs ref refs "
-    "abzgl bspw bzw evtl exkl geb ggf hrsg inkl insb sog vgl zzgl".split()
+    "abzgl bspw bzw evtl exkl geb ggf hrsg inkl insb sog vgl zzgl "
+    "sig bijv dhr mevr tzw см".split()
 )
 _NEVER_LAST_PAIRS: Final = frozenset({("p.", "ex"), ("par", "ex")})
-_SELDOM_LAST: Final = frozenset("al etc inc ltd co corp jr sr bros dept est univ ph.d vol ed eds a.m p.m".split())
+_SELDOM_LAST: Final = frozenset(
+    "al etc inc ltd co corp jr sr bros dept est univ ph.d vol ed eds a.m p.m ecc enz osv itd".split()
+)
 _BEFORE_NUMBERS: Final = frozenset(
     "no nos nr vol p pp ch sec art para tab jan feb mar apr jun jul aug sep sept oct nov dec "
-    "abb abs aufl bd kap max min mind rdnr rn rz tel ziff chap núm pág págs".split()
+    "abb abs aufl bd kap max min mind rdnr rn rz tel ziff chap núm pág págs pag pagg "
+    "blz hfst kl rys рис стр гл табл".split()
 )
 # "born c. 1850, d. 1900": small letters only, since "vitamin C. 20 patients" is two sentences; "S. 12" is German.
 _LETTERS_BEFORE_NUMBERS: Final = frozenset("b c d fl r S".split())

@@ -1,4 +1,4 @@
-"""The words that hold a question together in German, French and Spanish, and name nothing that a text can lack."""
+"""The words that hold a question together in some languages beside English, and name nothing that a text can lack."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -40,12 +40,59 @@ _SPANISH: Final = (
     "eres somos fue fueron está están estoy estaba estar hay he ha has han hemos había haber puede puedo puedes "
     "pueden poder debe debo deben como cuando donde porque más muy también ya todo toda todos todas"
 )
-_LISTS: Final = tuple(frozenset(words.split()) for words in (_GERMAN, _FRENCH, _SPANISH))
+_ITALIAN: Final = (
+    "il lo la i gli le l un uno una di del dello della dei degli delle a ad al allo alla ai agli alle da dal dallo "
+    "dalla dai dagli dalle in nel nello nella nei negli nelle con su sul sullo sulla sui sugli sulle per tra fra e ed "
+    "o ma se che chi cui non si mi ti ci vi ne me te io tu lui lei noi voi loro mio mia miei mie tuo tua tuoi tue suo "
+    "sua suoi sue nostro nostra nostri nostre vostro vostra questo questa questi queste quello quella quelli quelle "
+    "come dove quando perché quanto quanta quanti quante quale quali qual cosa cos dov è sono sei siamo era erano "
+    "essere stato ho hai ha abbiamo avete hanno avere posso puoi può possiamo possono potere devo devi deve dobbiamo "
+    "devono dovrei dovrebbe bisogna faccio fa fare anche più già dopo prima poi così molto tutto tutta tutti tutte"
+)
+_PORTUGUESE: Final = (
+    "o a os as um uma uns umas de do da dos das dum duma em no na nos nas num numa por pelo pela pelos pelas para com "
+    "sem sobre entre até desde ao aos à às e ou mas se que quem não eu tu ele ela nós vós eles elas você vocês me te "
+    "lhe lhes meu minha meus minhas teu tua seu sua seus suas nosso nossa nossos nossas este esta estes estas esse "
+    "essa esses essas isto isso aquele aquela aquilo como onde quando porquê porque quanto quanta quantos quantas "
+    "qual quais é são sou somos era eram ser foi foram está estão estou estar há ter tem têm tenho temos pode posso "
+    "podemos podem poder deve devo devemos devem deveria também mais já muito todo toda todos todas"
+)
+_DUTCH: Final = (
+    "de het een ik jij je u hij zij ze wij we jullie hen hun mij me jou ons zich men mijn jouw uw zijn "
+    "haar onze dit dat deze die daar hier er wie wat waar waarom wanneer hoe hoeveel welk welke waarmee waarvoor "
+    "waaraan waarin ben bent is was waren geweest heb hebt heeft hebben had hadden gehad word wordt worden werd "
+    "werden geworden kan kun kunt kunnen kon konden moet moeten moest mag mogen wil wilt willen zal zult zullen zou "
+    "zouden laat laten en of maar want dus ook nog al niet geen wel om te in op aan bij met van naar voor uit over "
+    "onder tot tussen tegen door na als dan toen omdat terwijl zodat zo zeer graag"
+)
+_SWEDISH: Final = (
+    "en ett den det de dem jag du han hon vi ni mig dig oss er sig man min mitt mina din ditt dina sin sitt sina vår "
+    "vårt våra ert era denna detta dessa vem vad var vart när hur varför vilken vilket vilka är vara varit har hade "
+    "haft blir bli blev blivit kan kunde ska skall skulle måste får fick bör borde vill ville och eller men för att "
+    "som om i på av till med från hos vid mot under över efter före innan utan mellan inte ingen inget inga också så "
+    "då här där in ut upp nu många mycket mer"
+)
+_RUSSIAN: Final = (
+    "и в во не на с со к ко по о об от до из за для у при без под над перед между через про а но или да ли же бы то "
+    "что чтобы как если когда где куда откуда почему зачем кто кого кому кем чего чему чем сколько какой какая какое "
+    "какие какого каком какую каким каких каков какова каковы чей чья чьё это этот эта эти этого этой этом эту этих "
+    "тот та те того той том тех который которая которое которые которого которой котором которых я мне меня мной ты "
+    "тебе тебя мы нам нас вы вам вас он она оно они его её ему ей им их себя себе мой моя моё мои моего моей моих мою "
+    "моём твой наш наша наше наши ваш ваша ваше ваши свой своя своё свои своего своей своих свою быть есть был была "
+    "было были будет будут является являются могу может можем могут можно нужно надо нужен нужна нужны должен должна "
+    "должно должны ещё уже также только более очень так все всё всех"
+)
+_LISTS: Final = tuple(
+    frozenset(words.split())
+    for words in (_GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _SWEDISH, _RUSSIAN)
+)
 
 ASKING: Final = frozenset(
     "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
     "wie wieviel viele welche welchem welchen welcher welches qui que quoi quel quelle quels quelles quand où pourquoi "
-    "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas".split()
+    "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas perché quanto quanta quanti "
+    "quante quale quali quem onde quantos quantas quais waar waarom wanneer hoeveel welk welke när varför vilken "
+    "vilket vilka кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков".split()
 )
 """What asks, in English and in these languages."""
 
@@ -69,8 +116,9 @@ def function_words(words: Sequence[str]) -> frozenset[str]:
     Find the function words of the language that a question is asked in.
 
     :param words: The words of the question, lower-case.
-    :returns: Those of German, French or Spanish where the question has two of them at least, or one that asks, and more
-        than twice as many as it has of English; of any other question none: `STOP_WORDS` are no terms anyway.
+    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish or Russian where the question has
+        two of them at least, or one that asks, and more than twice as many as it has of English; of any other question
+        none: `STOP_WORDS` are no terms anyway.
     """
     asked = set(words)
     best = max(_LISTS, key=lambda known: len(asked & known))

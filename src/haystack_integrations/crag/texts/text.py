@@ -11,6 +11,7 @@ import Stemmer
 
 from haystack_integrations.crag.texts.abbreviations import leaves_open
 from haystack_integrations.crag.texts.remembering import PerThread
+from haystack_integrations.crag.texts.spelling import one_spelling, unelided
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
@@ -43,7 +44,6 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
 _APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
-_INNER = re.compile(r"[.,']")
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 # As word processors write them; the last one is what a PDF often has in the place of a bullet.
@@ -95,7 +95,7 @@ def words(text: str) -> list[str]:
     """
     Split a text into lower-case words.
 
-    Ideographs and kana are single tokens; `1,200` is `1200`, `3.5` stays whole, `U.S.` is `us`, `snake_case` is two.
+    Ideographs and kana are single tokens; `1,200` is `1200`, `3.5` whole, `U.S.` `us`, `snake_case` two, `l'eau` `eau`.
 
     :param text: Any text, any language.
     :returns: The words in order of appearance.
@@ -107,13 +107,13 @@ def words(text: str) -> list[str]:
 def _parts(marked: str) -> Iterator[str]:
     for word in _WORD.findall(marked):
         if word.isalnum() or _DECIMAL.fullmatch(word) or _APOSTROPHE.fullmatch(word):
-            yield word
+            yield unelided(word)
         elif _THOUSANDS.fullmatch(word):
             yield word.replace(",", "")
         elif _INITIALS.fullmatch(word):
             yield word.replace(".", "")
         else:
-            yield from filter(None, _INNER.split(word))
+            yield from filter(None, re.split(r"[.,']", word))
 
 
 def _stemming() -> Callable[[str], str]:
@@ -121,7 +121,7 @@ def _stemming() -> Callable[[str], str]:
 
     def work_out(word: str) -> str:
         clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
-        return "" if word in STOP_WORDS or not clean else stem(clean)
+        return "" if word in STOP_WORDS or not clean else stem(one_spelling(clean))
 
     return work_out
 

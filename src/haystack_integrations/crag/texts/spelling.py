@@ -1,0 +1,33 @@
+"""One word in several spellings: other signs in German, Russian, Turkish and Greek, elisions in French and Italian."""
+
+import re
+from typing import Final
+
+# The sharp s, as Swiss German and capitals have it; the Russian io, which most texts write as ie; both i of Turkish,
+# since `lower` cannot know which one a capital is; the sigma that ends a Greek word.
+_SIGNS: Final = str.maketrans({"\u00df": "ss", "\u0451": "\u0435", "\u0131": "i", "\u0307": None, "\u03c2": "\u03c3"})
+
+# What is left of an article, a pronoun and the like before a vowel.
+_ELIDED: Final = re.compile(
+    r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|(?:a|co|da|de|ne|que|su)ll|quest|un)'(?=[^\W\d]{2})", re.IGNORECASE
+)
+
+
+def one_spelling(word: str) -> str:
+    """
+    Give all spellings of a word one form, to compare it by; not to show it, or to search for it.
+
+    :param word: A word in small letters.
+    :returns: The form, in small letters.
+    """
+    return word if word.isascii() else word.translate(_SIGNS)
+
+
+def unelided(word: str) -> str:
+    """
+    Leave out what is elided in front of a word, as in `l'eau` and `dell'acqua`; English has few such words.
+
+    :param word: A word in any case, apostrophes plain.
+    :returns: What follows the elision; the word, where it has none.
+    """
+    return word[elision.end() :] if (elision := _ELIDED.match(word)) else word
