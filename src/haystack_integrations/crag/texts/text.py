@@ -167,7 +167,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """
     Find the sentences of a text by rules; knows abbreviations, initials, lists, tables, headings, code and CJK.
 
-    List items, table rows, `#` headings and paragraphs stand apart; fenced code is one unit; hard-wrapped lines are joined.
+    List items, table rows, `#` headings and paragraphs stand apart; fenced code is one unit; wrapped lines are joined.
 
     :param text: Any text.
     :returns: Spans `(start, end)`: `text[start:end]` is a sentence without surrounding whitespace. They are in order,
