@@ -21,6 +21,7 @@ GERMAN = "Ich habe meine Karte verloren, wie kann ich sie sperren?"
         "What was Das Boot about?",
         "Rosa de la Cruz was born in what city?",
         "Van der Waals forces in helium",
+        "JAK inhibitors",
         "Is de novo synthesis in the brain a source of NAD?",
         "Who was El Greco, and was he a man of the church?",
         "When did Wie win the Open?",
@@ -50,6 +51,7 @@ def test_a_question_in_english_has_none_whatever_names_are_in_it(question: str) 
         ("Quanto custa o bilhete para o Porto?", ["custa", "bilhet", "porto"]),
         ("Hoe laat vertrekt de trein naar Gent?", ["vertrekt", "trein", "gent"]),
         ("Hur kommer jag in i museet?", ["kommer", "museet"]),
+        ("Ile kosztuje bilet i gdzie można go kupić?", ["kosztuj", "bilet", "kupić"]),
         ("Сколько стоит билет и где его можно купить?", ["стоит", "билет", "купить"]),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.texts.text import count_tokens, sentences, surface_words, terms, words
+from haystack_integrations.crag.texts.wording import ask
 
 # Texts made of what sentence rules look at, so that rules meet each other more often than in random text.
 PIECES = st.sampled_from(
@@ -230,6 +231,7 @@ def test_hostile_repetition_costs_no_more_than_its_length(unit: str) -> None:
         ("max_tokens COVID-19 AT&T", ["max", "tokens", "covid", "19", "at", "t"]),
         ("don\u2019t Caf\u00e9 cafe\u0301", ["don't", "caf\u00e9", "caf\u00e9"]),
         ("\u6771\u4eac\u30bf tower", ["\u6771", "\u4eac", "\u30bf", "tower"]),
+        ("USBメモリとディスク・ドライブ", ["usb", "メモリ", "と", "ディスク", "ドライブ"]),
         (
             "\u0939\u093f\u0928\u094d\u0926\u0940 \ud55c\uad6d\uc5b4",
             ["\u0939\u093f\u0928\u094d\u0926\u0940", "\ud55c\uad6d\uc5b4"],
@@ -263,6 +265,12 @@ def test_words_are_lower_case_and_never_blank(text: str) -> None:
 def test_terms_are_stems_without_stop_words() -> None:
     """In order, repeated as often as they occur."""
     assert terms("What are the occupations of presidents, and their occupation?") == ["occup", "presid", "occup"]
+
+
+def test_hiragana_are_no_terms_and_katakana_are_words() -> None:
+    """One by one, kana are in any text; a question of hiragana alone is taken as it is."""
+    assert terms("メモリが必要ですか") == ["メモリ", "必", "要"]
+    assert ask("いつですか").terms == ("い", "つ", "で", "す", "か")
 
 
 def test_terms_are_the_same_in_every_thread() -> None:

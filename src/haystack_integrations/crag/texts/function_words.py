@@ -82,9 +82,18 @@ _RUSSIAN: Final = (
     "было были будет будут является являются могу может можем могут можно нужно надо нужен нужна нужны должен должна "
     "должно должны ещё уже также только более очень так все всё всех"
 )
+_POLISH: Final = (
+    "i w we z ze na do od po o u za przed pod nad przy dla bez przez między a ale lub albo czy że żeby aby jeśli gdy "
+    "kiedy gdzie skąd dokąd dlaczego jak ile co kto kogo komu czego czemu czym kim jaki jaka jakie jakiego jakiej "
+    "jakim jakich który która które którego której którym których którą ta to te tego tej temu tym tych tą ja ty on "
+    "ona ono my wy oni mnie mi mną ciebie ci nam nas was jego go jej ją ich im się siebie sobie mój moja moje mojego "
+    "mojej moim twój swój swoja swoje swojego swojej nasz jest są był była było były być będzie jestem mogę może "
+    "możemy mogą można należy trzeba muszę musi powinien powinna powinno mam ma mamy mają nie też także już jeszcze "
+    "tylko bardzo więc"
+)
 _LISTS: Final = tuple(
     frozenset(words.split())
-    for words in (_GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _SWEDISH, _RUSSIAN)
+    for words in (_GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _SWEDISH, _RUSSIAN, _POLISH)
 )
 
 ASKING: Final = frozenset(
@@ -92,7 +101,8 @@ ASKING: Final = frozenset(
     "wie wieviel viele welche welchem welchen welcher welches qui que quoi quel quelle quels quelles quand où pourquoi "
     "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas perché quanto quanta quanti "
     "quante quale quali quem onde quantos quantas quais waar waarom wanneer hoeveel welk welke när varför vilken "
-    "vilket vilka кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков".split()
+    "vilket vilka kto gdzie kiedy dlaczego jaki jaka jakie który "
+    "która które кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков".split()
 )
 """What asks, in English and in these languages."""
 
@@ -116,7 +126,7 @@ def function_words(words: Sequence[str]) -> frozenset[str]:
     Find the function words of the language that a question is asked in.
 
     :param words: The words of the question, lower-case.
-    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish or Russian where the question has
+    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian or Polish where it has
         two of them at least, or one that asks, and more than twice as many as it has of English; of any other question
         none: `STOP_WORDS` are no terms anyway.
     """

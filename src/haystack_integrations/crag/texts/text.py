@@ -29,8 +29,9 @@ STOP_WORDS: Final = frozenset(
 )
 """English words that say nothing about a topic. `us` is missing on purpose: lower-cased, it is also a country."""
 
-# Scripts written without spaces: one token per character, as Elasticsearch's standard analyser does for ideographs.
+# Scripts written without spaces: one token per character, but a run of katakana is one word. Hiragana are no terms.
 UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_ALONE: Final = re.compile(rf"[\u30a0-\u30ff\u31f0-\u31ff]+|{UNSPACED.pattern}")
 PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter."""
 
@@ -83,7 +84,7 @@ def surface_words(text: str) -> list[str]:
         found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
     else:
         text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
-        text = UNSPACED.sub(r" \g<0> ", text)
+        text = _ALONE.sub(r" \g<0> ", text)
         found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
@@ -95,7 +96,7 @@ def words(text: str) -> list[str]:
     """
     Split a text into lower-case words.
 
-    Ideographs and kana are single tokens; `1,200` is `1200`, `3.5` whole, `U.S.` `us`, `snake_case` two, `l'eau` `eau`.
+    Ideographs and hiragana are single; `1,200` is `1200`, `3.5` whole, `U.S.` `us`, `snake_case` two, `l'eau` `eau`.
 
     :param text: Any text, any language.
     :returns: The words in order of appearance.
@@ -121,7 +122,7 @@ def _stemming() -> Callable[[str], str]:
 
     def work_out(word: str) -> str:
         clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
-        return "" if word in STOP_WORDS or not clean else stem(one_spelling(clean))
+        return "" if word in STOP_WORDS or "\u3040" < word < "\u30a0" or not clean else stem(one_spelling(clean))
 
     return work_out
 
@@ -166,8 +167,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """
     Find the sentences of a text by rules; knows abbreviations, initials, lists, tables, headings, code and CJK.
 
-    List items, table rows, `#` headings and paragraphs stand apart; a fenced code block is one unit; hard-wrapped lines
-    are joined.
+    List items, table rows, `#` headings and paragraphs stand apart; fenced code is one unit; wrapped lines are joined.
 
     :param text: Any text.
     :returns: Spans `(start, end)`: `text[start:end]` is a sentence without surrounding whitespace. They are in order,
