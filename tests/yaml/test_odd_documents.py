@@ -54,3 +54,10 @@ def test_an_odd_document_is_judged_like_any_other(name: str, odd: str, score: fl
     assert record["documents_before"] == 1
     for one in found["documents"]:
         json.dumps(one.meta["crag"], allow_nan=False)
+
+
+def test_an_object_in_the_place_of_a_source_is_no_name() -> None:
+    """Logs of the Elastic Common Schema have addresses as `source`; evidence bore what Python prints of them."""
+    document = Document(content=TEXT, meta={"source": {"ip": "192.0.2.1"}, "url": ["a"], "file_path": "refunds.md"})
+    found = load("corrective_retrieval", bm25=Found(document), dense=Found(document)).run(query=QUESTION)
+    assert [entry["source"] for entry in found["crag"]["kept"]] == ["refunds.md"]

@@ -1,6 +1,6 @@
 """Grades of documents: one number in [0, 1] for one document against the original question, kept in its metadata."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from numbers import Real
@@ -208,10 +208,11 @@ def source_name(document: Document) -> str | None:
     Name the file, record or page that a document was taken from.
 
     :param document: Any document.
-    :returns: Its source, address or file; None when its metadata has none of them.
+    :returns: Its source, address or file; None when its metadata has none of them. An object is no name: in logs of
+        the Elastic Common Schema `source` and `url` are one.
     """
     names = (document.meta.get(key) for key in ("source", "url", "file_path"))
-    return next((str(name) for name in names if name), None)
+    return next((str(name) for name in names if name and not isinstance(name, Mapping | list)), None)
 
 
 def is_refined(document: Document) -> bool:

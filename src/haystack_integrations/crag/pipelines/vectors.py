@@ -1,11 +1,12 @@
 """The vectors of a store and of a question: written by one model, or no search by vectors can answer."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from haystack import Document, Pipeline, logging
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines.index_fields import (
     VECTOR,
     Ask,
@@ -61,9 +62,8 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
     stored = stored_size(store, ask) if embedders else None
     if embedders and (profile := profile_of(store)) is not None and profile.index:
         check_numbers(ask(store))
-        if stored is None and holds_documents(store):
-            text = "No document of this store has a vector in the field {field}, so they are found by words only."
-            logger.warning(text, field=repr(VECTOR))
+        if stored is None:
+            _tell_of_none(store)
     for name, embedder in embedders.items():
         if stored not in (None, embedder.dimension):
             msg = (
@@ -73,6 +73,14 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
                 "CorrectiveRetriever; or index the documents anew with `crag index`"
             )
             raise ConfigurationError(msg)
+
+
+def _tell_of_none(store: Any) -> None:
+    """Say that a search by vectors will find nothing; an index that cannot be counted now is told by its searches."""
+    with suppress(StoreError):
+        if holds_documents(store):
+            text = "No document of this store has a vector in the field {field}, so they are found by words only."
+            logger.warning(text, field=repr(VECTOR))
 
 
 def check_written(documents: Iterable[Document], stored: int | None) -> None:
