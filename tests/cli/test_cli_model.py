@@ -203,7 +203,7 @@ def test_a_proxy_of_the_environment_between_command_and_model_is_named(
     monkeypatch.setenv("CRAG_LLM_BASE_URL", f"{scheme}://127.0.0.1:9/v1")
     monkeypatch.setenv("CRAG_LLM_MODEL", "m")
     message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
-    assert f"asked through the proxy of {variable}; NO_PROXY=127.0.0.1 asks it directly" in message
+    assert f"asked through the proxy of {variable}, which NO_PROXY=127.0.0.1 avoids)" in message
     assert "secret" not in message
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     assert "proxy" not in refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)

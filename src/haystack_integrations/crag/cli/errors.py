@@ -127,7 +127,7 @@ def through_proxy(url: str) -> str:
     name = next((one for one in (parts.scheme, "all") if proxies.get(one)), None)
     if name is None or not parts.hostname or proxy_bypass(parts.hostname):
         return ""
-    return f" (asked through the proxy of {name.upper()}_PROXY; NO_PROXY={parts.hostname} asks it directly)"
+    return f" (asked through the proxy of {name.upper()}_PROXY, which NO_PROXY={parts.hostname} avoids)"
 
 
 def _store_message(error: BaseException) -> str:
