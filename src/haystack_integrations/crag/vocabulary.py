@@ -72,6 +72,11 @@ GRADING_DETAILS: Final = (
 )
 """What a grader's report tells besides its cost: on its span, and in the trail."""
 
+INDEX_EMPTY: Final = "index_empty"
+FILTERS_LEAVE_NONE: Final = "filters_leave_none"
+NONE_TO_SEARCH: Final = (INDEX_EMPTY, FILTERS_LEAVE_NONE)
+"""What a search reports as its `kind` where it reached all of the index, and had no document to search."""
+
 ABSTENTION: Final = "The documents do not answer this question."
 """The first sentence of an abstention, and what a model is asked to say when the evidence does not answer."""
 
@@ -82,7 +87,7 @@ NOT_ASKED: Final = "crag_not_asked"
 """Key of its metadata, true where no model was asked for the answer, since no time was left."""
 
 BROKEN_OFF: Final = "crag_broken_off"
-"""Key of its metadata, true where its stream ended without a word on why; a server of OpenAI's API always gives one."""
+"""Key of its metadata, true where its stream ended without a word on why; servers of OpenAI's APIs always give one."""
 
 COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""

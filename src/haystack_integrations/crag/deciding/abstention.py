@@ -12,14 +12,13 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.deciding.thresholds import told
-from haystack_integrations.crag.elasticsearch.want import FILTERS_LEAVE_NONE, INDEX_EMPTY
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.function_words import ASKING, function_words
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
-from haystack_integrations.crag.vocabulary import WEB
+from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY, WEB
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5

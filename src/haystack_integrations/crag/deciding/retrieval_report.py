@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Final, Literal, cast, get_args
 
 from haystack_integrations.crag.deciding.decisions import Judgement
-from haystack_integrations.crag.elasticsearch.want import NONE_TO_SEARCH
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.vocabulary import NONE_TO_SEARCH
 
 ReportStatus = Literal["ok", "incomplete", "failed"]
 """All of the index was searched, a part of it, or nothing."""

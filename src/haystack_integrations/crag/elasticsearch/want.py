@@ -1,14 +1,10 @@
 """Why a search by words found nothing: want of documents, and not of an answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from haystack_integrations.crag.elasticsearch.requests import TEXT
-
-INDEX_EMPTY: Final = "index_empty"
-FILTERS_LEAVE_NONE: Final = "filters_leave_none"
-NONE_TO_SEARCH: Final = (INDEX_EMPTY, FILTERS_LEAVE_NONE)
-"""What a report says of a whole search that had no document to search, as its `kind`."""
+from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY
 
 
 def is_unexplained(found: Sequence[Any], report: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
