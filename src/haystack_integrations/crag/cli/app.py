@@ -16,6 +16,7 @@ from haystack_integrations.crag.cli.calibrate import calibrate
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
+from haystack_integrations.crag.cli.model import LlmKey, LlmModel, LlmUrl
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.place import Index, Store, Url
 from haystack_integrations.crag.cli.serve import Calibration, serve
@@ -63,17 +64,6 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(pipelines_app, name="pipelines")
-
-LlmUrl = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.", show_default=False),
-]
-LlmModel = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.", show_default=False)
-]
-LlmKey = Annotated[
-    str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.", show_default=False)
-]
 
 _PIPELINE_HELP: Final = (
     "Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval."
