@@ -385,7 +385,8 @@ def bomb() -> bytes:
     """A small DOCX whose text is large unpacked."""
     file = io.BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", b"<w:p/>" * 10_000_000)
+        text = b"<w:p>" + b"word " * 1_000 + b"</w:p>"
+        archive.writestr("word/document.xml", b'<w:document xmlns:w="w">' + text * 11_000)
     return file.getvalue()
 
 
