@@ -36,6 +36,7 @@ from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import Place, elasticsearch_store
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.store_profiles import open_store, prepare, store_spec
+from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 QUESTION = "Where do penguins live?"
@@ -387,6 +388,20 @@ def test_no_document_to_search_is_told_from_none_that_answers(
     assert record["coverage"]["reasons"][0] == f"{wanted}:bm25"
     of_a_search = asked(ReportingBM25Retriever(document_store=store), asynchronous=asynchronous, query="xylophone")
     assert of_a_search == {"documents": [], "report": {"status": "ok", "shards": shards}}
+
+
+@BOTH
+def test_texts_kept_as_whole_values_are_a_search_that_failed(
+    elasticsearch_url: str, elasticsearch_index: str, asynchronous: bool
+) -> None:
+    """Where a YAML runs without `load`, which refuses such an index: every question would be `incorrect`."""
+    mapping = {"properties": {"content": {"type": "keyword"}}}
+    kept = ElasticsearchDocumentStore(hosts=elasticsearch_url, index=elasticsearch_index, custom_mapping=mapping)
+    kept.write_documents([Document(content="Emma is a novel by Jane Austen.")], refresh=True)
+    retriever = ReportingBM25Retriever(document_store=kept)
+    found = asked(retriever, asynchronous=asynchronous, query="Who wrote Emma?")
+    assert found["documents"] == []
+    assert (found["report"]["status"], found["report"]["kind"]) == ("failed", "content_not_searchable")
 
 
 @pytest.mark.usefixtures("wire")

@@ -8,6 +8,9 @@ from haystack_integrations.crag.settings import check_whole
 TEXT: Final = "content"
 """The field in which Haystack keeps a document's text."""
 
+OF_WORDS: Final = frozenset({"text", "match_only_text", "annotated_text", "search_as_you_type"})
+"""Types of a field that is searched by words; of any other, only by whole values."""
+
 # The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
 _MOST_CANDIDATES: Final = 10_000
 

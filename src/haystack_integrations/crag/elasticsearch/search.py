@@ -13,6 +13,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.closing import leave_ended_loop
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.reading import documents_of
+from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
@@ -102,9 +103,12 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
         found = _whole(found, once(_rest(limit, began)))
     if is_unexplained(found.documents, found.report, body):
         with suppress(Exception):  # then it stays unexplained
-            left = _rest(limit, began).seconds
-            counted = call_within(left, lambda: store.client.count(**count_request(store._index, body)))
-            found = replace(found, report={**found.report, **explanation(counted["count"], body)})
+            left, client = _rest(limit, began).seconds, store.client
+            counted = call_within(left, lambda: client.count(**count_request(store._index, body)))["count"]
+            fields = dict[str, Any]()
+            if counted:  # what it may not be asked for must not take away what is known
+                fields = call_within(left, lambda: client.field_caps(index=store._index, fields=TEXT)).body
+            found = replace(found, report={**found.report, **explanation(counted, fields, body)})
     return told(found)
 
 
@@ -136,9 +140,12 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
         found = _whole(found, await once(_rest(limit, began)))
     if is_unexplained(found.documents, found.report, body):
         with suppress(Exception):
-            asked = store.async_client.count(**count_request(store._index, body))
-            counted = await asyncio.wait_for(asked, _rest(limit, began).seconds)
-            found = replace(found, report={**found.report, **explanation(counted["count"], body)})
+            left, client = _rest(limit, began).seconds, store.async_client
+            counted = (await asyncio.wait_for(client.count(**count_request(store._index, body)), left))["count"]
+            fields = dict[str, Any]()
+            if counted:
+                fields = (await asyncio.wait_for(client.field_caps(index=store._index, fields=TEXT), left)).body
+            found = replace(found, report={**found.report, **explanation(counted, fields, body)})
     return told(found)
 
 

@@ -1,10 +1,13 @@
 """Why a search by words found nothing: want of documents, and not of an answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from haystack_integrations.crag.elasticsearch.requests import TEXT
+from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY
+
+NOT_OF_WORDS: Final = "content_not_searchable"
+"""Why a search by words failed on an index whose texts are kept as whole values, as a keyword's are."""
 
 
 def is_unexplained(found: Sequence[Any], report: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
@@ -30,17 +33,20 @@ def count_request(index: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"index": index, "query": _passing(body) or {"exists": {"field": TEXT}}, "terminate_after": 1}
 
 
-def explanation(counted: int, body: Mapping[str, Any]) -> dict[str, str]:
+def explanation(counted: int, fields: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, str]:
     """
     Say why nothing was found.
 
     :param counted: How many documents `count_request` counts.
+    :param fields: What the server tells of the field `TEXT`, by type.
     :param body: The request of the search by words.
-    :returns: `kind`, one of `NONE_TO_SEARCH`; empty where there were documents.
+    :returns: `kind`, one of `NONE_TO_SEARCH`; for a field that is not of words a failure, since no question finds
+        anything in it; empty where there were documents that could be found.
     """
-    if counted:
-        return {}
-    return {"kind": FILTERS_LEAVE_NONE if _passing(body) else INDEX_EMPTY}
+    if not counted:
+        return {"kind": FILTERS_LEAVE_NONE if _passing(body) else INDEX_EMPTY}
+    types = fields.get("fields", {}).get(TEXT, {})
+    return {} if not types or OF_WORDS & types.keys() else {"status": "failed", "kind": NOT_OF_WORDS}
 
 
 def _passing(body: Mapping[str, Any]) -> Any:

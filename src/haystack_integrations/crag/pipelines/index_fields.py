@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from haystack import logging
 
-from haystack_integrations.crag.elasticsearch.requests import TEXT
+from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.store_profiles import elasticsearch_client, server_of
 
@@ -19,7 +19,6 @@ VECTOR: Final = "embedding"
 """The field in which Haystack keeps a document's vector."""
 
 _SHOWN: Final = 8
-_OF_WORDS: Final = frozenset({"text", "match_only_text", "annotated_text", "search_as_you_type"})
 _ANEW: Final = f"copy the documents into an index that has their text as {TEXT!r}, or index their files by `crag index`"
 # Scored as (1 + cosine) / 2. A distance is scored otherwise, and so is the product of vectors of any length: small
 # vectors are all near to each other, and a negative product would read as a high cosine.
@@ -61,8 +60,8 @@ def check_text(store: Any, fields: Fields) -> None:
     :raises ConfigurationError: Naming the field as it is, or those that are there.
     """
     for one in (index[TEXT] for index in fields if TEXT in index):
-        if (kind := one.get("type", "object")) not in _OF_WORDS or not one.get("index", True):
-            got = kind if kind not in _OF_WORDS else f"{kind} that is not indexed"
+        if (kind := one.get("type", "object")) not in OF_WORDS or not one.get("index", True):
+            got = kind if kind not in OF_WORDS else f"{kind} that is not indexed"
             msg = (
                 f"the field {TEXT!r} of the index {server_of(store).index!r} cannot be searched by words, wanted the "
                 f"type text, but got {got}; {_ANEW}"
