@@ -103,10 +103,11 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
         found = _whole(found, once(_rest(limit, began)))
     if is_unexplained(found.documents, found.report, body):
         with suppress(Exception):  # then it stays unexplained
-            left, client = _rest(limit, began).seconds, store.client
+            client, left = store.client, _rest(limit, began).seconds
             counted = call_within(left, lambda: client.count(**count_request(store._index, body)))["count"]
             fields = dict[str, Any]()
             if counted:  # what it may not be asked for must not take away what is known
+                left = _rest(limit, began).seconds
                 fields = call_within(left, lambda: client.field_caps(index=store._index, fields=TEXT)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
     return told(found)
@@ -140,10 +141,11 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
         found = _whole(found, await once(_rest(limit, began)))
     if is_unexplained(found.documents, found.report, body):
         with suppress(Exception):
-            left, client = _rest(limit, began).seconds, store.async_client
+            client, left = store.async_client, _rest(limit, began).seconds
             counted = (await asyncio.wait_for(client.count(**count_request(store._index, body)), left))["count"]
             fields = dict[str, Any]()
             if counted:
+                left = _rest(limit, began).seconds
                 fields = (await asyncio.wait_for(client.field_caps(index=store._index, fields=TEXT), left)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
     return told(found)

@@ -14,10 +14,10 @@ from haystack_integrations.crag.evaluation.lists import LISTED
 from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
-from haystack_integrations.crag.pipelines.checks import asks_a_model, check_questions
+from haystack_integrations.crag.pipelines.checks import check_questions
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.pipelines.loader import load, read
-from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.pipelines.opening import memory_store, model_parts
 
 _BATCH: Final = 1024
 
@@ -54,9 +54,8 @@ class LiveLists:
         fill(store, dataset, StaticDocumentEmbedder())
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
-            changes.setdefault("generator", setup.model.generator(ANSWER_SECONDS))
-            if asks_a_model(spec["components"].get("grader", {})):
-                changes.setdefault("grader", setup.model.judge())
+            asked = model_parts(setup.pipeline, setup.model.generator(ANSWER_SECONDS), setup.model.judge())
+            changes = {**asked, **changes}
         self._pipeline: Any = load(setup.pipeline, store=store, **changes)
         self._options: dict[str, Any] = {"web": False} if "web" in inputs_of(spec) else {}
         if setup.top_k is not None:

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-KEY: Final = "[b-df-hj-np-tv-xz]{3,4}"
+KEY_LETTERS: Final = "bcdfghjklmnpqrstvwxz"
+"""What keys are made of: consonants make no words."""
+
+KEY: Final = f"[{KEY_LETTERS}]{{3,4}}"
 """A key as `plan.new_key` draws it."""
 
 NUMBER: Final = re.compile(r"(?:[0-9]{1,7}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})")

@@ -15,6 +15,7 @@ from typing import Final
 from haystack import Document
 
 from haystack_integrations.crag.grades import origin_of
+from haystack_integrations.crag.grading.line import KEY_LETTERS
 from haystack_integrations.crag.grading.reply import Entry, Reply
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -23,7 +24,6 @@ CUT_MARK = " […cut]"
 WHOLE_PASSAGE: Final = 2_000
 """Characters of a document that hold a passage as `crag index` makes it, with long words, too."""
 
-_CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
 _MANY_KEYS = 1_000  # of 8,000 with three letters
 _TOKENS_OF_MARKUP = 16
 _LONGEST_TITLE = 200
@@ -124,7 +124,7 @@ def new_key(taken: Collection[str]) -> str:
         reply repeats them all. Digits are a token each for many models.
     """
     letters = 3 if len(taken) < _MANY_KEYS else 4
-    while (key := "".join(secrets.choice(_CONSONANTS) for _ in range(letters))) in taken:
+    while (key := "".join(secrets.choice(KEY_LETTERS) for _ in range(letters))) in taken:
         pass
     return key
 

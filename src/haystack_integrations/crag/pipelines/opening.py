@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from haystack_integrations.crag.chat_model import is_address
-from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
@@ -147,12 +146,12 @@ def check_calibration(file: str) -> None:
         raise ConfigurationError(msg)
 
 
-def model_parts(name: str, answering: AnswerGenerator, grading: Any) -> dict[str, Any]:
+def model_parts(name: str, answering: Any, grading: Any) -> dict[str, Any]:
     """
     Choose what a pipeline is to be loaded with, so that it asks one's own model.
 
     :param name: A shipped pipeline, or the path of a YAML file.
-    :param answering: What writes answers; its model also serves every other part that asks one.
+    :param answering: An AnswerGenerator or a chat generator; it also serves every other part that asks one.
     :param grading: The chat generator of a grader that asks one.
     :returns: Arguments of `load`.
     """
