@@ -1,5 +1,6 @@
 """Prompts: jinja2 templates that are compiled once, checked when a component is built, and sandboxed."""
 
+import secrets
 from typing import Any
 
 from jinja2 import StrictUndefined, Template
@@ -27,3 +28,13 @@ def compile_template(text: str, whose: str, **probe: Any) -> tuple[Template, str
     except Exception as error:  # whatever a user's template does, such as dividing by zero
         msg = f"{whose} cannot be used: {error}; it may use the variables {sorted(probe)}"
         raise ConfigurationError(msg) from None
+
+
+def new_boundary(what: str) -> str:
+    """
+    Make the name of the tags around what others wrote, anew for each prompt: no text can know it, so none can end it.
+
+    :param what: What stands inside, for the model to read.
+    :returns: The name, with 32 random bits.
+    """
+    return f"{what}-{secrets.token_hex(4)}"
