@@ -19,7 +19,7 @@ nothing else: {ABSTENTION}"""
 
 DEFAULT_TEMPLATE: Final = """\
 {% for passage in passages -%}
-<{{ boundary }} number="{{ passage.number }}" source="{{ passage.source }}" origin="{{ passage.origin }}">
+<{{ boundary }} number="{{ passage.number }}" source="{{ passage.source }}">
 {% if passage.title %}Title: {{ passage.title }}
 {% endif %}{{ passage.text }}
 </{{ boundary }}>

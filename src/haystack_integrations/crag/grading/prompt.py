@@ -31,7 +31,7 @@ DEFAULT_TEMPLATE: Final = """\
 Question: {{ query }}
 
 {% for document in documents -%}
-<{{ boundary }} id="{{ document.key }}" origin="{{ document.origin }}">
+<{{ boundary }} id="{{ document.key }}">
 {% if document.title %}Title: {{ document.title }}
 {% endif %}{{ document.text }}
 </{{ boundary }}>
