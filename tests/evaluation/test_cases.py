@@ -200,6 +200,15 @@ def test_judgements_that_contradict_the_question_are_told(folder: Path, line: st
     assert doubt.endswith("); correct what is there by mistake")
 
 
+def test_judgements_of_another_scale_that_leave_no_answer_are_told(judged: Path) -> None:
+    """Many tools mark what answers by 1: no list would be correct, and all measures would be of that."""
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t1\nq1\tbuilt-1\t1\n")
+    (doubt,) = read_dataset(judged, SPLIT).doubts
+    assert "answers any of the 24 questions, and 2 have one that is on topic only (the grade 1, or partial)" in doubt
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\nq1\tbuilt-1\t1\n")
+    assert not read_dataset(judged, SPLIT).doubts
+
+
 def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
     """Files are put together from parts."""
     (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\n" * 2)
