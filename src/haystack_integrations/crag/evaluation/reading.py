@@ -75,8 +75,8 @@ def _unanswered(cases: tuple[Case, ...]) -> str | None:
         return None
     marked = sum(bool(case.partial) for case in cases)
     return (
-        f"no document answers any of the {len(cases)} questions, and {marked} have one that is on topic only (the grade "
-        "1, or partial), so none can be correct; what answers has the grade 2, or stands in gold"
+        f"no document answers any of the {len(cases)} questions, and {marked} have one that is on topic only (the "
+        "grade 1, or partial), so none can be correct; what answers has the grade 2, or stands in gold"
     )
 
 

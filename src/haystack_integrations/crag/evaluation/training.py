@@ -107,7 +107,8 @@ def _labelled(
     texts = tuple((passage.title, passage.text) for passage in passages)
     needed = len(set(case.gold)) if dataset.needs_all else 1
     grades = tuple(case.grades(ranked)[:first])
-    return LabelledList(case.id, case.question, texts, grades, verdict, group, needed=needed)
+    names = tuple(ranked.retrieved[:first])
+    return LabelledList(case.id, case.question, texts, grades, verdict, group, needed=needed, names=names)
 
 
 def check_enough(lists: Sequence[LabelledList]) -> None:
