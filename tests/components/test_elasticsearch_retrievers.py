@@ -31,6 +31,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
 )
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.elasticsearch.requests import words_request
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import Place, elasticsearch_store
@@ -136,6 +137,36 @@ def test_they_find_what_haystacks_own_find_in_one_request(
             expected = theirs.run(**inputs, filters=filters, top_k=top_k)["documents"]
             assert [(one.id, one.score) for one in found["documents"]] == [(one.id, one.score) for one in expected]
             assert len(expected) == top_k
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does shutil.copytree do?", "copytree(src, dst) copies a whole tree."),
+        ("Where is report.txt?", "The report lies on the table."),
+        ("Where do Anna\u2019s penguins sleep?", "Anna sleeps at noon."),
+    ],
+    ids=["dotted name", "file", "possessive"],
+)
+def test_words_that_a_mark_joins_are_searched_by_their_parts_too(
+    elasticsearch_url: str, question: str, text: str
+) -> None:
+    """As in memory: its first search for `shutil.copytree` found nothing that was called `copytree`."""
+    with temporary_index(elasticsearch_url) as index:
+        made = open_store("elasticsearch", elasticsearch_url, index)
+        prepare(made)
+        fill(made, [Document(content=text), Document(content="Camels live in deserts.")])
+        found = ReportingBM25Retriever(document_store=made).run(query=question)["documents"]
+        made.close()
+    assert [document.content for document in found] == [text]
+
+
+def test_a_question_without_such_words_is_asked_as_it_stands_and_soon() -> None:
+    for question in ("Version 3.11 of the U.S. law?", "a" * 100_000, "Who? " * 20_000):
+        started = time.monotonic()
+        asked_for = words_request(question, "0", None, 10)["query"]["bool"]["must"][0]["multi_match"]["query"]
+        assert asked_for == question
+        assert time.monotonic() - started < 1
 
 
 @pytest.mark.parametrize(("top_k", "candidates"), [(1001, None), (10_000, None), (60, 50)])

@@ -57,6 +57,13 @@ def test_where_the_model_errs_the_gate_keeps_it_from_most_of_its_mistakes() -> N
     assert found[0.05][0] > found[0.1][0] > found[0.1][1] + 0.05
 
 
+def test_where_nobody_labels_a_topic_a_slip_to_it_is_a_mistake_and_no_third_class() -> None:
+    """Its F1 of zero would take a third from the model's figure alone: .9 beside a judgement's .9 would read .6."""
+    lists = [record("incorrect", "incorrect", 0.5, (0.5, 0)) for _ in range(100)]
+    lists += [record("correct", "correct", 0.5, (0.5, 2)) for _ in range(100)]
+    assert reached(*lists)[0.1] == (pytest.approx(0.92, abs=0.03), pytest.approx(0.92, abs=0.03))
+
+
 def test_a_question_of_two_steps_needs_both_its_documents() -> None:
     """One of two that must answer is half of it."""
     half = record("ambiguous", "correct", 0.5, (0.5, 2), (0.5, 0), needed=2)

@@ -200,6 +200,15 @@ def test_judgements_that_contradict_the_question_are_told(folder: Path, line: st
     assert doubt.endswith("); correct what is there by mistake")
 
 
+def test_judgements_of_another_scale_that_leave_no_answer_are_told(judged: Path) -> None:
+    """Many tools mark what answers by 1: no list would be correct, and all measures would be of that."""
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t1\nq1\tbuilt-1\t1\n")
+    (doubt,) = read_dataset(judged, SPLIT).doubts
+    assert "answers any of the 24 questions, and 2 have one that is on topic only (the grade 1, or partial)" in doubt
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\nq1\tbuilt-1\t1\n")
+    assert not read_dataset(judged, SPLIT).doubts
+
+
 def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
     """Files are put together from parts."""
     (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\n" * 2)
@@ -215,7 +224,8 @@ def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
         ({"gold": ["nowhere"]}, "queries.jsonl:25: got the unknown id 'nowhere', wanted that of a document of corpus"),
         ({"gold": "built-0"}, "queries.jsonl:25: got another kind of gold, wanted a list of texts"),
         ({"question": "  "}, "queries.jsonl:25: got an empty question"),
-        ({"question": None}, "queries.jsonl:25: got no question"),
+        ({"question": None}, "queries.jsonl:25: got no question (the line has "),
+        ({"id": None, "_id": "q1"}, "queries.jsonl:25: got no id (the line has _id, "),
         ({"question": 3}, "queries.jsonl:25: got another kind of question"),
         ({"gold_sentences": [["built-0", 9]]}, "queries.jsonl:25: got sentence 9 of 'built-0', wanted one below 3"),
         ({"gold_sentences": [["built-0"]]}, "queries.jsonl:25: got other gold_sentences"),

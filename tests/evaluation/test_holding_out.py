@@ -5,13 +5,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from evaluation.calibrated_towns import calibrated_towns, prepared_towns
+from evaluation.calibrated_towns import calibrated_towns, prepared_towns, towns
 from evaluation_records import record
 
 from haystack_integrations.crag.errors import EvaluationError
 from haystack_integrations.crag.evaluation.crossings import fit_crossing
 from haystack_integrations.crag.evaluation.holding_out import LIMITS, figures, held_out, risk_realised
 from haystack_integrations.crag.evaluation.labelled import Prepared
+from haystack_integrations.crag.evaluation.limits import limit_rows
 from haystack_integrations.crag.evaluation.regressions import splits
 
 SOME = 160
@@ -138,6 +139,27 @@ def test_the_cost_curve_goes_by_the_probability_of_the_verdict_told() -> None:
     found = figures([{**one, "needed": 1} for one in (unsure, *sure)], [0, 1, 2, 3, 4], {})
     assert found["cost_curve"][1] == {"share_sent": 0.2, "macro_f1": 1.0, "threshold": 0.5}
     assert found["calls_saved_at_2_points"] == 0.8
+
+
+def test_what_is_wrong_without_a_limit_is_counted_and_told() -> None:
+    """The file without a limit answers whatever is likeliest to be correct: that may be wrong every second time."""
+    said = {"probabilities": {"correct": 0.5, "ambiguous": 0.2, "incorrect": 0.3}, "needed": 1}
+    labels = ["correct"] * 6 + ["incorrect"] * 4
+    records = [{**record(f"q{n}", label, "correct"), **said} for n, label in enumerate(labels)]
+    records += [{**record(f"r{n}", "incorrect", "incorrect"), **said} for n in range(4)]
+    found = figures(records, [n % 5 for n in range(14)], {})
+    assert (found["without_limit"]["generated"], found["without_limit"]["wrong"]) == (10, 4)
+    told = limit_rows(found, None)["answers without a limit"]
+    assert told == "40.0% wrong among 10 answered (12.2% to 73.8%)"
+    assert limit_rows({}, 0.5) == {"limit in the file": "correct from a probability of 0.50 on"}
+
+
+def test_held_out_records_name_their_documents_as_the_corpus_does() -> None:
+    """Who looks into a wrong decision must find what was judged."""
+    _, ranked = towns()
+    for one in calibrated_towns().records:
+        names = [each["id"] for each in one["documents"]]
+        assert names == list(ranked[one["id"]].retrieved[: len(names)])
 
 
 def test_a_limit_that_was_asked_for_is_tried_too() -> None:

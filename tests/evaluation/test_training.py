@@ -172,6 +172,14 @@ def test_one_verdict_cannot_be_told_from_another() -> None:
         check_enough(lists)
 
 
+def test_nothing_is_fitted_that_could_call_nothing_correct() -> None:
+    """As where another tool marks by 1 what answers, which is on topic here: it would abstain from everything."""
+    lists = [labelled(number, "ambiguous" if number % 2 else "incorrect") for number in range(60)]
+    said = r"one of them correct, but got 0 correct, 30 ambiguous, 30 incorrect; add questions that the retrieved doc"
+    with pytest.raises(CalibrationError, match=said):
+        check_enough(lists)
+
+
 def test_one_source_cannot_be_held_out() -> None:
     """Also where other questions, without a verdict, are about other sources."""
     verdicts = ["correct", "incorrect"] * 30

@@ -14,6 +14,7 @@ from haystack_integrations.crag.cli.files import (
     require_extra,
     tell_doubts,
     tell_repeated,
+    with_texts,
     write,
 )
 from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
@@ -118,7 +119,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
     held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
-    limits = limit_rows(figures["wrong_generate"], found.calibration.correct_from, most_wrong)
+    limits = limit_rows(figures, found.calibration.correct_from, most_wrong)
     shown = {
         "held_out": {**held_out, **limits},
         "reliability": figures["reliability"],
@@ -126,12 +127,12 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
         "calls_saved": figures["calls_saved_at_2_points"],
         "cascade": figures["cascade"],
     }
-    return html_report(result, found.records, intervals=figures["intervals"], calibration=shown)
+    return html_report(result, with_texts(found.records, dataset), intervals=figures["intervals"], calibration=shown)
 
 
 def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
-    from haystack_integrations.crag.evaluation.limits import realised_in_words
+    from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
     from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
@@ -150,6 +151,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     gap = figures["gaps_at_10_percent"]
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
+    lines.append(f"  without a limit: {unlimited_in_words(figures['without_limit'])}")
     for risk in figures["wrong_generate"]:
         lines.append(f"  limit {100 * risk['limit']:.3g}% of wrong answers: {realised_in_words(risk)}")
     least = found.calibration.correct_from

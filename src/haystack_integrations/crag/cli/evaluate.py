@@ -16,6 +16,7 @@ from haystack_integrations.crag.cli.files import (
     require_extra,
     tell_doubts,
     tell_repeated,
+    with_texts,
     write,
 )
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
@@ -200,13 +201,12 @@ def _deliver(
     if file is not None:
         write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
-        texts = [{**record, "snippets": _snippets(dataset, record)} for record in records]
         more: dict[str, Any] = {
             "calibration": _limits(setup.calibration),
             "comparison": comparison,
             "compared_on": about,
         }
-        write(html, html_report(result, texts, intervals=bounds, **more))
+        write(html, html_report(result, with_texts(records, dataset), intervals=bounds, **more))
     gap = gap_recall_at(records) or two_scales(records)
     told = text_table(result, intervals=bounds, comparison=comparison, gap=gap, compared_on=about)
     show_json(result) if printed else show(told)
@@ -232,13 +232,7 @@ def _limits(calibration: str | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
     fitted = load_calibration(calibration)
-    return {"held_out": limit_rows((fitted.notes.get("held_out") or {}).get("wrong_generate", ()), fitted.correct_from)}
-
-
-def _snippets(dataset: "Dataset", record: dict[str, Any]) -> dict[str, str]:
-    """Give the texts of a record's documents, for the decisions that are shown in full."""
-    names = (document["id"] for document in record["documents"])
-    return {name: dataset.passages[name].text for name in names if name in dataset.passages}
+    return {"held_out": limit_rows(fitted.notes.get("held_out") or {}, fitted.correct_from)}
 
 
 def _tell_failures(records: list[dict[str, Any]]) -> None:

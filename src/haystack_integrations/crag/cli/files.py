@@ -8,7 +8,9 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.whole_file import cannot_write
 
 if TYPE_CHECKING:
-    from haystack_integrations.crag.evaluation.cases import Dataset
+    from collections.abc import Sequence
+
+    from haystack_integrations.crag.evaluation.cases import Dataset, Record
 
 _SHOWN: Final = 3
 
@@ -79,6 +81,22 @@ def write(file: Path, text: str) -> None:
         file.write_text(text, "utf-8")
     except OSError as error:
         raise cannot_write(file, error) from None
+
+
+def with_texts(records: "Sequence[Record]", dataset: "Dataset") -> "list[Record]":
+    """
+    Give records the texts of their documents, for the decisions that a report shows in full.
+
+    :param records: Of an evaluation or a calibration.
+    :param dataset: The data.
+    :returns: The records with `snippets`.
+    """
+    known = dataset.passages
+    return [
+        {**record, "snippets": {name: known[name].text for name in names if name in known}}
+        for record in records
+        for names in [[document["id"] for document in record["documents"]]]
+    ]
 
 
 def no_lists(dataset: "Dataset") -> ConfigurationError:

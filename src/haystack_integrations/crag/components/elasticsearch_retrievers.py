@@ -27,7 +27,7 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
 
     Haystack's own retriever answers with what is left when a shard is lost, and raises when the server is down: the
     one reads as "no document answers", the other ends the run. Here both are a report that CragRouter reads. Searched
-    is the documents' text, `content`, and no metadata.
+    is the documents' text, `content`, and no metadata; words that a mark joins (`os.path`) also by their parts.
 
     ```python
     from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever

@@ -1,5 +1,6 @@
 """What is asked of Elasticsearch: a search by words, and one by a vector."""
 
+import re
 from typing import Any, Final
 
 from haystack_integrations.crag.elasticsearch.filters import filter_of
@@ -10,6 +11,11 @@ TEXT: Final = "content"
 
 OF_WORDS: Final = frozenset({"text", "match_only_text", "annotated_text", "search_as_you_type"})
 """Types of a field that is searched by words; of any other, only by whole values."""
+
+# Elasticsearch's usual analyzer takes `os.path.join`, `report.txt` and `Anna's` for one word each, which a text with
+# the last part alone does not have. From the beginning of a word on, so that a long one is gone through once.
+_JOINED: Final = re.compile(r"(?<!\w)\w++(?:[.:'\u2019]\w++)+")
+_JOINTS: Final = re.compile(r"[.:'\u2019]")
 
 # The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
 _MOST_CANDIDATES: Final = 10_000
@@ -30,9 +36,21 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
     check_whole("top_k", top_k)
     # Named, since an index made elsewhere searches all its fields: each costs a clause for each word (400 fields and
     # 300 words ended a server), and finds documents by metadata that no grader reads.
-    words = {"query": query, "fields": [TEXT], "fuzziness": fuzziness, "type": "most_fields", "operator": "OR"}
+    words = {
+        "query": _with_parts(query),
+        "fields": [TEXT],
+        "fuzziness": fuzziness,
+        "type": "most_fields",
+        "operator": "OR",
+    }
     asked: dict[str, Any] = {"must": [{"multi_match": words}], **filter_of(filters)}
     return {"size": top_k, "query": {"bool": asked}}
+
+
+def _with_parts(query: str) -> str:
+    """Add the parts of words that a mark joins, as the store in memory finds them; digits and single letters aside."""
+    parts = [part for joined in _JOINED.findall(query) for part in _JOINTS.split(joined)]
+    return " ".join([query, *(part for part in parts if len(part) > 1 and not part.isdigit())])
 
 
 def vector_request(

@@ -1,6 +1,7 @@
 """What the cascade that ships does on held-out questions, with a model that grades a share of the documents wrong."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -32,7 +33,8 @@ def cascade_figures(records: Sequence[Record]) -> dict[str, Any]:
 
     :param records: From `holding_out.held_out`, each with how many documents are `needed`.
     :returns: `calls` and `documents`, the shares of all questions and of all documents that go to the model; `wrong`,
-        for each `share` of wrong grades the macro-F1 of the `cascade`, and of asking about `everything`.
+        for each `share` of wrong grades the macro-F1, over the true classes, of the `cascade`, and of asking about
+        `everything`.
     """
     gate = CascadeGate()
     sent = [_sent(record, gate) for record in records]
@@ -55,7 +57,10 @@ def _reached(records: Sequence[Record], sent: Sequence[Flags], share: float) -> 
             said, of = _graded(record, share, random), record["needed"]
             everything.append(label_of_grades(said, of))
             cascade.append(label_of_grades(np.where(asked, said, unasked), of) if asked.any() else record["verdict"])
-        reached.append([f1_score(truth, told, average="macro") for told in (cascade, everything)])
+        # Where nobody labelled "on topic", a slip of the model to it is a mistake, and no third class of F1 zero: that
+        # would take a third from this figure alone, beside those of a judgement that never says so.
+        score = partial(f1_score, truth, labels=sorted(set(truth)), average="macro", zero_division=0)
+        reached.append([score(told) for told in (cascade, everything)])
     of_cascade, of_everything = np.mean(reached, axis=0).tolist()
     return {"cascade": of_cascade, "everything": of_everything}
 

@@ -103,10 +103,11 @@ def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = N
     :returns: A record as `crag eval` makes them, with how many documents that answer are `needed`.
     """
     found, scores = judged_by(each, calibration)
-    rows = zip(each.source.texts, each.source.grades, scores, strict=True)
+    names = each.source.names or tuple(map(str, range(len(scores))))
+    rows = zip(names, each.source.texts, each.source.grades, scores, strict=True)
     documents = [
-        {"id": str(n), "title": title, "label": grade, "score": score, "kept": score >= _KEPT}
-        for n, ((title, _), grade, score) in enumerate(rows)
+        {"id": name, "title": title, "label": grade, "score": score, "kept": score >= _KEPT}
+        for name, (title, _), grade, score in rows
     ]
     missing: Record | None = None
     if gap is not None:
@@ -177,6 +178,7 @@ def figures(
         "cost_curve": thinned(curve),
         "calls_saved_at_2_points": saved_at(curve),
         "cascade": cascade_figures(records),
+        "without_limit": risk_without_limit(records),
         "wrong_generate": [risk_realised(records, folds, most) for most in sorted({*LIMITS, *limits})],
     }
 
@@ -201,6 +203,17 @@ def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) 
         if threshold is not None:
             chosen[own] = scores[own] - threshold  # shifted so that 0 is the threshold of every fold
     return {"limit": most, **realised(chosen, right, 0.0)}
+
+
+def risk_without_limit(records: Sequence[Record]) -> dict[str, Any]:
+    """
+    Count what is called correct, and is not.
+
+    :param records: Held-out records.
+    :returns: As `risk_realised`, without a limit.
+    """
+    called = [float(record["verdict"] == "correct") for record in records]
+    return realised(called, [record["label"] == "correct" for record in records], 1.0)
 
 
 def thinned(curve: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

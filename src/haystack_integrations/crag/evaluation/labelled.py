@@ -28,6 +28,7 @@ class LabelledList:
     :param is_cut: Whether what answers was taken out: it then teaches only how a gap looks.
     :param needed: How many documents that answer make it correct: one, or all of a two-hop question's.
     :param lesson: The right verdict on a list that is fitted on and not judged: the same question's, of another length.
+    :param names: The id of each document; empty numbers them.
     """
 
     id: str
@@ -39,6 +40,7 @@ class LabelledList:
     is_cut: bool = False
     needed: int = 1
     lesson: str | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def taught(self) -> str | None:

@@ -94,19 +94,33 @@ def realised_in_words(risk: Mapping[str, Any]) -> str:
     return f"{said}: above the limit by more than chance ({risk['low']:.1%} at least), so do not count on it"
 
 
+def unlimited_in_words(risk: Mapping[str, Any]) -> str:
+    """
+    Say how many of the verdicts `correct` are wrong where no limit takes any away.
+
+    :param risk: From `holding_out.risk_without_limit`.
+    :returns: The words.
+    """
+    if risk["share"] is None:
+        return "nothing called correct"
+    return f"{risk['share']:.1%} wrong among {risk['generated']} answered ({risk['low']:.1%} to {risk['high']:.1%})"
+
+
 def limit_rows(
-    risks: Sequence[Mapping[str, Any]], correct_from: float | None, most_wrong: float | None = None
+    held_out: Mapping[str, Any], correct_from: float | None, most_wrong: float | None = None
 ) -> dict[str, Any]:
     """
     Collect what a report shows of limits: what each did on held-out folds, and the one that is in the file.
 
-    :param risks: From `holding_out.risk_realised`.
+    :param held_out: From `holding_out.figures`, or of a file that lacks some.
     :param correct_from: From which probability on a verdict stays `correct`; None without a limit.
     :param most_wrong: The limit that was asked for, where it is known: the file holds the probability only.
     :returns: Rows for `report.html_report`.
     """
     rows: dict[str, Any] = {}
-    for risk in risks:
+    if (without := held_out.get("without_limit")) is not None:
+        rows["answers without a limit"] = unlimited_in_words(without)
+    for risk in held_out.get("wrong_generate", ()):
         bounds = {} if risk["share"] is None else {"low": risk["low"], "high": risk["high"]}
         rows[f"limit {risk['limit']:.3g} of wrong answers"] = {"value": realised_in_words(risk), **bounds}
     asked = "" if most_wrong is None else f"at most {most_wrong:g} wrong: "

@@ -8,6 +8,7 @@ from typing import Final
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.agreement import first_of, needs_all, unexplained
 from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.labelled import ANSWERS
 from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
 
@@ -62,10 +63,21 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     data = Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
     if not labelled:
         return data
-    told = [unexplained(place / LISTS, whole, needs_all=data.needs_all)]
+    told = [unexplained(place / LISTS, whole, needs_all=data.needs_all), _unanswered(whole)]
     if doubts:
         told.append(f"{len(doubts)} in doubt of the labels ({first_of(doubts)}); correct what is there by mistake")
     return replace(data, doubts=tuple(doubt for doubt in told if doubt is not None))
+
+
+def _unanswered(cases: tuple[Case, ...]) -> str | None:
+    """Doubt that there is no answer at all: others' files often mark it by 1, which is on topic only here."""
+    if any(case.gold or ANSWERS in case.listed.values() for case in cases):
+        return None
+    marked = sum(bool(case.partial) for case in cases)
+    return (
+        f"no document answers any of the {len(cases)} questions, and {marked} have one that is on topic only (the "
+        "grade 1, or partial), so none can be correct; what answers has the grade 2, or stands in gold"
+    )
 
 
 def _check_folders(folder: Path, place: Path) -> None:

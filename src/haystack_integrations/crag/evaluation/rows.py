@@ -17,6 +17,7 @@ from haystack_integrations.crag.vocabulary import JUDGED
 CORPUS: Final = "corpus.jsonl"
 _GRADES: Final = (0, 1, 2)
 _GZIP: Final = b"\x1f\x8b"
+_SHOWN: Final = 6
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,11 @@ class Row:
         :returns: The text, not empty.
         """
         value = self.values.get(key)
+        if value is None:
+            others = ", ".join(sorted(name for name, other in self.values.items() if other is not None)[:_SHOWN])
+            self.refuse(f"no {key} (the line has {others or 'nothing'})", "a text", "add it, or rename what holds it")
         if not isinstance(value, str):
-            self.refuse(f"no {key}" if value is None else f"another kind of {key}", "a text", "write it in quotes")
+            self.refuse(f"another kind of {key}", "a text", "write it in quotes")
         if not value.strip():
             self.refuse(f"an empty {key}", "a text", "write it, or remove the line")
         return value

@@ -107,7 +107,8 @@ def _labelled(
     texts = tuple((passage.title, passage.text) for passage in passages)
     needed = len(set(case.gold)) if dataset.needs_all else 1
     grades = tuple(case.grades(ranked)[:first])
-    return LabelledList(case.id, case.question, texts, grades, verdict, group, needed=needed)
+    names = tuple(ranked.retrieved[:first])
+    return LabelledList(case.id, case.question, texts, grades, verdict, group, needed=needed, names=names)
 
 
 def check_enough(lists: Sequence[LabelledList]) -> None:
@@ -126,10 +127,13 @@ def check_enough(lists: Sequence[LabelledList]) -> None:
         )
         raise CalibrationError(msg)
     told = ", ".join(f"{counts[name]} {name}" for name in JUDGED)
-    if sum(count >= FEWEST_OF_A_KIND for count in counts.values()) < 2:  # noqa: PLR2004
+    can_be_correct = counts["correct"] >= FEWEST_OF_A_KIND
+    if not can_be_correct or sum(count >= FEWEST_OF_A_KIND for count in counts.values()) < 2:  # noqa: PLR2004
+        answered = "the retrieved documents answer (labelled as gold, or with the grade 2: 1 is on topic only)"
+        which = "the documents do not answer, as your users ask them" if can_be_correct else answered
         msg = (
-            f"a calibration needs {FEWEST_OF_A_KIND} questions of each of two verdicts at least, but got {told}; add "
-            "questions that the documents do not answer, as your users ask them"
+            f"a calibration needs {FEWEST_OF_A_KIND} questions of each of two verdicts at least, one of them correct, "
+            f"but got {told}; add questions that {which}"
         )
         raise CalibrationError(msg)
     sources = len({each.group for each in lists if each.verdict is not None})
