@@ -8,7 +8,7 @@ from haystack import Document
 from haystack_integrations.crag.components import HeuristicGrader
 
 
-@pytest.mark.parametrize("unit", ["word ", "1. ", "a... ", "\u4e2d", " ", "(", "a (b) "])
+@pytest.mark.parametrize("unit", ["word ", "1. ", "a... ", "\u4e2d", "\u4e2d\u3002", " ", "(", "a (b) "])
 def test_a_title_as_long_as_its_text_costs_little_more_than_the_text(unit: str) -> None:
     """It was looked for in all texts word by word, and every sentence was read under the whole of it: minutes."""
     text = unit * (24_000 // len(unit))
