@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -57,7 +57,7 @@ class _WordCache:
             apart = text if text.isascii() else _IDEOGRAPH.sub(r" \g<0> ", text)
             apart = apart.replace("\n", " ").replace(",", " , ").replace(".", " . ").replace("-", " - ")
             words = apart.replace("(", " ( ").replace(")", " ) ").split(" ")
-            ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))[: self._most]
+            ids = list(islice(chain.from_iterable(map(self._ids.__getitem__, words)), self._most))
         return [token for token in ids if token != self._unknown] if self._unknown in ids else ids
 
 
