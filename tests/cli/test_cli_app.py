@@ -19,8 +19,10 @@ from metasearch import Metasearch
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli import output
+from haystack_integrations.crag.cli.check import Check
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.output import plain, progress_bar
+from haystack_integrations.crag.cli.tables import checks_view
 from haystack_integrations.crag.cli.views import run_view
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
@@ -292,6 +294,17 @@ def test_a_cycle_of_causes_ends() -> None:
     two: Any = ValueError("two")
     one.__cause__, two.__cause__ = two, one
     assert "unexpected ValueError" in explain(one)[0]
+
+
+def test_brackets_in_a_name_are_no_markup(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The id of a record, `[/b]`, ended `crag index` on a terminal; a model `llama[q4]` was told of as `llama`."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bar("indexing") as told:
+        told(1, 2, "records.jsonl#[/b]\n")
+    assert "records.jsonl#[/b]" in capsys.readouterr().err
+    output.show("[/x]", checks_view([Check("chat model", "ok", "llama[q4] at [/x]")]))
+    assert capsys.readouterr().out.count("[/x]") == 2
+    assert "llama[q4]" in plain(checks_view([Check("chat model", "ok", "llama[q4]")]))
 
 
 def test_a_log_shows_how_far_a_long_command_is(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

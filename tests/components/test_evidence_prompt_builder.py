@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from haystack import Document
 
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
@@ -38,6 +39,14 @@ def test_no_document_can_close_its_block() -> None:
     boundaries = [re.findall(r"with the tag (passage-[a-z]{7})", text)[0] for text in texts]
     assert boundaries[0] != boundaries[1]
     assert "{{ 7 * 7 }}" in texts[0]
+
+
+@pytest.mark.parametrize("field", ["title", "source", "url"])
+def test_no_name_of_a_document_makes_an_answer_dear(field: str) -> None:
+    """A record may bring a title or an address of a megabyte, which every answer from it would be charged for."""
+    document = Document(content="A refund is paid within 30 days.", meta={field: "refund\n" * 100_000})
+    system, user = EvidencePromptBuilder().run(question="When?", documents=[document])["prompt"]
+    assert len(f"{system.text}{user.text}") < 4_000
 
 
 def test_own_words_replace_the_default() -> None:

@@ -1,6 +1,7 @@
 """Files made to hold an indexing run, or its memory: each is named, and the others are indexed."""
 
 import io
+import json
 import struct
 import threading
 import time
@@ -113,6 +114,19 @@ def test_a_record_that_is_nested_without_end_breaks_no_question(tmp_path: Path, 
         ("records.jsonl#6301", True)
     ]
     assert [document.meta["a"] for document in in_memory_store.filter_documents()] == [{"b": [1]}]
+
+
+def test_a_record_with_more_metadata_than_anyone_writes_is_named(tmp_path: Path, in_memory_store: Any) -> None:
+    """A store in memory copies it entry by entry at every question; what a record brings besides does not count."""
+    many, tags = {f"k{n}": n for n in range(10_001)}, {"tags": ["t"] * 10_001}
+    records: list[dict[str, Any]] = [{"id": "a", "meta": many}, {"id": "b", **many}, {"id": "c", "meta": tags}]
+    records += [{"id": "d", "vectors": [0.5] * 20_000, "meta": {"tags": ["t"] * 9_000}}]
+    jsonl = tmp_path / "records.jsonl"
+    jsonl.write_text("\n".join(json.dumps({**record, "text": "Emma."}) for record in records))
+    report = index(jsonl, in_memory_store, base=tmp_path)
+    assert [failure.source for failure in report.failures] == [f"records.jsonl#{id_}" for id_ in "abc"]
+    assert all("10000 entries" in failure.reason for failure in report.failures)
+    assert [document.id for document in in_memory_store.filter_documents()] == ["d"]
 
 
 def test_tables_with_merged_cells_are_read(tmp_path: Path, in_memory_store: Any) -> None:

@@ -134,6 +134,17 @@ def test_a_packed_reply_is_read_as_ever(endpoint: Endpoint, settings: Any, *, as
     assert endpoint.asked == ["gzip"] * 3
 
 
+@BOTH
+async def test_more_replies_than_can_be_asked_for_go_no_further(endpoint: Endpoint, *, asynchronous: bool) -> None:
+    """A pipeline makes an answer of each, which holds all of them; a server copied a million, and stood still."""
+    choices = [{"index": 0, "message": {"role": "assistant", "content": "No."}, "finish_reason": "stop"}] * 1000
+    reply = {"id": "r", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
+    endpoint.body, generator = json.dumps(reply).encode(), AnswerGenerator(model(endpoint.url))
+    asked = {"messages": [ChatMessage.from_user("q")]}
+    result = await generator.run_async(**asked) if asynchronous else generator.run(**asked)
+    assert len(result["replies"]) == 128
+
+
 def test_own_hooks_of_a_client_stay(scripted_model: ScriptedModel) -> None:
     """Ours comes once, behind a user's."""
     scripted_model.reply, seen = judging(lambda _: 0.8), list[httpx.Response]()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hayhooks import log as hayhooks_log
-from haystack import Document
+from haystack import Document, logging
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.errors import FilterError
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -56,6 +56,14 @@ def test_no_failure_tells_what_was_in_it(log: io.StringIO) -> None:
     assert KEY not in lines
     assert "RuntimeError" in lines  # what an operator needs is there
     assert "POST /corrective_retrieval/run 500" in lines
+
+
+def test_no_text_of_others_steers_who_reads_the_log(log: io.StringIO) -> None:
+    """A search engine's words on why it failed, or the name of a file: a title, colours, a second line."""
+    said = "engine\x1b]0;title\x07 \x1b[31mred\x1b[0m \u202eback\n2026-11-25 INFO not ours"
+    logging.getLogger("haystack_integrations.crag.web.searxng").warning("engines failed: {why}", why=said)
+    (line,) = log.getvalue().splitlines()
+    assert line.endswith("engines failed: engine\u241b]0;title\u2407 red \ufffdback 2026-11-25 INFO not ours ")
 
 
 def test_a_broken_store_is_a_failure_of_ours(log: io.StringIO) -> None:

@@ -15,6 +15,7 @@ from haystack_integrations.crag.vocabulary import FAILED_SCORE, META_KEY, GradeS
 logger = logging.getLogger(__name__)
 
 _STATUSES: Final = get_args(GradeStatus)
+_LONGEST_NAME: Final = 2_048  # as long as an address; it stands in prompts, answers and records
 
 
 def _is_grade(score: object, status: object) -> bool:
@@ -208,11 +209,11 @@ def source_name(document: Document) -> str | None:
     Name the file, record or page that a document was taken from.
 
     :param document: Any document.
-    :returns: Its source, address or file; None when its metadata has none of them. An object is no name: in logs of
-        the Elastic Common Schema `source` and `url` are one.
+    :returns: Its source, address or file, the first 2,048 characters; None when its metadata has none of them. An
+        object is no name: in logs of the Elastic Common Schema `source` and `url` are one.
     """
     names = (document.meta.get(key) for key in ("source", "url", "file_path"))
-    return next((str(name) for name in names if name and not isinstance(name, Mapping | list)), None)
+    return next((str(name)[:_LONGEST_NAME] for name in names if name and not isinstance(name, Mapping | list)), None)
 
 
 def is_refined(document: Document) -> bool:

@@ -19,6 +19,8 @@ from haystack_integrations.crag.replies.parts import as_text
 _OPENAI_TIMEOUT_S: Final = 30.0
 _BEGUN: Final = "completion_start_time"  # of a stream, by Haystack: None where no part of it came
 _GRACE_S: Final = 0.5
+# OpenAI's own limit of `n`. Behind us each reply becomes an answer that holds them all, and a server copies it all.
+_MOST_REPLIES: Final = 128
 
 
 def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, **options: Any) -> Mapping[str, Any]:
@@ -78,14 +80,15 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
 
 
 def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Refuse a reply whose text is none, and the empty one that is left where no part of a stream came at all."""
-    for reply in sent.get("replies") or [] if speaks_openai(generator) else []:
+    """Refuse a reply whose text is none, or of whose stream no part came; drop replies beyond what one can ask for."""
+    replies = (sent.get("replies") or [])[:_MOST_REPLIES]
+    for reply in replies if speaks_openai(generator) else []:
         text: Any = reply.text
         if not text and reply.meta.get(_BEGUN, "") is None:
             raise NoPartsError
         if not isinstance(text, str | None):
             raise NoCompletionError
-    return sent
+    return {**sent, "replies": replies} if "replies" in sent else sent
 
 
 def _arguments(

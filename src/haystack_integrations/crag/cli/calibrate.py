@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
 from haystack_integrations.crag.cli.files import (
@@ -139,7 +140,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     figures = found.figures
     judged = "whole lists, as the pipeline hands them on" if lists is Lists.LIVE else "the first five documents"
     lines = [
-        f"[bold]Calibrated[/] on {figures['n']} questions, judged by {judged};",
+        f" on {figures['n']} questions, judged by {judged};",
         "  held out, in five folds that share no source:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
@@ -163,7 +164,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"
     show(
-        "\n".join(lines),
+        Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
         f"Written to {output}. Use it: --calibration {output} of crag ask, serve and eval, or "
         f"HeuristicGrader(calibration={str(output)!r}{given})",
     )

@@ -91,7 +91,8 @@ def demo_view(demo: Demo) -> list[RenderableType]:
         ),
     ]
     for number, outcome in enumerate(demo.outcomes, 1):
-        parts += [Text(), Rule(f"[bold]{number}[/]  {QUESTIONS[outcome.question]}", align="left", style="dim"), Text()]
+        title = Text.assemble((str(number), "bold"), f"  {QUESTIONS[outcome.question]}")
+        parts += [Text(), Rule(title, align="left", style="dim"), Text()]
         parts += [outcome_view(outcome, most=_MOST_EVIDENCE)]
     parts += [Text(), Rule(style="dim"), Text(f"Done in {demo.seconds:.1f} s. Now ask your own files:", "dim")]
     return [*parts, Text("  crag ask 'YOUR QUESTION' --docs FOLDER", "bold")]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from rich.text import Text
 from rich.tree import Tree
 
 
@@ -50,18 +51,19 @@ def tree(name: str, spec: Mapping[str, Any]) -> Tree:
     """
     edges = _edges(spec)
     fed = {receiver for _, _, receiver, _ in edges}
-    root = Tree(f"[bold]{name}[/]", guide_style="dim")
+    root = Tree(Text(name, "bold"), guide_style="dim")
     shown: set[str] = set()
 
     def grow(parent: Tree, component: str, socket: str) -> None:
-        label = f"[dim]{socket} → [/]" if socket else ""
+        label = (f"{socket} → " if socket else "", "dim")
         if component in shown:
-            parent.add(f"{label}[dim]{_LOOP} {component}[/]")
+            parent.add(Text.assemble(label, (f"{_LOOP} {component}", "dim")))
             return
         shown.add(component)
-        ends = [f"[green]{output}[/]" for output, path in spec["outputs"].items() if path.startswith(f"{component}.")]
+        given = [output for output, path in spec["outputs"].items() if path.startswith(f"{component}.")]
+        ends = [part for output in given for part in (" ⇒ ", (output, "green"))]
         kind = _kind(spec["components"][component])
-        branch = parent.add(f"{label}[cyan]{component}[/] [dim]{kind}[/]" + "".join(f" ⇒ {end}" for end in ends))
+        branch = parent.add(Text.assemble(label, (component, "cyan"), " ", (kind, "dim"), *ends))
         for sender, out, receiver, _ in edges:
             if sender == component:
                 grow(branch, receiver, out)

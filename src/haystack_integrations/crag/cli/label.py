@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, Lists, PipelineName, Split
@@ -108,13 +109,13 @@ def _summary(output: str, records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _told(summary: dict[str, Any], place: Path, dataset: "Dataset") -> list[str]:
+def _told(summary: dict[str, Any], place: Path, dataset: "Dataset") -> list[str | Text]:
     verdicts = ", ".join(f"{count} {name}" for name, count in summary["verdicts"].items()) or "none"
     cost, share = summary["cost"], f"{summary['labelled']} of {summary['questions']} questions"
     is_labelled = any(case.gold or case.partial for case in dataset.cases)
     both = f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside"
-    told = [
-        f"[bold]Labelled[/] {share}; by the first five documents: {verdicts}",
+    told: list[str | Text] = [
+        Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}"),
         f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out",
         f"Written to {place}. Use it: crag calibrate {place.parent} --split {place.name} --output calibration.json",
     ]

@@ -30,7 +30,10 @@ _LINE_SECONDS: Final = 30.0
 
 
 class _Console(Console):
-    """Writes what is to be read, and no command to the terminal but its own."""
+    """Writes what is to be read, and no command to the terminal but its own; brackets in a text are no markup."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(markup=False, highlight=False, emoji=False, **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Render, with signs in the place of what would steer."""
@@ -48,7 +51,7 @@ def console(*, error: bool = False) -> Console:
     """
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPED_WIDTH
-    return _Console(file=stream, width=width, highlight=False, emoji=False)
+    return _Console(file=stream, width=width)
 
 
 def show(*parts: RenderableType) -> None:
@@ -69,7 +72,7 @@ def plain(part: RenderableType) -> str:
     :param part: What to write.
     :returns: The text.
     """
-    out = _Console(file=StringIO(), width=_PIPED_WIDTH, no_color=True, highlight=False, emoji=False)
+    out = _Console(file=StringIO(), width=_PIPED_WIDTH, no_color=True)
     with out.capture() as captured:
         out.print(part)
     return captured.get()
@@ -105,10 +108,14 @@ def complain_about(failures: Iterable[Mapping[str, str]], kind: str = "not read"
     """
     listed = list(failures)
     for failure in listed[:_MOST_FAILURES]:
-        source = failure["source"].replace("\n", chr(PICTURES + ord("\n")))  # what follows would look like ours
-        complain(f"{source}: {failure['reason']}", kind)
+        complain(f"{_on_one_line(failure['source'])}: {failure['reason']}", kind)
     if len(listed) > _MOST_FAILURES:
         complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", kind)
+
+
+def _on_one_line(name: str) -> str:
+    """Show line breaks as signs: what follows them would look like ours."""
+    return name.replace("\n", chr(PICTURES + ord("\n")))
 
 
 @contextmanager
@@ -146,13 +153,13 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[name]}"),
+        TextColumn("{task.fields[name]}", markup=False),
     )
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task(title, total=None, name="")
 
         def update(done: int, total: int | None, name: str) -> None:
-            bar.update(task, completed=done, total=total, name=name[-40:])
+            bar.update(task, completed=done, total=total, name=_on_one_line(name[-40:]))
 
         yield update
 
@@ -164,7 +171,7 @@ def _lines(title: str, out: Console) -> Iterator[Callable[[int, int | None, str]
 
     def tell() -> None:
         while not ended.wait(_LINE_SECONDS):
-            out.print(state[0], soft_wrap=True, markup=False)
+            out.print(state[0], soft_wrap=True)
 
     def update(done: int, total: int | None, name: str) -> None:
         state[0] = f"{title}: {done}" + ("" if total is None else f" of {total}") + (f", {name[-40:]}" if name else "")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.syntax import Syntax
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
@@ -33,7 +34,7 @@ def list_(json: Json = False) -> None:
         return
     table = Table.grid(padding=(0, 2, 0, 0))
     for one in found:
-        table.add_row(f"[cyan]{one['name']}[/]", one["title"])
+        table.add_row(Text(one["name"], "cyan"), one["title"])
     show(table)
 
 

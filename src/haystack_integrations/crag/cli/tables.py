@@ -10,7 +10,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from haystack_integrations.crag.cli.check import Check
 
-_SIGNS: Final = {"ok": "[green]✔[/]", "warning": "[yellow]![/]", "error": "[red]✘[/]", "info": "[dim]·[/]"}
+_SIGNS: Final = {"ok": ("✔", "green"), "warning": ("!", "yellow"), "error": ("✘", "red"), "info": ("·", "dim")}
 
 
 def report_table(report: Mapping[str, Any]) -> Table:
@@ -47,7 +47,7 @@ def checks_view(checks: "Iterable[Check]") -> RenderableType:
         row.add_column(width=1)
         row.add_column(width=width)
         row.add_column()
-        row.add_row(_SIGNS[check.status], check.name, check.found)
+        row.add_row(Text(*_SIGNS[check.status]), check.name, check.found)
         parts.append(row)
         if check.fix:
             style = "dim" if check.status == "info" else "yellow"

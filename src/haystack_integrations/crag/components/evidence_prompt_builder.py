@@ -98,11 +98,16 @@ def source_of(document: Document) -> str:
     :param document: Any document.
     :returns: Its source, address, file or title; its id when it has none of them.
     """
-    return source_name(document) or str(document.meta.get("title") or document.id)
+    return source_name(document) or _named(document) or document.id
+
+
+def _named(document: Document) -> str:
+    """Give a document's title on one line; a record may bring one of a megabyte, and each answer would cost as much."""
+    return " ".join(str(document.meta.get("title") or "").split())[:_LONGEST_TITLE]
 
 
 def _title(document: Document) -> str:
-    """Give a document's title, on one line, where nothing else shows it: a passage seldom repeats its subject."""
-    title = " ".join(str(document.meta.get("title") or "").split())[:_LONGEST_TITLE]
+    """Give a document's title where nothing else shows it: a passage seldom repeats its subject."""
+    title = _named(document)
     is_shown = (document.content or "").lstrip("# \n").startswith(title) or source_of(document).startswith(title)
     return "" if is_shown else title

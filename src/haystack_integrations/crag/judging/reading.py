@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.encoding.encoders import Encoder, load_encoder
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
-from haystack_integrations.crag.texts.text import sentences, surface_words, terms
+from haystack_integrations.crag.texts.pieces import pieces
+from haystack_integrations.crag.texts.text import surface_words, terms
 
 Vectors = NDArray[np.float32]
 
@@ -158,7 +159,7 @@ def _size(reading: Reading) -> int:
 
 
 def _sentences(content: str) -> list[str]:
-    return [content[start:end] for start, end in sentences(content)] or [content]
+    return [content[start:end] for start, end in pieces(content)] or [content]
 
 
 def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: Vectors) -> Reading:

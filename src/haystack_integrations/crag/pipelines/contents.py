@@ -25,6 +25,7 @@ MAX_NAME: Final = 1024
 _MAX_ID: Final = 512  # bytes, of an id in Elasticsearch
 _MAX_LINE: Final = 16_000_000
 _MOST_LEVELS: Final = 20  # as many as Elasticsearch maps
+_MOST_ENTRIES: Final = 10_000  # ten times what Elasticsearch maps; 200,000 of them cost each question two seconds
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
 _RESERVED: Final = {*PROVENANCE, META_KEY}
@@ -148,17 +149,25 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
     content = next((text for text in texts if isinstance(text, str) and text.strip()), None)
     if content is None:
         return Failure(name, f"line {number} has no text, wanted a string as `text` or `content`; fill or remove it")
-    if _is_deep(fields):
-        return Failure(name, f"line {number} has metadata in more than {_MOST_LEVELS} levels, wanted fewer; flatten it")
+    if (much := _unwieldy(fields)) is not None:
+        return Failure(name, f"line {number} has metadata {much}, wanted fewer; flatten it, or leave some out")
     sha256 = hashlib.sha256(line).hexdigest()
     shown = f"{shown}#{key}"
     meta = {**_meta(fields), **provenance(name, shown, sha256), "chunk": 0, "chunks": 1}
     return Source(name, shown, sha256, document=Document(id=key, content=content, meta=meta))
 
 
-def _is_deep(fields: dict[str, Any]) -> bool:
-    """Tell whether it is nested as no one writes it: no store takes it, or none can copy it, at every question."""
-    return any(depth == _MOST_LEVELS for depth, _ in enumerate(levels(fields), 1))
+def _unwieldy(fields: dict[str, Any]) -> str | None:
+    """Tell of metadata as no one writes it: no store takes it, or it is copied, entry by entry, at every question."""
+    kept = {key: value for key, value in fields.items() if key == "meta" or not isinstance(value, dict | list)}
+    entries = 0
+    for depth, level in enumerate(levels(kept), 1):
+        entries += len(level)
+        if depth == _MOST_LEVELS:
+            return f"in more than {_MOST_LEVELS} levels"
+        if entries > _MOST_ENTRIES:
+            return f"of more than {_MOST_ENTRIES} entries"
+    return None
 
 
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:

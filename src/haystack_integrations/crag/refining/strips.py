@@ -7,7 +7,8 @@ from math import log, log2
 from typing import Final, Literal
 
 from haystack_integrations.crag.encoding.encoders import Encoder
-from haystack_integrations.crag.texts.text import count_tokens, sentences
+from haystack_integrations.crag.texts.pieces import joined, pieces
+from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.wording import ask, coverage, read
 
 Granularity = Literal["sentence", "window", "passage"]
@@ -57,17 +58,16 @@ def decompose(contents: Sequence[str], granularity: Granularity, window: int) ->
     Cut texts into strips.
 
     :param contents: The texts, in the order of retrieval.
-    :param granularity: `sentence`; `window`: so many sentences in a row; `passage`: the whole text.
+    :param granularity: `sentence`, or several where there are thousands (`pieces`); `window`: so many of these in a
+        row; `passage`: the whole text.
     :param window: Sentences in a window.
     :returns: Strips in reading order; they do not overlap and leave out nothing but whitespace.
     """
     strips = []
     for number, content in enumerate(contents):
-        spans = sentences(content)
-        size = {"sentence": 1, "window": window, "passage": max(1, len(spans))}[granularity]
-        for first in range(0, len(spans), size):
-            start, end = spans[first][0], spans[min(first + size, len(spans)) - 1][1]
-            strips.append(Strip(number, start, end, content[start:end]))
+        spans = pieces(content)
+        size = {"sentence": 1, "window": window, "passage": len(spans)}[granularity]
+        strips += [Strip(number, start, end, content[start:end]) for start, end in joined(spans, size)]
     return strips
 
 

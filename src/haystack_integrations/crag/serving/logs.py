@@ -11,6 +11,7 @@ from hayhooks import log
 from hayhooks.server.logger import intercept_stdlib_logging
 
 from haystack_integrations.crag.observing.metrics import telemetry_lost
+from haystack_integrations.crag.texts.steering import as_signs
 
 if TYPE_CHECKING:
     from loguru import Record
@@ -87,7 +88,8 @@ def _is_no_cancelling(record: logging.LogRecord) -> bool:
 
 def _line(record: "Record") -> str:
     # Colours and line breaks are uvicorn's, for a terminal; credentials stand in addresses that libraries name.
-    record["message"] = " ".join(_CREDENTIALS.sub("//", _COLOURS.sub("", record["message"])).split())
+    # What a search engine or a file's name says may hold more, which would steer whoever reads the log in a terminal.
+    record["message"] = as_signs(" ".join(_CREDENTIALS.sub("//", _COLOURS.sub("", record["message"])).split()))
     exception: Any = record["exception"]
     if exception is not None:
         # Hayhooks puts the exception's text into the message as well.
