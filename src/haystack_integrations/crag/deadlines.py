@@ -11,6 +11,8 @@ from functools import partial
 from threading import Thread, get_ident
 from typing import Any, Final, TypeVar
 
+from haystack_integrations.crag.homes import runs_here
+
 T = TypeVar("T")
 
 _STEP: Final = 1.0
@@ -84,7 +86,7 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
     """
     _check_left(seconds)
     sent: Mapping[str, Any]
-    if hasattr(part, "run_async"):
+    if await runs_here(part):
         sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
     else:
         sent = await call_within_async(seconds, partial(part.run, **arguments))

@@ -33,9 +33,9 @@ class ListenerError(CallError):
 @contextmanager
 def heard(
     callback: StreamingCallbackT | None,
-    asked: object = None,
     why: list[str] | None = None,
     *,
+    in_thread: bool = False,
     adds_usage: bool = False,
 ) -> Iterator[StreamingCallbackT | None]:
     """
@@ -45,9 +45,8 @@ def heard(
     answer that has been closed with something else. So its next part ends it: nobody reads what would be paid for.
 
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
-    :param asked: The part that will call it from this event loop's run; one without `run_async` works in a thread, and
-        cannot await a coroutine function.
     :param why: Where to note what the parts say on why the model stopped.
+    :param in_thread: Whether a thread beside this event loop calls it, which cannot await a coroutine function.
     :param adds_usage: Whether a part that tells nothing but tokens was asked for by us. It is not told: it lacks what
         Haystack's other parts have, and a callback need not be ready for it.
     :returns: A callback of the same kind for the model, which tells nothing once the block has ended (and ends the
@@ -61,7 +60,7 @@ def heard(
         # By kind, since generators refuse a coroutine function where they cannot await it.
         if not iscoroutinefunction(callback):
             yield parts.passed
-        elif asked is None or hasattr(asked, "run_async"):
+        elif not in_thread:
             yield parts.passed_async
         else:
             yield parts.passed_on(asyncio.get_running_loop())
