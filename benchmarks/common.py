@@ -20,7 +20,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.store_profiles import elasticsearch_client
 
 PACKAGES = ("crag-haystack", "haystack-ai", "elasticsearch-haystack", "numpy", "scikit-learn")
-_KEY = re.compile(r'<doc-[0-9a-f]+ id="([b-z]{3,4})"')
+_KEY = re.compile(r'<doc-[a-z]+ id="([b-z]{3,4})"')
 
 
 def instant_model(score: float = 0.9) -> Any:

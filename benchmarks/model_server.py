@@ -23,7 +23,7 @@ import uvicorn
 TOPICS = 100
 FAULTS = ("429", "503", "cut", "429", "503", "cut", "429", "503", "length", "hang")
 CASE = re.compile(r"\bcase(\d{7})\b")
-_GRADED = re.compile(r'<(doc-[0-9a-f]{8}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
+_GRADED = re.compile(r'<(doc-[a-z]{7}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
 _RANKED = re.compile(r"^Document (\d+):\n(.*?)(?=^Document \d+:|\Z)", re.DOTALL | re.MULTILINE)
 _JSON = [(b"content-type", b"application/json")]
 _HANG_SECONDS = 600

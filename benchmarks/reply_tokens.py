@@ -1,5 +1,5 @@
 """
-How many tokens a model writes to grade ten documents, by a real tokenizer.
+How many tokens a model writes to grade ten documents, and reads besides their texts, by a real tokenizer.
 
     pip install mistral-common    # the tokenizer comes with the package; not needed by anything else here
     python benchmarks/reply_tokens.py
@@ -11,11 +11,14 @@ models since 2024; others cut differently, but all of them make several tokens o
 import json
 import random
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import mean
 
-from haystack_integrations.crag.grading.plan import new_key
+from haystack import Document
+
+from haystack_integrations.crag.grading.plan import make_items, new_key
+from haystack_integrations.crag.grading.prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
 
 DOCUMENTS, DRAWN = 10, 200
 SCORES = (0.9, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0.0, 0.0)
@@ -49,6 +52,13 @@ FORMS: dict[str, Form] = {
 }
 
 
+def prompt() -> str:
+    """Write the messages that ask for the grades of documents of one letter each."""
+    items = make_items({place: Document(content="x") for place in range(DOCUMENTS)}, 100, 1000)
+    asking = GradingPrompt(DEFAULT_RUBRIC, DEFAULT_TEMPLATE, scale=1.0, reasons=False)
+    return "\n".join(message.text or "" for message in asking.messages("x", items, None))
+
+
 def main() -> None:
     """Print a table."""
     import mistral_common  # not installed with this package
@@ -56,10 +66,15 @@ def main() -> None:
 
     file = max(Path(mistral_common.__file__).parent.glob("data/tekken_*.json"))
     tokenizer = Tekkenizer.from_file(file)
+
+    def tokens(texts: Iterable[str]) -> float:
+        return mean(len(tokenizer.encode(one, bos=False, eos=False)) for one in texts)
+
     print(f"{file.name}, {DOCUMENTS} documents, mean of {DRAWN} replies")
     for name, form in FORMS.items():
         replies = (form(random.sample(SCORES, DOCUMENTS)) for _ in range(DRAWN))
-        print(f"{name:52} {mean(len(tokenizer.encode(one, bos=False, eos=False)) for one in replies):6.1f}")
+        print(f"{name:52} {tokens(replies):6.1f}")
+    print(f"{'read: rubric, question and tags around the documents':52} {tokens(prompt() for _ in range(DRAWN)):6.1f}")
 
 
 if __name__ == "__main__":

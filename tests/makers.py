@@ -15,7 +15,7 @@ from haystack_integrations.crag.components.static_document_embedder import Stati
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
 from haystack_integrations.crag.state import CragState
 
-_KEY = re.compile(r'<doc-[0-9a-f]+ id="([b-z]{3,4})"[^>]*>\n(.*?)\n</doc-', re.DOTALL)
+_KEY = re.compile(r'<doc-\w+ id="([b-z]{3,4})"[^>]*>\n(.*?)\n</doc-', re.DOTALL)
 
 
 def graded(content: str, score: float, question: str, status: Any = "graded", **meta: Any) -> Document:

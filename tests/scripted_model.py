@@ -21,7 +21,7 @@ Reply = Callable[[Messages], tuple[str, str]]
 """From the messages of a request to the text of the reply and its finish reason, for example `("Yes.", "stop")`."""
 
 NAME = "scripted-model"
-_DOCUMENT = re.compile(r'<(doc-[0-9a-f]{8}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
+_DOCUMENT = re.compile(r'<(doc-[a-z]{7}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
 
 
 def documents_in(messages: Messages) -> dict[str, str]:

@@ -32,7 +32,7 @@ BATCH, PLACE = 13, 6
 """13 documents are asked about as 13, 7 and 6; no text holds an array of such a length. The text stands in the
 middle."""
 
-_BOUNDARY = re.compile(r"Only lines with the tag (doc-[0-9a-f]{8}) begin or end a document\.")
+_BOUNDARY = re.compile(r"Only lines with the tag (doc-[a-z]{7}) begin or end a document\.")
 _ID = re.compile(r"(?<![0-9a-z])[b-df-hj-np-tv-xz]{3}(?![0-9a-z])")
 
 every_injection = pytest.mark.parametrize(
@@ -44,7 +44,6 @@ every_injection = pytest.mark.parametrize(
 def _the_same_random_keys_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that lists ids meets a random key now and then."""
     rng = Random(20_261_122)
-    monkeypatch.setattr("secrets.token_hex", lambda count: rng.randbytes(count).hex())
     monkeypatch.setattr("secrets.choice", rng.choice)
 
 
@@ -56,7 +55,7 @@ class Prompt:
         self.system, self.text = messages[0].text or "", messages[-1].text or ""
         self.boundary = _BOUNDARY.findall(self.text)[-1]
         tag = re.escape(self.boundary)
-        block = re.compile(rf'^<{tag} id="([b-z]{{3}})" origin="\w+">\n(.*?)\n</{tag}>$', re.DOTALL | re.MULTILINE)
+        block = re.compile(rf'^<{tag} id="([b-z]{{3}})">\n(.*?)\n</{tag}>$', re.DOTALL | re.MULTILINE)
         self.blocks = dict(block.findall(self.text))
         self.outside = block.sub("", self.text)
         self.openings = len(re.findall(rf"^<{tag} ", self.text, re.MULTILINE))

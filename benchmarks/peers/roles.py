@@ -32,8 +32,8 @@ from haystack_integrations.crag.evaluation.strips import normal
 GRADING = frozenset({"batch_grade", "strips", "rank", "binary_grade", "hallucination_grade", "answer_grade"})
 """Roles that judge: those that a faulty model fails in."""
 
-BLOCK = re.compile(r'<(doc-[0-9a-f]{8}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
-NUMBERED = re.compile(r"<(doc-[0-9a-f]{8})>\n(.*?)\n</\1>", re.DOTALL)
+BLOCK = re.compile(r'<(doc-[a-z]{7}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
+NUMBERED = re.compile(r"<(doc-[a-z]{7})>\n(.*?)\n</\1>", re.DOTALL)
 RANKED = re.compile(r"^Document (\d+):\n(.*?)(?=^Document \d+:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _VERDICT = re.compile(r"score|grade|binary|relevan|grounded|verdict|useful")

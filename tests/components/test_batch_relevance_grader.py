@@ -290,7 +290,7 @@ def test_a_document_cannot_close_its_block_or_name_a_neighbour() -> None:
     grader = BatchRelevanceGrader(scripted(reply))
     for _ in range(2):
         grader.run(query=QUESTION, documents=[hostile, *docs(1)])
-    boundaries = [re.findall(r"Only lines with the tag (doc-[0-9a-f]{8})", prompt)[0] for prompt in seen]
+    boundaries = [re.findall(r"Only lines with the tag (doc-[a-z]{7})", prompt)[0] for prompt in seen]
     assert boundaries[0] != boundaries[1]
     assert all(f"</{boundary}>" not in (hostile.content or "") for boundary in boundaries)
 

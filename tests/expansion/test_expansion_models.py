@@ -90,7 +90,7 @@ def test_the_model_is_shown_question_tries_evidence_and_judgement(
     first = expand(expander, state, asynchronous=asynchronous)["state"]
     expand(expander, replace(first, kept=state.kept), asynchronous=asynchronous)
     prompt, second = (request["messages"][1]["content"] for request in scripted_model.requests)
-    blocks = re.findall(r"^<(found-[0-9a-f]{8})>(.+)</\1>$", prompt, re.MULTILINE)
+    blocks = re.findall(r"^<(found-[a-z]{7})>(.+)</\1>$", prompt, re.MULTILINE)
     evidence = [text for _, text in blocks if CANARY in text]
     assert QUESTION in prompt
     assert "ambiguous" in prompt

@@ -21,7 +21,7 @@ def test_strips_stand_on_numbered_lines_inside_a_boundary() -> None:
     """One block for each document, with its title; numbers go through all of them."""
     strips = decompose(["One is here. Two is there.", "Three is far."], "sentence", 3)
     prompt = shown("Where?", strips, ["Numbers", ""], 1000)
-    boundary = re.findall(r"^<(doc-[0-9a-f]{8})>$", text_of(prompt), re.MULTILINE)[0]
+    boundary = re.findall(r"^<(doc-[a-z]{7})>$", text_of(prompt), re.MULTILINE)[0]
     block = (
         f"Question: Where?\n\n<{boundary}>\nTitle: Numbers\n1: One is here.\n2: Two is there.\n</{boundary}>\n"
         f"<{boundary}>\n3: Three is far.\n</{boundary}>\n"

@@ -1,11 +1,15 @@
 """Prompts: jinja2 templates that are compiled once, checked when a component is built, and sandboxed."""
 
-from typing import Any
+import secrets
+from string import ascii_lowercase
+from typing import Any, Final
 
 from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import SandboxedEnvironment
 
 from haystack_integrations.crag.errors import ConfigurationError
+
+_LETTERS: Final = 7  # 32 random bits in half as many tokens as hexadecimal digits: `benchmarks/reply_tokens.py`
 
 
 def compile_template(text: str, whose: str, **probe: Any) -> tuple[Template, str]:
@@ -27,3 +31,13 @@ def compile_template(text: str, whose: str, **probe: Any) -> tuple[Template, str
     except Exception as error:  # whatever a user's template does, such as dividing by zero
         msg = f"{whose} cannot be used: {error}; it may use the variables {sorted(probe)}"
         raise ConfigurationError(msg) from None
+
+
+def new_boundary(what: str) -> str:
+    """
+    Make the name of the tags around what others wrote, anew for each prompt: no text can know it, so none can end it.
+
+    :param what: What stands inside, for the model to read.
+    :returns: The name, with 7 random letters.
+    """
+    return f"{what}-{''.join(secrets.choice(ascii_lowercase) for _ in range(_LETTERS))}"

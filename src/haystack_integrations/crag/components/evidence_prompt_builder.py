@@ -1,6 +1,5 @@
 """EvidencePromptBuilder: question and evidence as chat messages, each passage numbered for citation."""
 
-import secrets
 from typing import Any, Final
 
 from haystack import Document, component
@@ -10,7 +9,7 @@ from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.templates import compile_template
+from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 DEFAULT_SYSTEM: Final = f"""\
@@ -20,7 +19,7 @@ nothing else: {ABSTENTION}"""
 
 DEFAULT_TEMPLATE: Final = """\
 {% for passage in passages -%}
-<{{ boundary }} number="{{ passage.number }}" source="{{ passage.source }}" origin="{{ passage.origin }}">
+<{{ boundary }} number="{{ passage.number }}" source="{{ passage.source }}">
 {% if passage.title %}Title: {{ passage.title }}
 {% endif %}{{ passage.text }}
 </{{ boundary }}>
@@ -87,7 +86,7 @@ class EvidencePromptBuilder(Copied):
             }
             for number, document in enumerate(documents, 1)
         ]
-        boundary = f"passage-{secrets.token_hex(4)}"
+        boundary = new_boundary("passage")
         text = self._template.render(question=question, passages=passages, boundary=boundary)
         return {"prompt": [ChatMessage.from_system(self.system), ChatMessage.from_user(text)]}
 

@@ -1,6 +1,5 @@
 """One message that goes on from earlier ones: what a model is shown of them, and what it makes of the message."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
@@ -13,7 +12,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.prompt import beginning
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS
 from haystack_integrations.crag.expansion.reply import read_reply
-from haystack_integrations.crag.templates import compile_template
+from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.texts.text import count_tokens, words
 
 logger = logging.getLogger(__name__)
@@ -80,7 +79,7 @@ class FollowUp:
             {"role": message.role.value, "text": beginning(message.text or "", _LONGEST_TURN)}
             for message in self._earlier
         ]
-        text = _PROMPT.render(turns=turns, boundary=f"said-{secrets.token_hex(4)}", message=self.message)
+        text = _PROMPT.render(turns=turns, boundary=new_boundary("said"), message=self.message)
         return [ChatMessage.from_system(self._system), ChatMessage.from_user(text)]
 
     def read(self, sent: Mapping[str, Any], asked: Sequence[ChatMessage]) -> None:

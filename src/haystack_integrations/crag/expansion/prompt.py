@@ -1,6 +1,5 @@
 """What a model is told when it is to write search queries; text from documents stands inside a random boundary."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, one_line
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.templates import compile_template
+from haystack_integrations.crag.templates import compile_template, new_boundary
 
 _TASKS: Final = {
     "llm": "A document search did not find enough to answer a question. Write one search query that may find what is "
@@ -107,7 +106,7 @@ class ExpansionPrompt:
     def _values(
         self, question: str, tried: Sequence[str], evidence: Sequence[Shown], verdict: str, missing: Sequence[str]
     ) -> dict[str, Any]:
-        boundary = f"found-{secrets.token_hex(4)}"
+        boundary = new_boundary("found")
         given = {"question": question, "tried": tried, "evidence": evidence, "verdict": verdict, "missing": missing}
         return {**given, "boundary": boundary, "n": self._n}
 

@@ -1,7 +1,6 @@
 """The grader's prompt: rubric and documents apart, documents inside a boundary that no text can know."""
 
 import json
-import secrets
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -12,7 +11,7 @@ from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import TEMPLATE, Item
 from haystack_integrations.crag.settings import check_positive
-from haystack_integrations.crag.templates import compile_template
+from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.texts.text import count_tokens
 
 DEFAULT_RUBRIC: Final = """\
@@ -32,7 +31,7 @@ DEFAULT_TEMPLATE: Final = """\
 Question: {{ query }}
 
 {% for document in documents -%}
-<{{ boundary }} id="{{ document.key }}" origin="{{ document.origin }}">
+<{{ boundary }} id="{{ document.key }}">
 {% if document.title %}Title: {{ document.title }}
 {% endif %}{{ document.text }}
 </{{ boundary }}>
@@ -101,7 +100,7 @@ class GradingPrompt:
         return {
             "query": query,
             "documents": items,
-            "boundary": f"doc-{secrets.token_hex(4)}",
+            "boundary": new_boundary("doc"),
             "scale": int(self.scale) if float(self.scale).is_integer() else self.scale,
             "reasons": self.reasons,
             "problem": problem,

@@ -1,6 +1,5 @@
 """The refiner's prompt: every strip on one numbered line, inside a boundary that no text can know."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -9,6 +8,7 @@ from typing import Final
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.refining.strips import Strip
+from haystack_integrations.crag.templates import new_boundary
 from haystack_integrations.crag.texts.text import count_tokens
 
 _SYSTEM: Final = """\
@@ -78,7 +78,7 @@ def shown(query: str, strips: Sequence[Strip], titles: Sequence[str], max_tokens
 def _messages(
     query: str, strips: Sequence[Strip], titles: Sequence[str], chosen: Sequence[int]
 ) -> tuple[ChatMessage, ChatMessage]:
-    boundary = f"doc-{secrets.token_hex(4)}"
+    boundary = new_boundary("doc")
     lines = [f"Question: {query}", ""]
     numbered = enumerate(chosen, 1)
     for document, entries in groupby(numbered, key=lambda entry: strips[entry[1]].document):
