@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from threading import Event
 from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.chat import CallError
+from haystack_integrations.crag.deadlines import in_caller
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
@@ -57,13 +58,10 @@ def heard(
         return
     parts = _Parts(callback, why, adds_usage=adds_usage)
     try:
-        # By kind, since generators refuse a coroutine function where they cannot await it.
-        if not iscoroutinefunction(callback):
-            yield parts.passed
-        elif not in_thread:
-            yield parts.passed_async
-        else:
+        if in_thread:
             yield parts.passed_on(asyncio.get_running_loop())
+        else:  # by kind, since generators refuse a coroutine function where they cannot await it
+            yield parts.passed_async if iscoroutinefunction(callback) else parts.passed
     finally:
         parts.over.set()
 
@@ -80,17 +78,20 @@ class _Parts:
         self._end_thread_if_over()
         if (told := self._told_of(chunk)) is None:
             return None
+        return in_caller(lambda: self._heard(told))
+
+    async def passed_async(self, chunk: StreamingChunk) -> None:
+        if (told := self._told_of(chunk)) is not None and isawaitable(hearing := self._heard(told)):
+            try:
+                await hearing
+            except Exception as error:
+                raise ListenerError(error) from error
+
+    def _heard(self, told: StreamingChunk) -> Any:
         try:
             return self._listener(told)
         except Exception as error:
             raise ListenerError(error) from error
-
-    async def passed_async(self, chunk: StreamingChunk) -> None:
-        if (told := self._told_of(chunk)) is not None:
-            try:
-                await self._listener(told)
-            except Exception as error:
-                raise ListenerError(error) from error
 
     def passed_on(self, loop: asyncio.AbstractEventLoop) -> Any:
         """Wait for a listener on another loop, as one that is awaited does: parts keep their order, in no flood."""
