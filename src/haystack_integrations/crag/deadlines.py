@@ -8,7 +8,7 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from ctypes import c_ulong, py_object, pythonapi
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from threading import Thread, get_ident
 from time import monotonic
 from typing import Any, Final, TypeVar
@@ -78,7 +78,7 @@ class _Errands:
     """What the thread of a call has its caller do."""
 
     def __init__(self) -> None:
-        self.waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self.waiting: Queue[Callable[[], None] | None] = Queue()  # one of locks, as gevent exchanges them
         self.worker, self.over = 0, False
 
     def of(self, function: Callable[[], T]) -> T:
