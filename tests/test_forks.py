@@ -11,9 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, component
 from haystack.components.embedders import OpenAITextEmbedder
 from haystack.components.generators.chat import FallbackChatGenerator, OpenAIChatGenerator
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from makers import fill
@@ -112,6 +113,28 @@ def test_a_child_embeds_a_question_by_a_connection_of_its_own(url: str) -> None:
     assert in_child(lambda: embedder.client is None)
     assert embedder.run("q")["embedding"][0] == before
     rag.close()
+
+
+def test_a_child_keeps_a_client_that_holds_the_documents() -> None:
+    """As that of Qdrant's `:memory:` does: a new one would be empty, and every question without an answer."""
+
+    class Retriever(InMemoryBM25Retriever):
+        def __init__(self, store: Any) -> None:
+            InMemoryBM25Retriever.__init__(self, store)
+            self.client = store
+
+        def close(self) -> None:
+            """Have doors as a client's owner has."""
+
+        async def close_async(self) -> None:
+            """Have doors as a client's owner has."""
+
+    store = memory_store()
+    fill(store, [Document(content="Penguins live on the coast.")])
+    retriever = component(Retriever)(store)
+    rag = load("corrective_retrieval", store=store, bm25=retriever)
+    rag.run(query="Where do penguins live?")
+    assert in_child(lambda: retriever.client is store)
 
 
 def test_a_child_searches_an_index_by_connections_of_its_own(elasticsearch_url: str, elasticsearch_index: str) -> None:

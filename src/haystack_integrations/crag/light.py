@@ -75,11 +75,10 @@ def search_at_home(part: Any) -> None:
 
     :param part: Any component, or one with an embedder or a retriever inside; all others stay as they are.
     """
+    anew_in_children(getattr(part, "text_embedder", None))  # no stores: documents may be in a client, as Qdrant's
     for each in (part if _store_of(part) else None, *(getattr(part, name, None) for name in _SEARCHING)):
         if hasattr(each, "run_async") and hasattr(each, "close_async"):
             holders = [holder for holder in (each, _store_of(each)) if holder is not None]
-            for holder in holders:
-                anew_in_children(holder)
             each.run_async = partial(_at_home, holders, each.run_async)  # type: ignore[union-attr]
 
 
