@@ -133,7 +133,7 @@ def test_a_child_keeps_a_client_that_holds_the_documents() -> None:
     fill(store, [Document(content="Penguins live on the coast.")])
     retriever = component(Retriever)(store)
     rag = load("corrective_retrieval", store=store, bm25=retriever)
-    rag.run(query="Where do penguins live?")
+    asyncio.run(rag.run_async(query="Where do penguins live?"))
     assert in_child(lambda: retriever.client is store)
 
 

@@ -90,8 +90,9 @@ def _leave_parent() -> None:
     """Take clients from their parts in a new process. Closed, one may wait here for a thread that is not here."""
     global _lock  # noqa: PLW0603 - perhaps a thread of the parent had it
     _lock = Lock()
-    for part in (*_known, *_homes):
-        _of_parent.extend(_taken(part, _CLIENTS))
+    for parts, names in ((_known, _CLIENTS), (_homes, _ASYNC_CLIENTS)):
+        for part in list(parts):
+            _of_parent.extend(_taken(part, names))
     _homes.clear()
 
 
