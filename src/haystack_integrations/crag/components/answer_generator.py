@@ -79,7 +79,7 @@ class AnswerGenerator(ChatBacked):
 
         :param messages: The prompt.
         :param state: What the run knows; its budget's seconds bound the wait.
-        :param streaming_callback: A function, called with each part as it comes, until the model is given up.
+        :param streaming_callback: Called in this thread with each part as it comes, until the model is given up.
         :returns: A dictionary with the following keys:
             - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
         :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
