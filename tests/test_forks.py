@@ -19,6 +19,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from makers import fill
 
+from haystack_integrations.crag.caching import Flights
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -113,6 +114,14 @@ def test_a_child_embeds_a_question_by_a_connection_of_its_own(url: str) -> None:
     assert in_child(lambda: embedder.client is None)
     assert embedder.run("q")["embedding"][0] == before
     rag.close()
+
+
+def test_a_child_does_not_wait_for_what_its_parent_is_grading() -> None:
+    """It would wait until the deadline, each time that it is asked this."""
+    flights = Flights()
+    flights.claim(["a"])
+    assert in_child(lambda: flights.claim(["a"])[0]) == ["a"]
+    assert flights.claim(["a"])[0] == []
 
 
 def test_a_child_keeps_a_client_that_holds_the_documents() -> None:
