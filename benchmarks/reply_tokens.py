@@ -11,6 +11,7 @@ models since 2024; others cut differently, but all of them make several tokens o
 import json
 import random
 import secrets
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import mean
@@ -19,6 +20,9 @@ from haystack import Document
 
 from haystack_integrations.crag.grading.plan import make_items, new_key
 from haystack_integrations.crag.grading.prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
+
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+from tokens import tekken
 
 DOCUMENTS, DRAWN = 10, 200
 SCORES = (0.9, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0.0, 0.0)
@@ -61,16 +65,12 @@ def prompt() -> str:
 
 def main() -> None:
     """Print a table."""
-    import mistral_common  # not installed with this package
-    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
-
-    file = max(Path(mistral_common.__file__).parent.glob("data/tekken_*.json"))
-    tokenizer = Tekkenizer.from_file(file)
+    count = tekken()
 
     def tokens(texts: Iterable[str]) -> float:
-        return mean(len(tokenizer.encode(one, bos=False, eos=False)) for one in texts)
+        return mean(map(count, texts))
 
-    print(f"{file.name}, {DOCUMENTS} documents, mean of {DRAWN} replies")
+    print(f"Tekken, {DOCUMENTS} documents, mean of {DRAWN} replies")
     for name, form in FORMS.items():
         replies = (form(random.sample(SCORES, DOCUMENTS)) for _ in range(DRAWN))
         print(f"{name:52} {tokens(replies):6.1f}")

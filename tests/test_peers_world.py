@@ -37,8 +37,10 @@ if not PEERS.is_dir():
 sys.path[:0] = [str(PEERS), str(PEERS / "adapters")]
 
 import measures  # noqa: E402
+import one_run  # noqa: E402
 import replies  # noqa: E402
 import tasks as peers_tasks  # noqa: E402
+import tokens  # noqa: E402
 from adapters import ours  # noqa: E402
 
 QUESTION = "When was the lighthouse of Norrholm built?"
@@ -473,6 +475,22 @@ def test_tools_and_schemas_count_as_prompt(world: Client) -> None:
     world.begin()
     world.choice(GRADE, f"{TEXTS['built']}\n{QUESTION}")
     assert tally["tokens_in"] > 3 * world.end()["tokens_in"]
+
+
+def test_the_world_counts_tokens_by_what_it_is_given(folder: Path) -> None:
+    """A real tokenizer in place of the rule: of the prompt, its schema and the reply."""
+    tasks, corpora = peers_tasks.read(folder, ["island"], 2)
+    run = one_run.Run(tasks[TASK], corpora["island"], {}, lambda text: 7)
+    *_, read, written = run.complete({"messages": [{"role": "user", "content": QUESTION}]})
+    assert (read, written) == (7, 7)
+    assert (run.tally()["tokens_in"], run.tally()["tokens_out"]) == (7, 7)
+
+
+def test_without_the_tokenizers_package_its_part_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is counted by another rule in its place."""
+    monkeypatch.setitem(sys.modules, "mistral_common", None)
+    with pytest.raises(SystemExit, match="pip install mistral-common"):
+        tokens.tekken()
 
 
 def test_embeddings_are_the_same_for_the_same_text(world: Client) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-PARTS: Final = ("cost", "quality", "faults")
+PARTS: Final = ("cost", "tokens", "quality", "faults")
 KS: Final = (3, 5, 10, 20, 50)
 FAULTS: Final = ("garbage", "cut", "web_down", "gap", "nothing", "nowhere", "injected", "hang")
 PER_PROMPT_TOKEN, PER_COMPLETION_TOKEN = 0.00002, 0.005
@@ -66,6 +66,8 @@ def arms(part: str, given: argparse.Namespace) -> Iterator[Arm]:
             yield Arm(k, at_goal, a=GOAL_SECONDS)
             for a in (0.0, GOAL_SECONDS, 1.0):
                 yield Arm(k, at_goal if a == GOAL_SECONDS else given.timed, a=a, b=b, c=c)
+    elif part == "tokens":
+        yield from (Arm(k, every) for k in given.k)
     elif part == "quality":
         for fault in (None, "gap"):
             for errors in (0.0, 0.1):

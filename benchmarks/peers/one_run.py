@@ -8,9 +8,10 @@ from typing import Any
 
 from corpus import Corpus
 from replies import INSTRUCTION, Script, is_refinement
-from roles import GRADING, Request, count_tokens
+from roles import GRADING, Request
 from seen import Form, form_of, words
 from tasks import Task, missing
+from tokens import Count, by_rule
 
 from haystack_integrations.crag.evaluation.strips import normal
 from haystack_integrations.crag.texts.text import sentences
@@ -22,15 +23,16 @@ _KINDS = {"gap": "gap", "nothing": "nothing", "nowhere": "nothing"}
 class Run:
     """One question of one system: what it is told, and what it asks for."""
 
-    def __init__(self, task: Task, corpus: Corpus, given: Mapping[str, Any]) -> None:
+    def __init__(self, task: Task, corpus: Corpus, given: Mapping[str, Any], count: Count = by_rule) -> None:
         """
         Begin.
 
         :param task: The task.
         :param corpus: The documents of its set.
         :param given: The body of the begin.
+        :param count: What counts tokens.
         """
-        self.task, self.corpus = task, corpus
+        self.task, self.corpus, self._count = task, corpus, count
         self.fault: str | None = given.get("fault")
         self.k = int(given.get("k") or 10)
         self.a, self.b, self.c = (float(given.get(name) or 0) for name in ("a", "b", "c"))
@@ -90,9 +92,9 @@ class Run:
         :returns: The message, its finish reason, the tokens of prompt and completion.
         """
         begun = time.monotonic()
-        request = Request(body, self.task.question, dict(self.forms))
+        request = Request(body, self.task.question, dict(self.forms), self._count)
         text = self.script.reply(request, self.fault)
-        tokens = (request.tokens, count_tokens(text))
+        tokens = (request.tokens, self._count(text))
         self.count(calls=1, tokens_in=tokens[0], tokens_out=tokens[1])
         self._note(request)
         judges = request.role in GRADING

@@ -113,7 +113,7 @@ class Held:
     def fair(self, measure: Measure) -> dict[str, Found]:
         """Give the figures that may be called the best, see `RULE`."""
         found = self.found(measure)
-        if measure.part != "cost":
+        if measure.part not in ("cost", "tokens"):
             found = {name: one for name, one in found.items() if name not in self.fitted}
         if measure.higher or measure.entry == "failed":
             return found
@@ -156,10 +156,10 @@ def seconds(k: int, a: float = 0.3, *, flat: bool = False) -> Measure:
 
 
 def costs(k: int, prices: Row) -> list[Measure]:
-    tokens = [Measure(f"tokens {way}, k = {k}", "cost", arm(k), f"tokens_{way}", 0) for way in ("in", "out")]
+    tokens = [Measure(f"tokens {way}, k = {k}", "tokens", arm(k), f"tokens_{way}", 0) for way in ("in", "out")]
     models = {name: {**price, "per_tokens": prices["per_tokens"]} for name, price in prices["models"].items()}
     title = f"{prices['currency']} for 1,000 questions, {{}}, k = {k}".format
-    return tokens + [Measure(title(name), "cost", arm(k), "cost", 2, price=one) for name, one in models.items()]
+    return tokens + [Measure(title(name), "tokens", arm(k), "cost", 2, price=one) for name, one in models.items()]
 
 
 def quality(errors: float) -> list[Measure]:

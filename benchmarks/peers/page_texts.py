@@ -71,8 +71,9 @@ LIMITS: Final = (
     few questions, one at a time, with model and systems on the same processors. The time per token is chosen, not
     measured at a provider. They say nothing about load. Examples that grade one document after another would take
     about the time of one call if they graded concurrently, with the same calls and tokens.""",
-    """Tokens are words and punctuation counted by one rule, not by a model's tokenizer. The peers' prompts are
-    reworded, so their prompt tokens differ from those of the originals.""",
+    """Tokens and costs are those of Tekken, the tokenizer of Mistral's models, also where the price is of a model with
+    another one. The time that tokens take goes by another count, words and punctuation, which makes less of ids and
+    markup. The peers' prompts are reworded, so their prompt tokens differ from those of the originals.""",
     """The questions are those whose answer appears word for word in a labelled document, or that the corpus does not
     answer. Designs with ‡ use models that were fitted on the half of the data that the questions are from: they have
     seen these questions, and do worse on others. The calibrated design has not seen them. Its labels come from the same
@@ -91,12 +92,13 @@ RULE: Final = f"""By rule, from the figures of this page as they are rounded her
     the figures decide nothing."""
 
 COMPARED: Final = """Every system got the same questions, ranked documents, model, retriever and web, all from one
-    scripted server on loopback, one question at a time, each system in its own process. LangGraph and LlamaIndex
-    have environments of their own; stock Haystack runs in that of this package, with the versions in the table. k is
-    the number of retrieved documents. Labels of public data decide what the model replies. Cost: all questions with
-    a model that replies at once, to count calls and tokens, and some with a model that takes time. Quality: k = 10,
-    with a share of grades and answers wrong, on lists with and without the answering documents. Faults: k = 10, some
-    questions for each fault. If a part has several commands, each added systems or settings, on the same questions."""
+    scripted server on loopback, one question at a time, each system in its own process. LangGraph and LlamaIndex have
+    environments of their own; stock Haystack runs in that of this package, with the versions in the table. k is the
+    number of retrieved documents. Labels of public data decide what the model replies. Cost: all questions with a
+    model that replies at once, to count calls, and some with a model that takes time. Tokens: the same questions,
+    tokens counted by a tokenizer. Quality: k = 10, with a share of grades and answers wrong, on lists with and without
+    the answering documents. Faults: k = 10, some questions for each fault. If a part has several commands, each added
+    systems or settings, on the same questions."""
 CALIBRATED_SAID: Final = """As users calibrate on their own questions: by the functions of crag calibrate, with defaults
     and no limit, on the ranked lists and labels of each dataset. Excluded are the first 100 questions of a dataset in
     the order of the comparison, however few a part asks, and each question that shares a source with one of them: a

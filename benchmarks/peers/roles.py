@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import Any
 
 from seen import Form, look
+from tokens import Count, by_rule
 
 from haystack_integrations.crag.evaluation.strips import normal
 
@@ -35,7 +36,6 @@ GRADING = frozenset({"batch_grade", "strips", "rank", "binary_grade", "hallucina
 BLOCK = re.compile(r'<(doc-[a-z]{7}) id="([b-z]{3,4})"[^>]*>\n(.*?)\n</\1>', re.DOTALL)
 NUMBERED = re.compile(r"<(doc-[a-z]{7})>\n(.*?)\n</\1>", re.DOTALL)
 RANKED = re.compile(r"^Document (\d+):\n(.*?)(?=^Document \d+:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TOKEN = re.compile(r"\w+|[^\w\s]")
 _VERDICT = re.compile(r"score|grade|binary|relevan|grounded|verdict|useful")
 _JUDGING = re.compile(r"relevan|grade|grading|hallucinat|grounded|assess|judge|check whether|resolves?\b|useful")
 _GROUNDING = re.compile(r"hallucinat|grounded|supported by")
@@ -46,16 +46,6 @@ _REWRITING = re.compile(
 _QUERY = re.compile(r"query|question|rewrit")
 
 
-def count_tokens(text: str) -> int:
-    """
-    Count tokens as the comparison does, for all systems alike: words and punctuation.
-
-    :param text: Any text.
-    :returns: How many.
-    """
-    return len(_TOKEN.findall(text))
-
-
 @dataclass(frozen=True)
 class Request:
     """
@@ -64,11 +54,13 @@ class Request:
     :param body: As it was sent.
     :param question: The question of the task.
     :param forms: The documents that may stand in it, by id.
+    :param count: What counts tokens.
     """
 
     body: Mapping[str, Any]
     question: str
     forms: Mapping[str, Form]
+    count: Count = by_rule
 
     @cached_property
     def text(self) -> str:
@@ -79,7 +71,7 @@ class Request:
     def tokens(self) -> int:
         """Tokens of the prompt; tools and schemas count as prompt."""
         extra = [json.dumps(self.body[name]) for name in ("tools", "response_format") if self.body.get(name)]
-        return count_tokens("\n".join([self.text, *extra]))
+        return self.count("\n".join([self.text, *extra]))
 
     @cached_property
     def _looked(self) -> tuple[dict[str, str], str]:

@@ -2,16 +2,17 @@
 Corrective RAG side by side: every system on the same questions, documents, model and machine, in one run.
 
     python benchmarks/peers/run.py /path/to/datasets [--sets covidqa scifact hotpotqa clapnq] [--questions 20]
-        [--k 3 5 10 20 50] [--systems ...] [--parts cost quality faults] [--out benchmarks/peers/results]
+        [--k 3 5 10 20 50] [--systems ...] [--parts cost tokens quality faults] [--out benchmarks/peers/results]
 
 One process tree: the world (model, retriever, web) and one worker process for each system, one at a time, each in its
 own environment. A worker is warmed up with a question of each set that does not count, and starts anew before an arm
 where the model takes time, so that it has read nothing before. What is calibrated is so on questions that are not asked
 (`calibrations.py`): a minute or so for each set, once. Parts:
 
-cost     every k: all questions with an instant model, where calls and tokens are counted; `--timed` of each set with
-         latency a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, and with 0.3 s flat; where a
-         goal is about the seconds (0.3 s, k = 5, 10 and 100) `--at-goals` of each set instead
+cost     every k: all questions with an instant model, where calls are counted; `--timed` of each set with latency
+         a + b x prompt tokens + c x completion tokens for a of 0, 0.3 and 1 s, tokens by a rule, and with 0.3 s flat;
+         where a goal is about the seconds (0.3 s, k = 5, 10 and 100) `--at-goals` of each set instead
+tokens   every k: all questions with an instant model, tokens counted by a real tokenizer (pip install mistral-common)
 quality  k = 10, a share of 0 and 0.1 of grades and answers wrong, on fixed lists and on those without an answering
          document
 faults   k = 10, `--faulty` questions of each set for each fault; one question of each set where the model hangs
@@ -159,24 +160,35 @@ def measure(
     return worker.versions, figures
 
 
-def main() -> None:
-    """Run all parts with all systems."""
-    given = arguments()
-    with World(given.datasets, given.sets, given.questions) as world:
+def run_part(part: str, given: argparse.Namespace) -> None:
+    """
+    Run a part with all systems.
+
+    :param part: One of `PARTS`.
+    :param given: The command line.
+    :raises SystemFailed: When the world does not start.
+    """
+    asked = (given.datasets, given.sets, given.questions)
+    with World(*asked, tekken=part == "tokens") as world:
         print(f"{len(world.tasks)} questions of {', '.join(given.sets)}; {machine()}", flush=True)
-        for part in given.parts:
-            results = Results(part, given, world.tasks)
-            for name in given.systems:
-                if not (todo := results.missing(name)):
-                    print(f"{name:22} {part}: measured before, see {results.path.name}")
-                    continue
-                try:
-                    asked = (given.datasets, given.sets, given.questions)
-                    places, told = calibrated(*asked) if SYSTEMS[name].calibrated else ((), {})
-                    results.add(name, *measure(world, name, part, todo, places), told)
-                except SystemFailed as error:
-                    print(f"{name:22} {part}: left out, {error}", flush=True)
-                    results.leave_out(name, str(error))
+        results = Results(part, given, world.tasks)
+        for name in given.systems:
+            if not (todo := results.missing(name)):
+                print(f"{name:22} {part}: measured before, see {results.path.name}")
+                continue
+            try:
+                places, told = calibrated(*asked) if SYSTEMS[name].calibrated else ((), {})
+                results.add(name, *measure(world, name, part, todo, places), told)
+            except SystemFailed as error:
+                print(f"{name:22} {part}: left out, {error}", flush=True)
+                results.leave_out(name, str(error))
+
+
+def main() -> None:
+    """Run all parts that are asked for."""
+    given = arguments()
+    for part in given.parts:
+        run_part(part, given)
 
 
 def arguments() -> argparse.Namespace:

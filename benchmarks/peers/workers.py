@@ -162,17 +162,18 @@ class World:
     `url` is its address, `tasks` are the questions as it tells them: `{"task", "set", "question", "answerable"}`.
     """
 
-    def __init__(self, datasets: Path, sets: Sequence[str], questions: int) -> None:
+    def __init__(self, datasets: Path, sets: Sequence[str], questions: int, *, tekken: bool = False) -> None:
         """
         Start it on a free port and wait until it is ready.
 
         :param datasets: Folder of the data sets.
         :param sets: Their names.
         :param questions: How many of each.
+        :param tekken: Count tokens by a real tokenizer.
         :raises SystemFailed: When it does not start.
         """
         command = [sys.executable, str(HERE / "world.py"), str(datasets), "--port", "0"]
-        command += ["--questions", str(questions), "--sets", *sets]
+        command += ["--questions", str(questions), "--sets", *sets, *(["--tekken"] if tekken else [])]
         log = cache_dir() / "world.log"
         with log.open("w", encoding="utf-8") as file:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True, encoding="utf-8")

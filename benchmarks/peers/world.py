@@ -38,6 +38,7 @@ from urllib.parse import parse_qs, urlsplit
 from corpus import Corpus
 from one_run import FAULTS, Run
 from tasks import KINDS, SETS, Task, read
+from tokens import Count, by_rule, tekken
 
 from haystack_integrations.crag.evaluation.cases import Case
 
@@ -56,16 +57,19 @@ class World(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, tasks: Mapping[str, Task], corpora: Mapping[str, Corpus], port: int = 0) -> None:
+    def __init__(
+        self, tasks: Mapping[str, Task], corpora: Mapping[str, Corpus], port: int = 0, count: Count = by_rule
+    ) -> None:
         """
         Listen on loopback.
 
         :param tasks: Tasks by id.
         :param corpora: Corpora by name of the set.
         :param port: The port; 0 for a free one.
+        :param count: What counts tokens.
         """
         super().__init__(("127.0.0.1", port), Handler)
-        self.tasks, self.corpora = tasks, corpora
+        self.tasks, self.corpora, self.count = tasks, corpora, count
         self.run = self._idle = Run(_IDLE, Corpus("", {}), {})
 
     @property
@@ -89,7 +93,7 @@ class World(ThreadingHTTPServer):
             msg = f"got the fault {given['fault']!r}, wanted null or one of {', '.join(FAULTS)}"
             raise WrongRequestError(msg)
         self.run.over.set()
-        self.run = Run(task, self.corpora[task.dataset], given)
+        self.run = Run(task, self.corpora[task.dataset], given, self.count)
         return {}
 
     def end(self) -> dict[str, Any]:
@@ -227,8 +231,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--tekken", action="store_true", help="count tokens by a real tokenizer")
     given = parser.parse_args(arguments)
-    world = World(*read(given.folder, given.sets, given.questions), given.port)
+    count = tekken() if given.tekken else by_rule
+    world = World(*read(given.folder, given.sets, given.questions), given.port, count)
     print(json.dumps({"ready": True, "url": world.url, "tasks": len(world.tasks)}), flush=True)
     world.serve_forever(poll_interval=0.1)
 
