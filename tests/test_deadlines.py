@@ -19,7 +19,7 @@ from haystack_integrations.crag.components import (
     SearXNGWebSearch,
     WebFallback,
 )
-from haystack_integrations.crag.deadlines import GivenUpError, call_or_end, call_within, call_within_async
+from haystack_integrations.crag.deadlines import GivenUpError, call_or_end, call_within, call_within_async, in_caller
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.telemetry import trace
 
@@ -29,6 +29,40 @@ def test_a_result_and_an_error_come_back_as_they_are() -> None:
     assert call_within(1.0, lambda: 7) == 7
     with pytest.raises(KeyError, match="gone"):
         call_within(1.0, lambda: {}["gone"])
+
+
+def test_a_call_may_have_something_done_by_who_waits_for_it() -> None:
+    """In his thread, with the result or the error given back; where nobody waits, it is done at once."""
+
+    def work() -> list[Any]:
+        with pytest.raises(KeyError, match="gone"):
+            in_caller(lambda: {}["gone"])
+        return [
+            in_caller(threading.get_ident),
+            threading.get_ident(),
+            call_within(5, lambda: in_caller(threading.get_ident)),
+        ]
+
+    here = threading.get_ident()
+    caller, worker, nested = call_within(5, work)
+    assert (caller, nested, in_caller(threading.get_ident)) == (here, worker, here)
+    assert worker != here
+
+
+def test_a_call_that_was_given_up_has_nothing_done_any_more() -> None:
+    """It ends instead."""
+    over, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        over.wait(60)
+        with pytest.raises(GivenUpError):
+            in_caller(ended.clear)
+        ended.set()
+
+    with pytest.raises(TimeoutError):
+        call_within(0.1, work)
+    over.set()
+    assert ended.wait(10)
 
 
 def test_a_call_that_hangs_is_given_up() -> None:

@@ -1,4 +1,4 @@
-"""One component on one event loop after the other, as a script has that calls `asyncio.run` for each question."""
+"""One component on several event loops, one after the other as in a script, or at once as in threads of a server."""
 
 import asyncio
 import gc
@@ -6,20 +6,23 @@ import json
 import threading
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from haystack import Document
+from haystack.components.embedders import OpenAITextEmbedder
 from haystack.components.generators.chat import FallbackChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from makers import fill
 
-from haystack_integrations.crag.closing import leave_ended_loop
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.homes import at_home
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.store_profiles import open_store
 
 
@@ -33,17 +36,28 @@ def sockets() -> Iterator[None]:
 
 
 class _KeepingAlive(BaseHTTPRequestHandler):
-    """A chat server that keeps connections, as real ones do, and grades one document."""
+    """A model's server that keeps connections, as real ones do: it grades one document, and embeds one text."""
 
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps([0.9])}}
-        reply = {"id": "r", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
-        body = json.dumps(reply).encode()
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        said = {"role": "assistant", "content": json.dumps([0.9])}
+        reply = {"id": "r", "object": "chat.completion", "created": 0, "model": "m"}
+        choice = {"index": 0, "finish_reason": "stop"}
+        if "input" in asked:
+            vector = {"object": "embedding", "index": 0, "embedding": [0.1] * 256}
+            tokens = {"prompt_tokens": 1, "total_tokens": 1}
+            reply = {"object": "list", "model": "m", "data": [vector], "usage": tokens}
+        elif asked.get("stream"):
+            reply |= {"object": "chat.completion.chunk", "choices": [{**choice, "delta": said}]}
+        else:
+            reply |= {"choices": [{**choice, "message": said}]}
+        body, kind = json.dumps(reply).encode(), "application/json"
+        if asked.get("stream"):
+            body, kind = b"data: " + body + b"\n\ndata: [DONE]\n\n", "text/event-stream"
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -53,14 +67,25 @@ class _KeepingAlive(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def model() -> Iterator[OpenAIChatGenerator]:
-    """Haystack's generator before such a server."""
+def url() -> Iterator[str]:
+    """Such a server."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _KeepingAlive) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        yield OpenAIChatGenerator(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
         server.shutdown()
+
+
+@pytest.fixture
+def model(url: str) -> OpenAIChatGenerator:
+    """Haystack's generator before it."""
+    return OpenAIChatGenerator(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
+
+
+@pytest.fixture
+def embedder(url: str) -> OpenAITextEmbedder:
+    """Haystack's embedder before it."""
+    return OpenAITextEmbedder(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
 
 
 @pytest.mark.parametrize("around", [lambda one: one, lambda one: FallbackChatGenerator([one])], ids=["", "fallback"])
@@ -75,6 +100,39 @@ def test_a_model_is_asked_on_every_loop(model: Any, around: Any, caplog: pytest.
     assert "never retrieved" not in caplog.text
 
 
+def test_a_model_is_asked_by_loops_that_run_at_the_same_time(model: Any) -> None:
+    """As Flask runs one for each request, in threads that share a pipeline: half of the answers failed."""
+    grader, generator = BatchRelevanceGrader(model), AnswerGenerator(model)
+    heard: list[str] = []
+
+    async def listen(part: Any) -> None:
+        heard.append(part.content)
+
+    async def once(meeting: threading.Barrier) -> tuple[Any, Any]:
+        await asyncio.to_thread(meeting.wait)
+        graded = await grader.run_async("q", [Document(content="A text.")])
+        answer = await generator.run_async([ChatMessage.from_user("q")], streaming_callback=listen)
+        await asyncio.to_thread(meeting.wait)
+        return graded["status"], answer["replies"][0].text
+
+    meeting = threading.Barrier(4, timeout=30)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: asyncio.run(once(meeting)), range(4)))
+    gc.collect()
+    assert found == [("ok", "[0.9]")] * 4
+    assert heard == ["[0.9]"] * 4
+
+
+def test_an_embedder_of_others_is_asked_on_every_loop(embedder: Any) -> None:
+    """It stands in a retriever of Haystack's own: every second question raised."""
+    store = memory_store()
+    fill(store, [Document(content="Penguins live on the coast.")])
+    rag = load("corrective_retrieval", store=store, dense={"text_embedder": embedder})
+    for _ in range(3):
+        assert asyncio.run(rag.run_async(query="Where do penguins live?"))["crag"]["verdict"] == "correct"
+        gc.collect()
+
+
 def test_a_client_is_kept_for_as_long_as_its_loop_goes_on(model: Any) -> None:
     """Also where another loop came and went."""
 
@@ -83,7 +141,7 @@ def test_a_client_is_kept_for_as_long_as_its_loop_goes_on(model: Any) -> None:
         for _ in range(2):
             await generator.run_async([ChatMessage.from_user("q")])
             seen.append(model.async_client)
-            await asyncio.to_thread(asyncio.run, leave_ended_loop(model))
+            await asyncio.to_thread(asyncio.run, at_home(model))
         return seen
 
     first, second = asyncio.run(clients())
@@ -99,7 +157,7 @@ def test_what_cannot_begin_anew_stays_as_it_is() -> None:
 
     own = Own()
     for part in (own, own, None):
-        asyncio.run(leave_ended_loop(part))
+        asyncio.run(at_home(part))
     assert own.async_client is not None
 
 
@@ -123,3 +181,18 @@ def test_an_index_is_searched_on_every_loop(store: Any) -> None:
         return found["crag"]["coverage"]["reasons"]
 
     assert [asyncio.run(once(last=last)) for last in (False, False, True)] == [[], [], []]
+
+
+def test_an_index_is_searched_by_loops_that_run_at_the_same_time(store: Any) -> None:
+    """As a model is asked."""
+    rag, meeting = load("corrective_retrieval", store=store), threading.Barrier(4, timeout=30)
+
+    async def once() -> Any:
+        await asyncio.to_thread(meeting.wait)
+        found = await rag.run_async(query="Where do penguins live?")
+        await asyncio.to_thread(meeting.wait)
+        await rag.close_async()
+        return found["crag"]["coverage"]["reasons"]
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda _: asyncio.run(once()), range(4))) == [[]] * 4

@@ -209,6 +209,32 @@ class Talking:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_callback_hears_in_the_thread_that_asked(asynchronous: bool) -> None:
+    """As of Haystack's own generators: a page of Streamlit took none from another thread, and the answer was lost."""
+    model, threads = Talking(), set()
+    model.go_on.set()
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": lambda _: threads.add(threading.get_ident())}
+    generator = AnswerGenerator(model)
+    found = asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
+    assert found["replies"][0].text == "soon late"
+    assert threads == {threading.get_ident()}
+
+
+def test_an_interrupt_of_a_callback_ends_the_run_and_the_model() -> None:
+    """As Streamlit ends a script that was started anew; the thread of the model ends with it."""
+
+    def interrupt(_: StreamingChunk) -> None:
+        raise KeyboardInterrupt
+
+    model = Talking()
+    with pytest.raises(KeyboardInterrupt):
+        AnswerGenerator(model).run(messages=PROMPT, streaming_callback=interrupt)
+    model.go_on.set()
+    model.over.wait(1)
+    assert not model.said_all
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -> None:
     """The thread that was given up ends with the model's next part, which nobody hears: it would be paid for."""
     words: list[str] = []

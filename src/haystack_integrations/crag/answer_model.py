@@ -13,6 +13,7 @@ from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, 
 
 from haystack_integrations.crag.chat import NoPartsError, ask, ask_async, may_be_the_form, speaks_openai
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.homes import runs_here
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ class AnswerModel:
                 form = self._other(form, options, error, ends)
         listener: Any = callback
         for part in self._learned(form, options, sent, callback):
-            if not hasattr(self.generator, "run_async"):  # it calls from a thread of its own, and its callback may wait
+            if not await runs_here(self.generator):  # it calls from a thread of its own, and its callback may wait
                 await asyncio.to_thread(listener, part)
             elif isawaitable(told := listener(part)):
                 await told

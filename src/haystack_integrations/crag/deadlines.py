@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WaitingTimeoutError
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from ctypes import c_ulong, py_object, pythonapi
 from functools import partial
+from queue import Empty, Queue
 from threading import Thread, get_ident
+from time import monotonic
 from typing import Any, Final, TypeVar
+
+from haystack_integrations.crag.homes import runs_here
 
 T = TypeVar("T")
 
@@ -42,7 +46,64 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     :raises TimeoutError: When it has not returned in time. What the function raises is raised as it is.
     """
     _check_left(seconds)
-    return begun(function).result(timeout=seconds)
+    ends, errands = monotonic() + seconds, _Errands()
+    future = begun(partial(errands.of, function))
+    future.add_done_callback(lambda _: errands.waiting.put(None))
+    try:
+        while errand := errands.waiting.get(timeout=max(0.0, ends - monotonic())):
+            errand()
+        return future.result()
+    except Empty:
+        raise TimeoutError from None
+    finally:
+        errands.over = True
+
+
+def in_caller(function: Callable[[], T]) -> T:
+    """
+    Call a function in the thread that waits in `call_within`, since a user's own function may work in no other.
+
+    A page of Streamlit and a connection of SQLite know the thread that made them.
+
+    :param function: What to call; it raises no TimeoutError.
+    :returns: What it returns. Where nobody waits so, it is called here.
+    :raises GivenUpError: When nobody waits any longer. What the function raises is raised here; what is no Exception,
+        as an interrupt, only where it was called.
+    """
+    errands = _asked.get()
+    return function() if errands is None or errands.worker != get_ident() else errands.done(function)
+
+
+class _Errands:
+    """What the thread of a call has its caller do."""
+
+    def __init__(self) -> None:
+        self.waiting: Queue[Callable[[], None] | None] = Queue()  # one of locks, as gevent exchanges them
+        self.worker, self.over = 0, False
+
+    def of(self, function: Callable[[], T]) -> T:
+        """Call a function that may have errands."""
+        self.worker = get_ident()
+        _asked.set(self)
+        return function()
+
+    def done(self, function: Callable[[], T]) -> T:
+        future: Future[T] = Future()
+
+        def errand() -> None:
+            try:
+                future.set_result(function())
+            except Exception as error:
+                future.set_exception(error)
+
+        self.waiting.put(errand)
+        while not self.over:
+            with suppress(WaitingTimeoutError):
+                return future.result(_STEP)
+        raise GivenUpError
+
+
+_asked: Final[ContextVar[_Errands | None]] = ContextVar("crag_errands", default=None)
 
 
 async def call_within_async(seconds: float, function: Callable[[], T]) -> T:
@@ -84,7 +145,7 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
     """
     _check_left(seconds)
     sent: Mapping[str, Any]
-    if hasattr(part, "run_async"):
+    if await runs_here(part):
         sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
     else:
         sent = await call_within_async(seconds, partial(part.run, **arguments))

@@ -9,12 +9,15 @@ from typing import Any, Final, TypeVar
 from haystack.components.builders import AnswerBuilder
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
 
+from haystack_integrations.crag.homes import anew_in_children, at_home
+
 Kind = TypeVar("Kind", bound=type)
 
 _LIGHT: Final = (AnswerBuilder, BranchJoiner, DocumentJoiner)
 """Haystack's own that have no `run_async`: they hand on, merge lists, or put an answer together."""
 _SERVERS: Final = ("host", "url", "location")
 """The settings by which stores that can do without a server are told one."""
+_SEARCHING: Final = ("text_embedder", "retriever")
 
 
 def light(kind: Kind) -> Kind:
@@ -61,9 +64,31 @@ def search_in_thread(part: Any) -> None:
     :param part: Any component, or one with such a retriever inside; all others stay as they are.
     """
     for retriever in (part, getattr(part, "retriever", None)):
-        store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
+        store = _store_of(retriever)
         if store is not None and hasattr(retriever, "run_async") and _is_told_no_server(store):
             retriever.run_async = partial(to_thread, retriever.run)  # type: ignore[union-attr]
+
+
+def search_at_home(part: Any) -> None:
+    """
+    Have embedders and retrievers of others heed where their clients are at home, as our components do.
+
+    :param part: Any component, or one with an embedder or a retriever inside; all others stay as they are.
+    """
+    anew_in_children(getattr(part, "text_embedder", None))  # no stores: documents may be in a client, as Qdrant's
+    for each in (part if _store_of(part) else None, *(getattr(part, name, None) for name in _SEARCHING)):
+        if hasattr(each, "run_async") and hasattr(each, "close_async"):
+            holders = [holder for holder in (each, _store_of(each)) if holder is not None]
+            each.run_async = partial(_at_home, holders, each.run_async)  # type: ignore[union-attr]
+
+
+async def _at_home(holders: list[Any], run_async: Any, **inputs: Any) -> Any:
+    are_here = [await at_home(holder) for holder in holders]
+    return await (run_async(**inputs) if all(are_here) else to_thread(holders[0].run, **inputs))
+
+
+def _store_of(part: Any) -> Any:
+    return getattr(part, "document_store", getattr(part, "_document_store", None))
 
 
 def _is_told_no_server(store: Any) -> bool:

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from threading import Event
 from typing import Any, Final
 
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.chat import CallError
+from haystack_integrations.crag.deadlines import in_caller
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
@@ -33,9 +34,9 @@ class ListenerError(CallError):
 @contextmanager
 def heard(
     callback: StreamingCallbackT | None,
-    asked: object = None,
     why: list[str] | None = None,
     *,
+    in_thread: bool = False,
     adds_usage: bool = False,
 ) -> Iterator[StreamingCallbackT | None]:
     """
@@ -45,9 +46,8 @@ def heard(
     answer that has been closed with something else. So its next part ends it: nobody reads what would be paid for.
 
     :param callback: A user's callback, which may be a coroutine function; None where nobody listens.
-    :param asked: The part that will call it from this event loop's run; one without `run_async` works in a thread, and
-        cannot await a coroutine function.
     :param why: Where to note what the parts say on why the model stopped.
+    :param in_thread: Whether a thread beside this event loop calls it, which cannot await a coroutine function.
     :param adds_usage: Whether a part that tells nothing but tokens was asked for by us. It is not told: it lacks what
         Haystack's other parts have, and a callback need not be ready for it.
     :returns: A callback of the same kind for the model, which tells nothing once the block has ended (and ends the
@@ -58,13 +58,10 @@ def heard(
         return
     parts = _Parts(callback, why, adds_usage=adds_usage)
     try:
-        # By kind, since generators refuse a coroutine function where they cannot await it.
-        if not iscoroutinefunction(callback):
-            yield parts.passed
-        elif asked is None or hasattr(asked, "run_async"):
-            yield parts.passed_async
-        else:
+        if in_thread:
             yield parts.passed_on(asyncio.get_running_loop())
+        else:  # by kind, since generators refuse a coroutine function where they cannot await it
+            yield parts.passed_async if iscoroutinefunction(callback) else parts.passed
     finally:
         parts.over.set()
 
@@ -81,17 +78,20 @@ class _Parts:
         self._end_thread_if_over()
         if (told := self._told_of(chunk)) is None:
             return None
+        return in_caller(lambda: self._heard(told))
+
+    async def passed_async(self, chunk: StreamingChunk) -> None:
+        if (told := self._told_of(chunk)) is not None and isawaitable(hearing := self._heard(told)):
+            try:
+                await hearing
+            except Exception as error:
+                raise ListenerError(error) from error
+
+    def _heard(self, told: StreamingChunk) -> Any:
         try:
             return self._listener(told)
         except Exception as error:
             raise ListenerError(error) from error
-
-    async def passed_async(self, chunk: StreamingChunk) -> None:
-        if (told := self._told_of(chunk)) is not None:
-            try:
-                await self._listener(told)
-            except Exception as error:
-                raise ListenerError(error) from error
 
     def passed_on(self, loop: asyncio.AbstractEventLoop) -> Any:
         """Wait for a listener on another loop, as one that is awaited does: parts keep their order, in no flood."""

@@ -1,5 +1,6 @@
 """One grading for one key: who comes later waits for the first one's result, in threads and on event loops alike."""
 
+import os
 from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ class Flights:
         """Start with nothing in the air."""
         self._lock = Lock()
         self._flying: dict[str, Future[Landing]] = {}
+        self._process = os.getpid()
 
     def claim(self, keys: Iterable[str]) -> tuple[list[str], dict[str, Future[Landing]]]:
         """
@@ -59,6 +61,8 @@ class Flights:
         mine: list[str] = []
         others: dict[str, Future[Landing]] = {}
         with self._lock:
+            if self._process != os.getpid():  # forked since: who was grading is not in this process, and lands nothing
+                self._flying, self._process = {}, os.getpid()
             for key in dict.fromkeys(keys):
                 if key in self._flying:
                     others[key] = self._flying[key]

@@ -4,8 +4,9 @@ from typing import Any
 
 from haystack.components.generators.chat.types import ChatGenerator
 
-from haystack_integrations.crag.closing import close_all, close_all_async, leave_ended_loop
+from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.homes import anew_in_children, at_home
 
 
 class ChatBacked(Copied):
@@ -19,14 +20,13 @@ class ChatBacked(Copied):
 
     def warm_up(self) -> None:
         """Make the chat generator ready."""
-        part = self._asked()
+        anew_in_children(part := self._asked())
         if hasattr(part, "warm_up"):
             part.warm_up()
 
     async def warm_up_async(self) -> None:
         """Make the chat generator ready on this event loop."""
-        await leave_ended_loop(part := self._asked())
-        if hasattr(part, "warm_up_async"):
+        if await at_home(part := self._asked()) and hasattr(part, "warm_up_async"):
             await part.warm_up_async()
         else:
             self.warm_up()

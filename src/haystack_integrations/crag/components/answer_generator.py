@@ -11,6 +11,7 @@ from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off, reply_tags
 from haystack_integrations.crag.chat import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.replies.thoughts import without_thought
@@ -78,7 +79,7 @@ class AnswerGenerator(ChatBacked):
 
         :param messages: The prompt.
         :param state: What the run knows; its budget's seconds bound the wait.
-        :param streaming_callback: A function, called with each part as it comes, until the model is given up.
+        :param streaming_callback: Called in this thread with each part as it comes, until the model is given up.
         :returns: A dictionary with the following keys:
             - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
         :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
@@ -118,8 +119,8 @@ class AnswerGenerator(ChatBacked):
                 await self.warm_up_async()
                 seconds = seconds_for(state, self.timeout_s)
                 model = self._asked_for_answer()
-                listener = model.listener(streaming_callback)
-                with heard(listener, model.generator, why, adds_usage=model.adds_usage) as callback:
+                listener, in_thread = model.listener(streaming_callback), not await runs_here(model.generator)
+                with heard(listener, why, in_thread=in_thread, adds_usage=model.adds_usage) as callback:
                     sent = await model.ask_async(messages, seconds, callback)
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises

@@ -6,6 +6,7 @@ from typing import Any
 from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
 
+from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 
 
@@ -67,6 +68,6 @@ class OrderKeepingTextEmbeddingRetriever(TextEmbeddingRetriever):
 
 
 async def _run_async(part: Any, **inputs: Any) -> Any:
-    if hasattr(part, "run_async"):
+    if await runs_here(part):
         return await part.run_async(**inputs)
     return await to_thread(part.run, **inputs)

@@ -12,6 +12,7 @@ from haystack import logging
 from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.homes import anew_in_children
 from haystack_integrations.crag.store_profiles import server_of
 from haystack_integrations.crag.texts.text import terms
 
@@ -130,6 +131,7 @@ class ServerStatistics:
         server = server_of(self._store)
         with self._lock:
             if self._client is None:
+                anew_in_children(self)
                 # One retry, for the connection that someone on the way has closed while it was idle.
                 client = Elasticsearch(server.hosts, api_key=server.api_key, **server.options)
                 self._client = client.options(request_timeout=_TIMEOUT_S, max_retries=1, retry_on_timeout=False)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from haystack import Document, logging
 from haystack.tracing.tracer import tracer
 
-from haystack_integrations.crag.closing import leave_ended_loop
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.reading import documents_of
 from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
+from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.state import CragState
@@ -97,6 +97,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
         except Exception as error:
             return _failed(error, limit)
 
+    anew_in_children(store)
     began = time.monotonic()
     found = once(limit)
     if found.passing:
@@ -124,8 +125,11 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     :raises elasticsearch.ApiError: As `search`.
     """
 
+    if not await at_home(store):
+        return await asyncio.to_thread(search, store, body, limit)
+    anew_in_children(store)
+
     async def ask(limit: Limit) -> Any:
-        await leave_ended_loop(store)
         await store._ensure_initialized_async()
         return await store.async_client.search(**_request(store, body, limit))
 

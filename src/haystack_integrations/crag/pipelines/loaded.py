@@ -12,7 +12,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.light import search_in_thread, stay_on_loop
+from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class LoadedPipeline(SuperComponent):
         Wrap a pipeline; see Haystack's own.
 
         :param pipeline: The pipeline. From now on its joiners stay on the event loop, and the searches of a store
-            without a server go to a thread; see `light`.
+            without a server go to a thread, as do those whose client is another loop's; see `light`.
         :param input_mapping: Its sockets by input.
         :param output_mapping: Outputs by its socket.
         """
@@ -61,6 +61,7 @@ class LoadedPipeline(SuperComponent):
         for _, part in pipeline.walk():
             stay_on_loop(part)
             search_in_thread(part)
+            search_at_home(part)
 
     def run(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """
