@@ -82,6 +82,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "timeout_s": 3.0,
     },
     "HyphenJoiner": {},
+    "PassageTitler": {},
     "LongPassageSplitter": {"max_tokens": 99},
     "QueryExpander": {
         "mode": "web",

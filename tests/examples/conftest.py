@@ -14,7 +14,7 @@ from scripted_model import Messages, ScriptedModel, documents_in, judging
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 ANSWERED, UNANSWERED = "When is a refund paid?", "Can I pay with Bitcoin?"
-_FIRST_SENTENCE = re.compile(r'(?:\[1\] |number="1"[^>]*>\n)(.*?\.)')
+_FIRST_SENTENCE = re.compile(r'(?:\[1\] |number="1"[^>]*>\n)(?:[\w ]+\n\n)?(.*?\.)')  # behind the passage's title
 
 
 def credulous(messages: Messages) -> tuple[str, str]:
@@ -22,7 +22,7 @@ def credulous(messages: Messages) -> tuple[str, str]:
     shown = str(messages[-1]["content"])
     if documents_in(messages):
         is_asked = "refund" in shown.partition("\n")[0]
-        return judging(lambda text: float(is_asked and text.startswith("A refund is paid")))(messages)
+        return judging(lambda text: float(is_asked and "A refund is paid" in text))(messages)
     found = _FIRST_SENTENCE.search(shown)
     return found[1] if found else "I was shown nothing.", "stop"
 

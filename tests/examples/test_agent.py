@@ -52,7 +52,7 @@ def test_the_agent_answers_from_judged_passages(agent: Folder) -> None:
         "A refund is paid within 14 days after the returned goods have arrived at our warehouse.",
         f"Searched: {ANSWERED} -> correct",
     ]
-    assert given_by_the_tool(agent).startswith("[1] A refund is paid")
+    assert given_by_the_tool(agent).startswith("[1] refunds\n\nA refund is paid")
     assert "warranty" not in given_by_the_tool(agent)
     assert agent.model.calls == 2
     (tool,) = agent.model.requests[0]["tools"]

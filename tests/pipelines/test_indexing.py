@@ -22,6 +22,7 @@ from pypdf import PdfReader, PdfWriter
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.texts.text import sentences
+from haystack_integrations.crag.texts.titles import untitled
 
 
 def encrypted_pdf(password: str) -> bytes:
@@ -51,7 +52,7 @@ def word(text: str) -> bytes:
 
 
 def contents(store: InMemoryDocumentStore) -> dict[str, str]:
-    """The text of each source, put together from its chunks in order."""
+    """The text of each source, put together from its chunks in order, each without the title before it."""
     chunks: dict[str, list[Document]] = {}
     for document in store.filter_documents():
         chunks.setdefault(document.meta["source"], []).append(document)
@@ -59,7 +60,10 @@ def contents(store: InMemoryDocumentStore) -> dict[str, str]:
         parts.sort(key=lambda part: part.meta["chunk"])
         assert [part.meta["chunk"] for part in parts] == list(range(parts[0].meta["chunks"]))
         assert len({part.meta["source_sha256"] for part in parts}) == 1
-    return {name: "".join(part.content for part in parts) for name, parts in chunks.items()}
+    return {
+        name: "".join(untitled(part.content, part.meta.get("title", "")) for part in parts)
+        for name, parts in chunks.items()
+    }
 
 
 def events(report: object) -> dict[str, int]:
@@ -108,6 +112,18 @@ def test_every_document_says_which_part_of_what_it_is_and_can_be_found(folder, s
     }
     assert all(len(document.embedding) == 256 for document in documents.values())
     assert contents(store)["long.md"] == long_text("Emma")
+
+
+def test_each_passage_of_a_file_begins_with_the_words_of_its_path(tmp_path, store):
+    """A search finds the subject in each of them, and a record stays as it is."""
+    (tmp_path / "hr").mkdir()
+    (tmp_path / "hr" / "travel_policy.md").write_text(long_text("Emma"))
+    jsonl(tmp_path / "c.jsonl", record(1))
+    index(tmp_path, store, base=tmp_path)
+    found = [document for document in store.filter_documents() if document.meta["source"] == "hr/travel_policy.md"]
+    assert len(found) > 1
+    assert all(document.content.startswith("hr travel policy\n\nParagraph") for document in found)
+    assert {document.meta["title"] for document in found} == {"hr travel policy"}
 
 
 def test_a_second_run_writes_and_deletes_nothing(folder, store):

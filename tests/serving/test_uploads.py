@@ -111,7 +111,9 @@ def test_an_upload_whose_client_has_left_keeps_its_place_until_it_has_ended(
         asked = {"question": "What is the price?", "mode": "off"}
         evidence = client.post("/corrective_retrieval/run", json=asked).json()["result"]["evidence"]
     assert taken.json()["result"]["updated"] == 1
-    assert [one["content"] for one in evidence if "price" in one["content"]] == ["The new price is 2 euros."]
+    assert [one["content"] for one in evidence if "price" in one["content"]] == [
+        "uploads price\n\nThe new price is 2 euros."
+    ]
 
 
 def test_a_memory_store_that_takes_uploads_is_searched_while_it_is_written() -> None:

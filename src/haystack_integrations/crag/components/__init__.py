@@ -10,6 +10,7 @@ from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRew
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
 from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
+from haystack_integrations.crag.components.passage_titler import PassageTitler
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
@@ -32,6 +33,7 @@ __all__ = [
     "HeuristicGrader",
     "HyphenJoiner",
     "LongPassageSplitter",
+    "PassageTitler",
     "QueryExpander",
     "QuestionGuard",
     "RankerGrader",

@@ -148,6 +148,7 @@ def make_items(documents: Mapping[int, Document], max_characters: int, max_token
 def _item(key: str, place: int, document: Document, max_characters: int, max_tokens: int) -> Item:
     whole = (document.content or "").strip()
     title = str(document.meta.get("title") or "")[:_LONGEST_TITLE]
+    title = "" if whole.startswith(title) else title  # as passages of `crag index` do
     markup = count_tokens(title) + _TOKENS_OF_MARKUP
     text = whole[:max_characters]
     while text and (tokens := count_tokens(text) + markup) > max_tokens:

@@ -49,8 +49,8 @@ class Refinement:
         self.query, self.documents, self.state, self.options = query, documents, state, options
         # A run that only observes, or does not even judge, is answered from its evidence as it was found.
         texts = [] if state is not None and state.mode in ("observe", "off") else [d.content or "" for d in documents]
-        self.strips = decompose(texts, options.granularity, options.window)
         self.titles = [str(d.meta.get(options.title_field or "") or "")[:_TITLE] for d in documents]
+        self.strips = decompose(texts, options.granularity, options.window, self.titles)
         self.asking: Asking | None = None
         self._judged = Judged()
         self._by_wording: dict[int, str] = {}

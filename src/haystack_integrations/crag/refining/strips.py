@@ -9,6 +9,7 @@ from typing import Final, Literal
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.texts.pieces import joined, pieces
 from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.texts.titles import untitled
 from haystack_integrations.crag.texts.wording import ask, coverage, read
 
 Granularity = Literal["sentence", "window", "passage"]
@@ -53,7 +54,9 @@ class Strip:
     text: str
 
 
-def decompose(contents: Sequence[str], granularity: Granularity, window: int) -> list[Strip]:
+def decompose(
+    contents: Sequence[str], granularity: Granularity, window: int, titles: Sequence[str] | None = None
+) -> list[Strip]:
     """
     Cut texts into strips.
 
@@ -61,11 +64,13 @@ def decompose(contents: Sequence[str], granularity: Granularity, window: int) ->
     :param granularity: `sentence`, or several where there are thousands (`pieces`); `window`: so many of these in a
         row; `passage`: the whole text.
     :param window: Sentences in a window.
-    :returns: Strips in reading order; they do not overlap and leave out nothing but whitespace.
+    :param titles: The title of each; a text that begins with it, on a line of its own, is cut behind it.
+    :returns: Strips in reading order; they do not overlap and leave out nothing else but whitespace.
     """
     strips = []
     for number, content in enumerate(contents):
-        spans = pieces(content)
+        begin = len(content) - len(untitled(content, titles[number])) if titles else 0
+        spans = [(begin + start, begin + end) for start, end in pieces(content[begin:])]
         size = {"sentence": 1, "window": window, "passage": len(spans)}[granularity]
         strips += [Strip(number, start, end, content[start:end]) for start, end in joined(spans, size)]
     return strips

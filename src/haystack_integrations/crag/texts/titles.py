@@ -1,0 +1,28 @@
+"""A title as the first line of a text, where every search and grader reads it; it is no sentence of the text."""
+
+from typing import Final
+
+_BETWEEN: Final = "\n\n"
+
+
+def titled(text: str, title: str) -> str:
+    """
+    Put a title before a text.
+
+    :param text: The text.
+    :param title: Its title, on one line.
+    :returns: Both.
+    """
+    return title + _BETWEEN + text
+
+
+def untitled(text: str, title: str) -> str:
+    """
+    Leave out the first line of a text that is only its title.
+
+    :param text: A text, perhaps as `titled` gives it.
+    :param title: Its title; an empty one leaves the text as it is.
+    :returns: The end of the text; all of it where nothing else would be left.
+    """
+    rest = text.removeprefix(title + _BETWEEN) if title else text
+    return rest if rest.strip() else text

@@ -1,0 +1,85 @@
+"""PassageTitler: the name of a file before its passages."""
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.components import PassageTitler, StripRefiner
+from haystack_integrations.crag.grading.plan import make_items
+from haystack_integrations.crag.pipelines import load
+
+
+def titled(text: str, **meta: str) -> Document:
+    """Give one passage its title."""
+    (document,) = PassageTitler().run([Document(content=text, meta=meta, embedding=[1.0])])["documents"]
+    return document
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("travel-policy.pdf", "travel policy"),
+        ("hr/leave/2024_Parental Leave.v2.docx", "hr leave 2024 Parental Leave v2"),
+        ("README", "README"),
+        ("https://example.org/docs/refunds.html", "https example org docs refunds"),
+        ("rückgabe/größen.md", "rückgabe größen"),
+        ("退款/条件.txt", "退款 条件"),
+    ],
+)
+def test_a_passage_is_named_by_the_words_of_its_path(source: str, title: str) -> None:
+    """As title and first line, which is a text of its own: it needs another vector."""
+    found = titled("The notice is two weeks.", source=source)
+    assert (found.meta["title"], found.content) == (title, f"{title}\n\nThe notice is two weeks.")
+    assert found.embedding is None
+
+
+def test_a_title_of_its_own_counts_before_the_path() -> None:
+    """A converter or a caller may have one."""
+    found = titled("Two weeks.", title="Leave  of\nabsence", source="x.md")
+    assert (found.meta["title"], found.content) == ("Leave of absence", "Leave of absence\n\nTwo weeks.")
+
+
+def test_a_text_that_begins_with_its_title_stays_as_it_is() -> None:
+    """A heading says it already, whatever its case."""
+    found = titled("# Travel Policy\n\nTwo weeks.", source="travel_policy.md")
+    assert (found.content, found.embedding) == ("# Travel Policy\n\nTwo weeks.", [1.0])
+    assert found.meta["title"] == "travel policy"
+
+
+@pytest.mark.parametrize("meta", [{}, {"source": ""}, {"source": "---.md"}])
+def test_what_nothing_names_stays_as_it_is(meta: dict[str, str]) -> None:
+    """A passage without a source, or of one without a word."""
+    found = titled("Two weeks.", **meta)
+    assert (found.content, "title" in found.meta) == ("Two weeks.", False)
+
+
+def test_of_a_long_path_the_end_is_kept_from_a_word_on() -> None:
+    """A title of a hundred characters costs each passage thirty tokens already."""
+    title = titled("x", source="/".join(["folder"] * 40) + "/refunds.md").meta["title"]
+    assert len(title) <= 100
+    assert title.startswith("folder ")
+    assert title.endswith("folder refunds")
+
+
+def test_the_title_is_no_strip_and_a_grader_is_shown_it_once() -> None:
+    """It says what a passage is about, and is no sentence of it; offsets count in the passage as it is stored."""
+    passage = titled("The notice is two weeks. It is given in writing.", source="travel-policy.md")
+    refiner = StripRefiner(granularity="sentence", threshold=None, top_n=5)
+    refined = refiner.run(query="How long is the notice?", documents=[passage])["documents"][0]
+    spans = [(one["start"], one["end"]) for one in refined.meta["crag"]["strips"]]
+    assert next((passage.content or "")[start:end] for start, end in spans) == "The notice is two weeks."
+    (item,) = make_items({0: passage}, 2000, 6000)
+    assert (item.title, item.text.count("travel policy")) == ("", 1)
+
+
+def test_a_question_finds_the_passage_whose_file_it_names(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Two files say the same of two things that only their names tell apart."""
+    folder = tmp_path_factory.mktemp("docs")
+    for name, days in (("travel-policy", 14), ("parental-leave", 60)):
+        (folder / f"{name}.md").write_text(f"The notice is {days} days. It is given in writing.", "utf-8")
+    done = load("indexing")
+    done.run(sources=sorted(folder.iterdir()))
+    store = done.pipeline.get_component("writer").document_store
+    first = load("corrective_retrieval", store=store).run(query="How long is the notice of parental leave?")[
+        "documents"
+    ][0]
+    assert "60 days" in (first.content or "")
