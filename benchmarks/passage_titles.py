@@ -23,8 +23,7 @@ KS = (1, 5, 10)
 
 def hits(documents: Sequence[Document], cases: Sequence[Case]) -> list[float]:
     """Tell for each k the share of questions with a document that answers among the first k."""
-    store = InMemoryDocumentStore(index="passage titles")
-    store.delete_documents([one.id for one in store.filter_documents()])
+    store = InMemoryDocumentStore()
     store.write_documents(list(documents))
     found = [[one.meta["key"] for one in store.bm25_retrieval(case.question, top_k=max(KS))] for case in cases]
     return [

@@ -2,12 +2,10 @@
 
 import asyncio
 import gc
-import json
 import threading
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ from haystack.components.embedders import OpenAITextEmbedder
 from haystack.components.generators.chat import FallbackChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
+from keeping_alive import serving
 from makers import fill
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
@@ -35,45 +34,11 @@ def sockets() -> Iterator[None]:
         gc.collect()
 
 
-class _KeepingAlive(BaseHTTPRequestHandler):
-    """A model's server that keeps connections, as real ones do: it grades one document, and embeds one text."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = {"role": "assistant", "content": json.dumps([0.9])}
-        reply = {"id": "r", "object": "chat.completion", "created": 0, "model": "m"}
-        choice = {"index": 0, "finish_reason": "stop"}
-        if "input" in asked:
-            vector = {"object": "embedding", "index": 0, "embedding": [0.1] * 256}
-            tokens = {"prompt_tokens": 1, "total_tokens": 1}
-            reply = {"object": "list", "model": "m", "data": [vector], "usage": tokens}
-        elif asked.get("stream"):
-            reply |= {"object": "chat.completion.chunk", "choices": [{**choice, "delta": said}]}
-        else:
-            reply |= {"choices": [{**choice, "message": said}]}
-        body, kind = json.dumps(reply).encode(), "application/json"
-        if asked.get("stream"):
-            body, kind = b"data: " + body + b"\n\ndata: [DONE]\n\n", "text/event-stream"
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
 def url() -> Iterator[str]:
-    """Such a server."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _KeepingAlive) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        server.shutdown()
+    """A model's server that grades one document."""
+    with serving() as url:
+        yield url
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 import asyncio
 import json
 import os
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from haystack.components.generators.chat import FallbackChatGenerator, OpenAICha
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
+from keeping_alive import KeepingAlive, serving
 from makers import fill
 
 from haystack_integrations.crag.caching import Flights
@@ -28,39 +27,21 @@ from haystack_integrations.crag.store_profiles import open_store
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
 
 
-class _Telling(BaseHTTPRequestHandler):
-    """A model's server that keeps connections, and answers by which one it was asked."""
+class _Telling(KeepingAlive):
+    """Answers by which connection it was asked."""
 
-    protocol_version = "HTTP/1.1"
+    def words(self) -> str:
+        return str(self.client_address[1])
 
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = {"role": "assistant", "content": str(self.client_address[1])}
-        reply: dict[str, Any] = {"id": "r", "object": "chat.completion", "created": 0, "model": "m"}
-        reply["choices"] = [{"index": 0, "finish_reason": "stop", "message": said}]
-        if "input" in asked:
-            vector = {"object": "embedding", "index": 0, "embedding": [float(self.client_address[1])] * 256}
-            tokens = {"prompt_tokens": 1, "total_tokens": 1}
-            reply = {"object": "list", "model": "m", "data": [vector], "usage": tokens}
-        body = json.dumps(reply).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+    def number(self) -> float:
+        return float(self.client_address[1])
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
     """Such a server."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Telling) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        server.shutdown()
+    with serving(_Telling) as url:
+        yield url
 
 
 def in_child(function: Callable[[], Any]) -> Any:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 PARTS: Final = ("cost", "tokens", "quality", "faults")
+BY_K: Final = ("cost", "tokens")
+"""Parts that are run with every k, and measure no quality."""
 KS: Final = (3, 5, 10, 20, 50)
 FAULTS: Final = ("garbage", "cut", "web_down", "gap", "nothing", "nowhere", "injected", "hang")
 PER_PROMPT_TOKEN, PER_COMPLETION_TOKEN = 0.00002, 0.005

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arms import FAULTS, PARTS
+from arms import BY_K, FAULTS, PARTS
 from measures import OUTCOMES, dollars
 from page_pictures import Block, matrix
 from page_texts import FAULT_NAMES, MOST_FAILED
@@ -113,7 +113,7 @@ class Held:
     def fair(self, measure: Measure) -> dict[str, Found]:
         """Give the figures that may be called the best, see `RULE`."""
         found = self.found(measure)
-        if measure.part not in ("cost", "tokens"):
+        if measure.part not in BY_K:
             found = {name: one for name, one in found.items() if name not in self.fitted}
         if measure.higher or measure.entry == "failed":
             return found

@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from arms import FAULTS, KS, PARTS
+from arms import BY_K, FAULTS, KS, PARTS
 from page_figures import Held, arm
 from page_pictures import Block
 from page_texts import FAULT_NAMES, UNKNOWN
-
-_BY_K = ("cost", "tokens")
 
 
 def not_run(held: Held) -> list[str]:
@@ -16,10 +14,10 @@ def not_run(held: Held) -> list[str]:
     said = [f"{part}: no system was run, there is no {part}.json." for part in PARTS if part not in held.parts]
     for part, one in held.parts.items():
         wanted = {arm(row["k"], row["a"], not row["b"], row["errors"], row["fault"]) for row in one["settings"]["arms"]}
-        ks = [str(k) for k in KS if part in _BY_K and arm(k) not in wanted]
+        ks = [str(k) for k in KS if part in BY_K and arm(k) not in wanted]
         gone = [FAULT_NAMES[fault] for fault in FAULTS if part == "faults" and arm(fault=fault) not in wanted]
         only = sorted({row["k"] for row in one["settings"]["arms"]})
-        said += [f"{part}: no other k was asked for than {only[0]}."] * (part not in _BY_K and len(only) == 1)
+        said += [f"{part}: no other k was asked for than {only[0]}."] * (part not in BY_K and len(only) == 1)
         said += [
             f"{part}: this run did not ask for {', '.join(lot)}." for lot in ([f"k = {k}" for k in ks], gone) if lot
         ]

@@ -18,6 +18,7 @@ from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
 from haystack_integrations.crag.texts.pieces import pieces
 from haystack_integrations.crag.texts.text import surface_words, terms
+from haystack_integrations.crag.texts.titles import MOST_JUDGED
 
 Vectors = NDArray[np.float32]
 
@@ -26,7 +27,6 @@ MOST_READINGS: Final = 2_000
 counts for several."""
 _SENTENCES, _TERMS = 25, 250  # of one that counts once, at most
 
-_TITLE = 500  # characters: each sentence is read under it, and a record may bring a title as long as its text
 BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
 
@@ -141,7 +141,7 @@ class Reader:
 
     def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read texts; all their sentences are embedded at once."""
-        plain = [(" ".join(normalised(title[:_TITLE]).split()), normalised(content)) for title, content in texts]
+        plain = [(" ".join(normalised(title[:MOST_JUDGED]).split()), normalised(content)) for title, content in texts]
         cut = [_sentences(content) for _, content in plain]
         under = [f"{title}. {part}" for (title, _), parts in zip(plain, cut, strict=True) for part in parts]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])

@@ -27,12 +27,12 @@ from haystack_integrations.crag.refining.strips import (
 )
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.languages import is_other_script
+from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
 NOTHING_KEPT: Final = "nothing_kept"
 PROMPT_FULL: Final = "max_prompt_tokens"
 OTHER_SCRIPT: Final = "other_script"
-_TITLE: Final = 500  # characters, as a grader reads: each strip is embedded under it
 
 
 class Refinement:
@@ -49,7 +49,7 @@ class Refinement:
         self.query, self.documents, self.state, self.options = query, documents, state, options
         # A run that only observes, or does not even judge, is answered from its evidence as it was found.
         texts = [] if state is not None and state.mode in ("observe", "off") else [d.content or "" for d in documents]
-        self.titles = [str(d.meta.get(options.title_field or "") or "")[:_TITLE] for d in documents]
+        self.titles = [str(d.meta.get(options.title_field or "") or "")[:MOST_JUDGED] for d in documents]
         self.strips = decompose(texts, options.granularity, options.window, self.titles)
         self.asking: Asking | None = None
         self._judged = Judged()

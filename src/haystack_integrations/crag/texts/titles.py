@@ -2,6 +2,9 @@
 
 from typing import Final
 
+MOST_JUDGED: Final = 500
+"""Characters of a title that are judged: each sentence is read under it, and a record's may be as long as its text."""
+
 _BETWEEN: Final = "\n\n"
 
 
