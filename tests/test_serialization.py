@@ -81,6 +81,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "read_answers": False,
         "timeout_s": 3.0,
     },
+    "DocxToMarkdown": {},
+    "HtmlToMarkdown": {},
     "HyphenJoiner": {},
     "PassageTitler": {},
     "LongPassageSplitter": {"max_tokens": 99},

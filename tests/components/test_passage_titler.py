@@ -60,6 +60,50 @@ def test_of_a_long_path_the_end_is_kept_from_a_word_on() -> None:
     assert title.endswith("folder refunds")
 
 
+def passages_of(source: str, *texts: str) -> list[Document]:
+    """Give the passages of one file their titles."""
+    return PassageTitler().run([Document(content=text, meta={"source": source}) for text in texts])["documents"]
+
+
+def test_passages_carry_the_headings_that_they_stand_under() -> None:
+    """A heading that a passage begins with stands in it already, and ends those of its level and below."""
+    texts = ["# Leaving\n\nIntro.", "## Notice\n\nGiven in writing.", "Two weeks.", "# Pay\n\nMonthly.", "On Fridays."]
+    assert [one.meta["title"] for one in passages_of("hr/rules.md", *texts)] == [
+        "hr rules",
+        "hr rules - Leaving",
+        "hr rules - Leaving - Notice",
+        "hr rules",
+        "hr rules - Pay",
+    ]
+
+
+def test_a_heading_that_says_no_more_than_the_name_is_left_out() -> None:
+    """Most files begin with their own title."""
+    found = passages_of("docs/travel-policy.md", "# Travel Policy\n\nIntro.", "Two weeks.")
+    assert [one.meta["title"] for one in found] == ["docs travel policy", "docs travel policy"]
+
+
+def test_headings_of_one_file_are_not_those_of_the_next() -> None:
+    """Passages of several files come in one list."""
+    one, two = ([Document(content=text, meta={"source": name})] for name, text in [("a.md", "# X\n\nx"), ("b.md", "y")])
+    assert [each.meta["title"] for each in PassageTitler().run(one + two)["documents"]] == ["a", "b"]
+
+
+def test_a_sign_that_begins_a_comment_is_no_heading_in_plain_text() -> None:
+    """Nor are passages of plain text made longer for it."""
+    found = passages_of("setup.txt", "# install it first\npip install x", "Two weeks.")
+    assert [one.meta["title"] for one in found] == ["setup", "setup"]
+
+
+def test_of_deep_headings_the_innermost_stay() -> None:
+    """Title and headings together are at most 200 characters: each passage, prompt and vector has them."""
+    deep = "\n\n".join(f"{'#' * level} {'long ' * 12}{level}" for level in range(1, 7))
+    title = passages_of("a.md", deep, "Two weeks.")[1].meta["title"]
+    assert len(title) <= 200
+    assert title.startswith("a - ")
+    assert title.endswith("long 6")
+
+
 def test_the_title_is_no_strip_and_a_grader_is_shown_it_once() -> None:
     """It says what a passage is about, and is no sentence of it; offsets count in the passage as it is stored."""
     passage = titled("The notice is two weeks. It is given in writing.", source="travel-policy.md")

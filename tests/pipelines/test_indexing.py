@@ -160,7 +160,20 @@ def test_a_changed_record_is_overwritten_under_its_id(folder, store):
     report = index(folder, store, base=folder)
     assert events(report) == {"sources": 5, "updated": 1, "unchanged": 4, "documents_written": 1}
     (document,) = store.filter_documents({"field": "id", "operator": "==", "value": "1"})
-    assert document.content == "Changed."
+    assert document.content == "Title 1\n\nChanged."
+
+
+def test_a_record_is_found_by_its_title_and_keeps_its_id(tmp_path, store):
+    """A text seldom says what it is about; a record without a title is named by nothing, least of all by its line."""
+    texts = [("a", "Ulm", "He was born there."), ("b", "Bonn", "He was born there."), ("c", None, "Nobody was.")]
+    jsonl(tmp_path / "people.jsonl", *({"id": id_, "text": text, "title": title} for id_, title, text in texts))
+    index(tmp_path, store)
+    assert [found.id for found in store.bm25_retrieval("Who was born in Bonn?", top_k=1)] == ["b"]
+    assert {found.id: found.content for found in store.filter_documents()} == {
+        "a": "Ulm\n\nHe was born there.",
+        "b": "Bonn\n\nHe was born there.",
+        "c": "Nobody was.",
+    }
 
 
 class WatchedStore(InMemoryDocumentStore):
@@ -294,7 +307,7 @@ def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own
     index(tmp_path, store)
     text = contents(store)["agreement.docx"]
     strips = [text[start:end] for start, end in sentences(text)]
-    assert strips == [*lines, "Anlass,Zuschlag\r\nSonntag,50 %", "\u00a7 6 K\u00fcndigung"]
+    assert strips == [f"# {lines[0]}", *lines[1:], "Anlass,Zuschlag\r\nSonntag,50 %", "# \u00a7 6 K\u00fcndigung"]
 
 
 def test_words_are_found_however_a_typesetter_wrote_their_letters(tmp_path, store):
@@ -394,7 +407,7 @@ def test_a_record_does_not_take_the_id_of_a_document_from_elsewhere(folder, stor
     assert "c.jsonl#0" in report.failures[0].reason
     assert report.added == 1
     by_id = {document.id: document.content for document in store.filter_documents()}
-    assert (by_id["0"], by_id["mine"], by_id["new"]) == (EMMA, "mine", "New.")
+    assert (by_id["0"], by_id["mine"], by_id["new"]) == (f"Title 0\n\n{EMMA}", "mine", "Title new\n\nNew.")
 
 
 def bomb() -> bytes:
@@ -578,7 +591,7 @@ def test_an_embedder_can_be_used_again(folder, store):
 
 def test_a_text_without_any_word_is_indexed_without_a_vector(folder, store):
     """It has no direction; it can still be found by what it is."""
-    jsonl(folder / "c.jsonl", record("signs", "⁂ ☃"))
+    jsonl(folder / "c.jsonl", record("signs", "⁂ ☃", title=""))
     report = index(folder / "c.jsonl", store, base=folder)
     assert report.failures == ()
     assert [document.embedding for document in store.filter_documents()] == [None]

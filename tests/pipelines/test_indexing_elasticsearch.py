@@ -149,7 +149,7 @@ def test_what_changed_is_replaced_and_what_vanished_is_removed(store, client, fo
     found = hits(client, store._index)
     assert report.documents_deleted == len(old) + 2
     assert old.isdisjoint(found)
-    assert found["1"]["_source"]["content"] == "Changed."
+    assert found["1"]["_source"]["content"] == "Title 1\n\nChanged."
     assert {hit["_source"]["source"] for hit in found.values()} == {"long.md", "c.jsonl#0", "c.jsonl#1"}
     assert complete(found) == set(chunks(found))
 

@@ -4,10 +4,12 @@ from haystack_integrations.crag.components.answer_generator import AnswerGenerat
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.docx_to_markdown import DocxToMarkdown
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.html_to_markdown import HtmlToMarkdown
 from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
 from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
 from haystack_integrations.crag.components.passage_titler import PassageTitler
@@ -27,10 +29,12 @@ __all__ = [
     "BatchRelevanceGrader",
     "CascadeGate",
     "CragRouter",
+    "DocxToMarkdown",
     "EvidenceJoiner",
     "EvidencePromptBuilder",
     "FollowUpRewriter",
     "HeuristicGrader",
+    "HtmlToMarkdown",
     "HyphenJoiner",
     "LongPassageSplitter",
     "PassageTitler",

@@ -10,6 +10,7 @@ from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.templates import compile_template, new_boundary
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 DEFAULT_SYSTEM: Final = f"""\
@@ -27,8 +28,6 @@ DEFAULT_TEMPLATE: Final = """\
 Only lines with the tag {{ boundary }} begin or end a passage.
 
 Question: {{ question }}"""
-
-_LONGEST_TITLE: Final = 200
 
 
 @component
@@ -103,11 +102,10 @@ def source_of(document: Document) -> str:
 
 def _named(document: Document) -> str:
     """Give a document's title on one line; a record may bring one of a megabyte, and each answer would cost as much."""
-    return " ".join(str(document.meta.get("title") or "").split())[:_LONGEST_TITLE]
+    return " ".join(str(document.meta.get("title") or "").split())[:LONGEST_TITLE]
 
 
 def _title(document: Document) -> str:
     """Give a document's title where nothing else shows it: a passage seldom repeats its subject."""
     title = _named(document)
-    is_shown = (document.content or "").lstrip("# \n").startswith(title) or source_of(document).startswith(title)
-    return "" if is_shown else title
+    return "" if shows(document.content or "", title) or source_of(document).startswith(title) else title

@@ -1,26 +1,31 @@
-"""Put the name of its file before each passage: a passage seldom repeats what it is about."""
+"""Put the name of its file and its headings before each passage: a passage seldom repeats what it is about."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from haystack import Document, component
 
 from haystack_integrations.crag.grades import source_name
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.texts.titles import titled
+from haystack_integrations.crag.texts.headings import Headings
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
 _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[\W_]+")
-_LONGEST: Final = 100
-_MARKS: Final = "# \t\n"
+_LONGEST_NAME: Final = 100
+# What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
+_WITH_HEADINGS: Final = {".md", ".markdown", ".html", ".htm", ".docx"}
 
 
 @component
 @checked
 class PassageTitler:
     """
-    Gives passages their document's title, or else the words of its path, as a title and as the first line of the text.
+    Gives passages a title, which is also the first line of their text: the words of their path, and their headings.
 
     A question names its subject, "How long is the notice in the travel policy?", and of `travel-policy.pdf` only the
     first page may do so. Searches, graders and the embedding read the text, whatever store it is in.
@@ -33,10 +38,11 @@ class PassageTitler:
     from haystack import Document
     from haystack_integrations.crag.components.passage_titler import PassageTitler
 
-    passage = Document(content="The notice is two weeks.", meta={"source": "hr/travel-policy.md"})
-    titled = PassageTitler().run([passage])["documents"][0]
-    assert titled.meta["title"] == "hr travel policy"
-    assert titled.content == "hr travel policy\\n\\nThe notice is two weeks."
+    texts = ["# Leaving\\n\\nBy letter only.", "The notice is two weeks."]
+    passages = [Document(content=text, meta={"source": "hr/travel-policy.md"}) for text in texts]
+    titled = PassageTitler().run(passages)["documents"]
+    assert [each.meta["title"] for each in titled] == ["hr travel policy", "hr travel policy - Leaving"]
+    assert titled[1].content == "hr travel policy - Leaving\\n\\nThe notice is two weeks."
     ```
     """
 
@@ -45,27 +51,41 @@ class PassageTitler:
         """
         Add titles.
 
-        :param documents: Passages; `meta["title"]` is theirs, else `source`, `url` or `file_path` names them.
+        :param documents: Passages, those of a document one after the other. `meta["title"]` names it, else its
+            `source`, `url` or `file_path`; headings (`# ...`) are looked for in Markdown, HTML and DOCX files.
         :returns: A dictionary with the following keys:
-            - `documents`: Same order. A text that begins with its title, or has nothing to be named by, stays as it is;
-              any other has a new id and no embedding.
+            - `documents`: Same order, same ids. A text that begins with its title, or has nothing to be named by,
+              stays as it is; any other has no embedding.
         """
-        return {"documents": [_titled(document) for document in documents]}
+        return {"documents": [each for _, some in groupby(documents, source_name) for each in _titled_all(some)]}
 
 
-def _titled(document: Document) -> Document:
-    own = " ".join(str(document.meta.get("title") or "").split())
-    title = own[:_LONGEST].strip() or _words_of(source_name(document) or "")
-    text = document.content or ""
-    if not title or not text.strip():
-        return document
-    meta = {**document.meta, "title": own or title}
-    if text.lstrip(_MARKS).casefold().startswith(title.casefold()):
-        return replace(document, meta=meta)
-    return replace(document, id="", content=titled(text, title), meta=meta, embedding=None, sparse_embedding=None)
+def _titled_all(passages: Iterator[Document]) -> Iterator[Document]:
+    """Give the passages of one document their titles."""
+    headings = Headings()
+    for passage in passages:
+        source = source_name(passage) or ""
+        own = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source)
+        has_headings = PurePosixPath(source).suffix.lower() in _WITH_HEADINGS
+        yield _titled(passage, own, headings.over(passage.content or "") if has_headings else [])
+
+
+def _titled(passage: Document, name: str, headings: list[str]) -> Document:
+    text = passage.content or ""
+    if not name or not text.strip():
+        return passage
+    said = set(_BETWEEN.split(name.casefold()))
+    parts = [name, *(words for words in headings if not said.issuperset(_BETWEEN.split(words.casefold())))]
+    while len(parts) > 1 and len(" - ".join(parts)) > LONGEST_TITLE:
+        del parts[1]  # the outermost: the others say more of the passage
+    title = " - ".join(parts)
+    meta = {**passage.meta, "title": title}
+    if shows(text, title):
+        return replace(passage, meta=meta)
+    return replace(passage, content=titled(text, title), meta=meta, embedding=None, sparse_embedding=None)
 
 
 def _words_of(source: str) -> str:
     """Read a path or address as words; of a long one the end says more."""
     words = _BETWEEN.sub(" ", _SUFFIX.sub("", source)).strip()
-    return words if len(words) <= _LONGEST else words[-_LONGEST:].partition(" ")[2]
+    return words if len(words) <= _LONGEST_NAME else words[-_LONGEST_NAME:].partition(" ")[2]

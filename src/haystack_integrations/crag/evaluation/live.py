@@ -7,6 +7,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.chat_model import ANSWER_SECONDS
+from haystack_integrations.crag.components.passage_titler import PassageTitler
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
@@ -151,4 +152,5 @@ def fill(store: Any, dataset: Dataset, embedder: Any) -> None:
             Document(id=passage.id, content=passage.text, meta={"title": passage.title})
             for passage in passages[start : start + _BATCH]
         ]
+        documents = PassageTitler().run(documents=documents)["documents"]  # as `crag index` gives them to records
         store.write_documents(embedder.run(documents=documents)["documents"])

@@ -18,6 +18,7 @@ from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.grading.line import KEY_LETTERS
 from haystack_integrations.crag.grading.reply import Entry, Reply
 from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows
 
 CUT_MARK = " […cut]"
 
@@ -26,7 +27,6 @@ WHOLE_PASSAGE: Final = 2_000
 
 _MANY_KEYS = 1_000  # of 8,000 with three letters
 _TOKENS_OF_MARKUP = 16
-_LONGEST_TITLE = 200
 
 SCHEMA_REFUSED: Final = "schema_refused"
 """The endpoint took offence at the form of the request: the same is asked again in words, as a call like any other."""
@@ -147,8 +147,8 @@ def make_items(documents: Mapping[int, Document], max_characters: int, max_token
 
 def _item(key: str, place: int, document: Document, max_characters: int, max_tokens: int) -> Item:
     whole = (document.content or "").strip()
-    title = str(document.meta.get("title") or "")[:_LONGEST_TITLE]
-    title = "" if whole.startswith(title) else title  # as passages of `crag index` do
+    title = str(document.meta.get("title") or "")[:LONGEST_TITLE]
+    title = "" if shows(whole, title) else title  # as passages of `crag index` do
     markup = count_tokens(title) + _TOKENS_OF_MARKUP
     text = whole[:max_characters]
     while text and (tokens := count_tokens(text) + markup) > max_tokens:

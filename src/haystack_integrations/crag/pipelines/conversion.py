@@ -81,6 +81,8 @@ class Converter:
         self._embedder = _Borrowed(embedder)
         self._pipeline = load(pipeline, writer=_HandBack(), embedder=self._embedder)
         self._pipeline.warm_up()
+        made = self._pipeline.pipeline
+        self._titler = made.get_component("titles") if "titles" in made.graph.nodes else None
 
     def records(self, sources: list[Source]) -> list[list[Document] | Failure]:
         """
@@ -90,6 +92,10 @@ class Converter:
         :returns: One result per record, same order.
         """
         documents = [source.document for source in sources if source.document is not None]
+        if self._titler is not None:  # by the titles that they bring; a record is no part of a file
+            documents = [
+                self._titler.run(documents=[one])["documents"][0] if one.meta.get("title") else one for one in documents
+            ]
         return [[document] for document in self._embedder.run(documents=documents)["documents"]]
 
     def files(self, sources: list[Source]) -> list[list[Document] | Failure]:

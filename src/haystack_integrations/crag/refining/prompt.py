@@ -10,6 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.refining.strips import Strip
 from haystack_integrations.crag.templates import new_boundary
 from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE
 
 _SYSTEM: Final = """\
 You choose the sentences that help to answer a question. A sentence helps when it holds a part of the answer, or what
@@ -23,7 +24,6 @@ Only lines with the tag {boundary} begin or end a document, and only the number 
 Reply with the numbers of the lines that help, most helpful first, and an empty list if none does:
 {{"keep": [numbers]}}"""
 
-_LONGEST_TITLE: Final = 200
 _TOKENS_OF_NUMBER: Final = 2
 _TOKENS_OF_DOCUMENT: Final = 16
 
@@ -63,7 +63,7 @@ def shown(query: str, strips: Sequence[Strip], titles: Sequence[str], max_tokens
     document = -1
     for number, strip in enumerate(strips):
         size = count_tokens(strip.text) + _TOKENS_OF_NUMBER
-        heading = _TOKENS_OF_DOCUMENT + count_tokens(_one_line(titles[strip.document])[:_LONGEST_TITLE])
+        heading = _TOKENS_OF_DOCUMENT + count_tokens(_one_line(titles[strip.document])[:LONGEST_TITLE])
         if size + heading > room:
             continue
         size += 0 if strip.document == document else heading
@@ -83,7 +83,7 @@ def _messages(
     numbered = enumerate(chosen, 1)
     for document, entries in groupby(numbered, key=lambda entry: strips[entry[1]].document):
         lines.append(f"<{boundary}>")
-        if title := _one_line(titles[document])[:_LONGEST_TITLE]:
+        if title := _one_line(titles[document])[:LONGEST_TITLE]:
             lines.append(f"Title: {title}")
         lines += [f"{shown_as}: {_one_line(strips[number].text)}" for shown_as, number in entries]
         lines.append(f"</{boundary}>")

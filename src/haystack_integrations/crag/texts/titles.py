@@ -2,10 +2,14 @@
 
 from typing import Final
 
+LONGEST_TITLE: Final = 200
+"""Characters of a title that stand before a text or in a prompt; a record may bring one of a megabyte."""
+
 MOST_JUDGED: Final = 500
 """Characters of a title that are judged: each sentence is read under it, and a record's may be as long as its text."""
 
 _BETWEEN: Final = "\n\n"
+_MARKS: Final = "# \t\n"
 
 
 def titled(text: str, title: str) -> str:
@@ -14,9 +18,9 @@ def titled(text: str, title: str) -> str:
 
     :param text: The text.
     :param title: Its title, on one line.
-    :returns: Both.
+    :returns: Both; of a long title its beginning.
     """
-    return title + _BETWEEN + text
+    return title[:LONGEST_TITLE] + _BETWEEN + text
 
 
 def untitled(text: str, title: str) -> str:
@@ -27,5 +31,16 @@ def untitled(text: str, title: str) -> str:
     :param title: Its title; an empty one leaves the text as it is.
     :returns: The end of the text; all of it where nothing else would be left.
     """
-    rest = text.removeprefix(title + _BETWEEN) if title else text
+    rest = text.removeprefix(title[:LONGEST_TITLE] + _BETWEEN) if title else text
     return rest if rest.strip() else text
+
+
+def shows(text: str, title: str) -> bool:
+    """
+    Tell whether a text begins with a title, so that it need not be shown again.
+
+    :param text: The text.
+    :param title: The title; an empty one needs no showing.
+    :returns: Whether it does, whatever the case of letters, also as a Markdown heading.
+    """
+    return text.lstrip(_MARKS).casefold().startswith(title[:LONGEST_TITLE].casefold())

@@ -1,0 +1,101 @@
+"""
+Whether headings before passages help to find them: hit@k of BM25 in memory, and what `corrective_retrieval` decides.
+
+    python benchmarks/section_titles.py /usr/share/doc/nodejs/api [--questions 300]
+
+The folder is that of Node.js as NodeSource packages it for Debian: manuals in Markdown with a section for each function. A question
+is "What is the default highWaterMark of fs.createReadStream?": the option stands in the section, the function's name in
+its heading only. The right passage is the one that holds the default. `missing` are questions for an option that a
+function does not have. The same files are indexed as plain text, in which there are no headings, and as Markdown.
+"""
+
+import argparse
+import random
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.texts.titles import untitled
+
+HEADING = re.compile(r"(?m)^#{1,6} (.+)$")
+OPTION = re.compile(r"(?m)^ *\* `(\w+)` \{[^\n]*(?:\n(?! *\*)[^\n]+)*?\*\*Default:\*\*:? *\S+")
+KS = (1, 5, 10)
+
+
+class Asked(NamedTuple):
+    """A question, and where its answer ends: file and character."""
+
+    text: str
+    file: str
+    end: int
+
+
+def questions(folder: Path, wanted: int) -> tuple[list[Asked], list[str]]:
+    """Read the questions that have an answer, and ask as many for options that functions lack."""
+    found, options = list[Asked](), defaultdict[str, set[str]](set)
+    for path in sorted(folder.glob("*.md")):
+        text = path.read_text("utf-8")
+        heads = [(head.start(), head[1].replace("`", "").replace("\\", "")) for head in HEADING.finditer(text)]
+        for option in OPTION.finditer(text):
+            place = bisect_right(heads, (option.start(), "")) - 1
+            if place >= 0 and "(" in heads[place][1]:
+                function = heads[place][1].partition("(")[0].removeprefix("new ")
+                options[function].add(option[1])
+                found.append(Asked(f"What is the default {option[1]} of {function}?", path.stem, option.end()))
+    draw = random.Random(1)
+    names, every = sorted(options), sorted(set().union(*options.values()))
+    pairs = ((draw.choice(every), draw.choice(names)) for _ in range(wanted))
+    missing = [f"What is the default {option} of {name}?" for option, name in pairs if option not in options[name]]
+    return draw.sample(found, min(wanted, len(found))), missing
+
+
+def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -> None:
+    """Index the files by another suffix, ask everything, and print."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    with TemporaryDirectory() as copies:
+        for path in folder.glob("*.md"):
+            Path(copies, path.stem + suffix).write_bytes(path.read_bytes())
+        index(copies, store)
+    spans = {}
+    for one in store.filter_documents():
+        begin = one.meta["split_idx_start"]
+        end = begin + len(untitled(one.content or "", one.meta["title"]))
+        spans[one.id] = Path(one.meta["source"]).stem, begin, end + 1
+
+    def holds(id_: str, question: Asked) -> bool:
+        source, begin, end = spans[id_]
+        return bool(source == question.file and begin < question.end <= end)
+
+    rag, hits, count = load("corrective_retrieval", store=store), Counter[int](), Counter[str]()
+    for question in asked:
+        first = [holds(one.id, question) for one in store.bm25_retrieval(question.text, top_k=max(KS))]
+        hits.update(k for k in KS if any(first[:k]))
+        result = rag.run(query=question.text)
+        count["in the evidence"] += any(holds(one.id, question) for one in result["documents"] if one.id in spans)
+        count["correct"] += result["crag"]["trail"][0]["verdict"] == "correct"
+    wrong = sum(rag.run(query=text)["crag"]["trail"][0]["verdict"] == "correct" for text in missing)
+    shares = ", ".join(f"hit@{k} {hits[k] / len(asked):.3f}" for k in KS)
+    told = f"in the evidence {count['in the evidence']}, correct {count['correct']} of {len(asked)}"
+    print(f"{suffix:4} {len(spans)} passages: {shares}; {told}; missing: correct {wrong} of {len(missing)}", flush=True)
+
+
+def main() -> None:
+    """Measure both."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--questions", type=int, default=300)
+    options = parser.parse_args()
+    asked, missing = questions(options.folder, options.questions)
+    for suffix in (".txt", ".md"):
+        measure(options.folder, suffix, asked, missing)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""HTML files as Markdown: headings, paragraphs, lists and code stay what they are, and code stays as written."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from haystack import Document, component
+from haystack.dataclasses import ByteStream
+
+from haystack_integrations.crag.inputs import checked
+
+# The pages are the user's own, so what is left out matters more than a menu that is not: where paragraphs are `div`,
+# only the longest section would be kept.
+_EXTRACTION: Final = {"favor_recall": True, "output_format": "markdown"}
+_PRE: Final = re.compile(rb"<(/?)pre(?=[\s>])([^>]*)>", re.IGNORECASE)
+# Fenced and inline code, in which a backslash is one; else a sign that is marked as none of Markdown's. A `#` stays
+# marked, or its line would be a heading, and so does what parts the cells of a table.
+_ESCAPED: Final = re.compile(r"(```[\s\S]*?```|`[^`\n]*`)|\\([\\`*_\[\]<>~+.-])")
+
+
+@component
+@checked
+class HtmlToMarkdown:
+    """
+    Haystack's `HTMLToDocument`, by Trafilatura, with Markdown as its output and no backslashes before signs.
+
+    To a search, `find\\_all` is another word than `find_all`. What stands in `pre` is code also without a `code` in it:
+    else `\\( -name x \\)` were a formula, and a comment a heading.
+
+    ### Usage example
+
+    ```python
+    from haystack.dataclasses import ByteStream
+    from haystack_integrations.crag.components.html_to_markdown import HtmlToMarkdown
+
+    page = ByteStream(b"<h2>Refunds</h2><p>The refund_total is paid in two weeks.</p>", mime_type="text/html")
+    (document,) = HtmlToMarkdown().run([page])["documents"]
+    assert document.content == "## Refunds\\n\\nThe refund_total is paid in two weeks."
+    ```
+    """
+
+    def __init__(self) -> None:
+        """Take no options: what a pipeline needs otherwise, `HTMLToDocument` has."""
+        from haystack.components.converters import HTMLToDocument  # a tenth of a second that no question needs
+
+        self._converter = HTMLToDocument(extraction_kwargs=_EXTRACTION)
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, sources: list[str | Path | ByteStream], meta: dict[str, Any] | list[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
+        """
+        Convert files.
+
+        :param sources: HTML files, or what was read of them.
+        :param meta: Metadata for all documents, or for each.
+        :returns: A dictionary with the following keys:
+            - `documents`: As `HTMLToDocument` gives them: none for a source that cannot be read, which is logged.
+        """
+        found = self._converter.run(sources=[_with_code(source) for source in sources], meta=meta)["documents"]
+        return {"documents": [replace(one, id="", content=_ESCAPED.sub(r"\1\2", one.content or "")) for one in found]}
+
+
+def _with_code(source: str | Path | ByteStream) -> str | Path | ByteStream:
+    """Mark all that is preformatted as code; what is no file stays, for the converter to complain of."""
+    if not isinstance(source, ByteStream):
+        if not Path(source).is_file():
+            return source
+        source = ByteStream.from_file_path(Path(source), meta={"file_path": str(source)})
+    marked = _PRE.sub(lambda tag: b"</code></pre>" if tag[1] else b"<pre" + tag[2] + b"><code>", source.data)
+    return replace(source, data=marked)

@@ -1,0 +1,63 @@
+"""Headings: what a passage of a Markdown text stands under."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.texts.headings import Headings
+
+
+def over(*passages: str) -> list[list[str]]:
+    """Read the passages of one text."""
+    headings = Headings()
+    return [headings.over(passage) for passage in passages]
+
+
+def test_a_deeper_heading_stands_under_one_of_a_higher_level() -> None:
+    """And ends with the next one of its own level or above."""
+    assert over("# A\n## B\n### C\ntext", "text\n## D", "text", "# E", "text") == [
+        [],
+        ["A", "B", "C"],
+        ["A", "D"],
+        [],
+        ["E"],
+    ]
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "```python"])
+def test_in_code_a_comment_is_no_heading(fence: str) -> None:
+    """Also where the code goes on in the next passage, and a shorter fence or one with a word does not end it."""
+    end = fence.rstrip("python")
+    assert over(f"# A\n{fence}\n# b", f"# c\n{end}x\n{end[:-1]}\n# d\n{end}", "text") == [[], ["A"], ["A"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("## `fs.open(path[, flags])`", "fs.open(path[, flags])"),
+        ("## Install [¶](#install)", "Install"),
+        ("## See [the guide](http://x.org/a_b) first ##", "See the guide first"),
+        ("## Refunds {#refunds}", "Refunds"),
+        ('## <a name="x"></a>Refunds', "Refunds"),
+        ("   ###\tIndented", "Indented"),
+        ("## C#", "C#"),
+        ("## snake_case", "snake_case"),
+    ],
+)
+def test_a_heading_is_told_without_its_marks(line: str, shown: str) -> None:
+    """As a reader sees it."""
+    assert over(line, "text")[1] == [shown]
+
+
+@pytest.mark.parametrize("line", ["#hashtag", "####### seven", "#", "    # code", "a # b", "\\# marked as text"])
+def test_other_lines_are_no_headings(line: str) -> None:
+    """Without a blank, too deep, empty, indented as code, or inside a line."""
+    assert over(line, "text")[1] == []
+
+
+@given(st.lists(st.text(alphabet="#`~ ab[](){}<>\\\n\t¶", max_size=60), max_size=8))
+def test_whatever_stands_in_a_text_headings_are_single_lines(passages: list[str]) -> None:
+    """At most six of them, as there are levels."""
+    for above in over(*passages):
+        assert len(above) <= 6
+        assert all(words == " ".join(words.split()) for words in above)
