@@ -176,6 +176,46 @@ def test_a_record_is_found_by_its_title_and_keeps_its_id(tmp_path, store):
     }
 
 
+def test_a_long_record_is_split_as_a_file_is(tmp_path, store):
+    """A judge would see its beginning only, and an answer's prompt all of it; what it tells besides is on each part."""
+    text = " ".join(f"Sentence {number} is about notice." for number in range(1_000))
+    lines = record("long", text, title="Travel policy", lang="en"), record("unnamed", text, title=""), record("short")
+    jsonl(tmp_path / "c.jsonl", *lines)
+    report = index(tmp_path, store)
+    parts: dict[str, list[Document]] = {}
+    for document in store.filter_documents():
+        parts.setdefault(document.meta["source"], []).append(document)
+    assert {name: len(some) > 20 for name, some in parts.items()} == {
+        "c.jsonl#long": True,
+        "c.jsonl#unnamed": True,
+        "c.jsonl#short": False,
+    }
+    assert {(one.meta["title"], one.meta["lang"]) for one in parts["c.jsonl#long"]} == {("Travel policy", "en")}
+    assert all((one.content or "").startswith("Travel policy\n\n") for one in parts["c.jsonl#long"])
+    assert all((one.content or "").startswith(("Sentence", "is", " ")) for one in parts["c.jsonl#unnamed"])
+    assert (report.added, index(tmp_path, store).unchanged) == (3, 3)
+
+
+def test_a_record_may_become_long_and_short_again(tmp_path, store):
+    """Its parts take its place, and it theirs: nothing is there twice, or missing."""
+    jsonl(tmp_path / "c.jsonl", record("a"))
+    index(tmp_path, store)
+    jsonl(tmp_path / "c.jsonl", record("a", "Longer than before. " * 1_000))
+    assert events(index(tmp_path, store))["updated"] == 1
+    assert "a" not in {document.id for document in store.filter_documents()}
+    jsonl(tmp_path / "c.jsonl", record("a", "Short."))
+    assert events(index(tmp_path, store))["updated"] == 1
+    assert {document.id for document in store.filter_documents()} == {"a"}
+
+
+def test_two_long_records_of_one_id_are_refused(tmp_path, store):
+    """The second would take the place of the first."""
+    jsonl(tmp_path / "c.jsonl", record("a", "One. " * 3_000), record("a", "Two. " * 3_000))
+    report = index(tmp_path, store)
+    assert (report.added, len(report.failures)) == (1, 1)
+    assert "give each record an id of its own" in report.failures[0].reason
+
+
 class WatchedStore(InMemoryDocumentStore):
     """Notes after each operation which complete versions of the source `long.md` are there."""
 

@@ -159,6 +159,17 @@ def test_each_process_keeps_its_own_of_a_folder_that_became_empty(in_memory_stor
     assert 0 < first.removed == 10 - in_memory_store.count_documents() < 10
 
 
+def test_a_long_record_belongs_to_one_process(in_memory_store: Any, tmp_path: Path) -> None:
+    """With all of its parts, also after it was a short one."""
+    for text in ("Short.", "Longer than before. " * 1_000):
+        jsonl(tmp_path / "c.jsonl", *(record(number, text) for number in range(6)))
+        reports = [index(tmp_path, in_memory_store, base=tmp_path, shard=f"{part}/2") for part in (1, 2)]
+        assert sum(report.sources for report in reports) == 6
+        assert all(report.sources for report in reports)
+    sources = [document.meta["source"] for document in in_memory_store.filter_documents()]
+    assert {sources.count(f"c.jsonl#{number}") for number in range(6)} == {len(sources) // 6}
+
+
 def test_a_record_that_moved_to_another_file_is_lost_by_nobody(in_memory_store: Any, corpus: Path) -> None:
     """Its old and its new place belong to one process, since they go by the id."""
     index(corpus, in_memory_store, base=corpus)

@@ -16,6 +16,7 @@ from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
 _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[\W_]+")
+_RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
 _WITH_HEADINGS: Final = {".md", ".markdown", ".html", ".htm", ".docx"}
@@ -86,6 +87,8 @@ def _titled(passage: Document, name: str, headings: list[str]) -> Document:
 
 
 def _words_of(source: str) -> str:
-    """Read a path or address as words; of a long one the end says more."""
+    """Read a path or address as words; of a long one the end says more. The number of a record says nothing."""
+    if _RECORD in source:
+        return ""
     words = _BETWEEN.sub(" ", _SUFFIX.sub("", source)).strip()
     return words if len(words) <= _LONGEST_NAME else words[-_LONGEST_NAME:].partition(" ")[2]

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -26,6 +26,9 @@ _MAX_ID: Final = 512  # bytes, of an id in Elasticsearch
 _MAX_LINE: Final = 16_000_000
 _MOST_LEVELS: Final = 20  # as many as Elasticsearch maps
 _MOST_ENTRIES: Final = 10_000  # ten times what Elasticsearch maps; 200,000 of them cost each question two seconds
+# Characters of a record that stays whole: ten of them fit into a prompt. Of a longer one, embeddings and graders would
+# see the beginning only.
+_MOST_WHOLE: Final = 10_000
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
 _RESERVED: Final = {*PROVENANCE, META_KEY}
@@ -59,9 +62,10 @@ class Source:
     :param name: By which a later run knows it again.
     :param shown: What users and models see, and what its documents hold as `meta["source"]`.
     :param sha256: Of its bytes; for a record, of its line.
-    :param data: The bytes of a file.
-    :param suffix: The kind of a file, in lower case.
-    :param document: The ready document of a record.
+    :param data: The bytes of a file, or of the text of a long record.
+    :param suffix: The kind of a file, in lower case; that of plain text for a long record.
+    :param document: The ready document of a record that stays one.
+    :param meta: What a long record tells besides.
     """
 
     name: str
@@ -70,6 +74,7 @@ class Source:
     data: bytes = b""
     suffix: str = ""
     document: Document | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
 
 
 def provenance(name: str, shown: str, sha256: str) -> dict[str, Any]:
@@ -99,7 +104,8 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
     Read a JSON Lines file, a line at a time.
 
     A record has an `id`, a `text` (or `content`), and may have a `title` and a `meta` object; its other strings,
-    numbers and booleans are metadata too. It is one document, with the record's id, and is not split.
+    numbers and booleans are metadata too. It is one document, with the record's id; one of more than 10,000 characters
+    is split into passages, with ids of their own, as a file is.
 
     :param file: The file, opened for reading bytes.
     :param name: The file's name.
@@ -153,6 +159,8 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
         return Failure(name, f"line {number} has metadata {much}, wanted fewer; flatten it, or leave some out")
     sha256 = hashlib.sha256(line).hexdigest()
     shown = f"{shown}#{key}"
+    if len(content) > _MOST_WHOLE:
+        return Source(name, shown, sha256, content.replace("\0", " ").encode(), ".txt", meta=_meta(fields))
     meta = {**_meta(fields), **provenance(name, shown, sha256), "chunk": 0, "chunks": 1}
     return Source(name, shown, sha256, document=Document(id=key, content=content, meta=meta))
 
@@ -174,8 +182,8 @@ def _meta(fields: dict[str, Any]) -> dict[str, Any]:
     own = fields.get("meta")
     scalars = {key: value for key, value in fields.items() if isinstance(value, str | int | float)}
     values = {**(own if isinstance(own, dict) else {}), **scalars}
-    for field in ("id", "text", "content", "meta"):
-        values.pop(field, None)
+    for own_field in ("id", "text", "content", "meta"):
+        values.pop(own_field, None)
     if "title" in values:
         values["title"] = str(values["title"])
     # What a record itself calls `source` is kept beside what this package calls so.

@@ -115,7 +115,11 @@ class Converter:
 
     def _run(self, sources: list[Source]) -> dict[str, list[Document] | Failure]:
         streams = [
-            _File(source.data, provenance(source.name, source.shown, source.sha256), MIME_TYPES[source.suffix])
+            _File(
+                source.data,
+                {**source.meta, **provenance(source.name, source.shown, source.sha256)},
+                MIME_TYPES[source.suffix],
+            )
             for source in sources
         ]
         try:

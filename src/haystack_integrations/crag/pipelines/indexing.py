@@ -61,7 +61,7 @@ def index(
     ```
 
     :param paths: Files and directories: Markdown, text, HTML, PDF, DOCX, and JSON Lines, whose records
-        `{"id", "text", "title"}` become one document each, with that id.
+        `{"id", "text", "title"}` become one document each, with that id; a text of over 10,000 characters is split.
     :param store: The document store.
     :param base: Directory to which the names of sources are relative: the same on another machine. One for an index.
         Without it `meta["source"]` is the path from the folder that the paths share, and a source is known again by
@@ -115,7 +115,7 @@ class _Run:
         self._failures: list[Failure] = []
         self._empty: dict[str, str] = {}  # why, by name
         self._shard, self._failed_elsewhere = listing.shard, set[str]()
-        self._names: dict[str, str] = {}  # of records, by id
+        self._names: dict[str, str] = {}  # of records, by id; of files and long records, by name
         self._records: list[tuple[Source, list[Known]]] = []
         self._files: list[tuple[Source, list[Known]]] = []
         self._ready: list[tuple[_Part, list[Document]]] = []
@@ -132,12 +132,11 @@ class _Run:
             else:  # reported by another process, but what it may have been is not known to be gone here either
                 self._failed_elsewhere.add(found.source)
             return
-        if found.document is not None:
-            other = self._names.get(found.document.id)
-            if other is not None:
-                self._fail(found.name, f"its id is that of {other} already; give each record an id of its own")
-                return
-            self._names[found.document.id] = found.name
+        id_ = found.name if found.document is None else found.document.id
+        if (other := self._names.get(id_)) is not None:
+            self._fail(found.name, f"its id is that of {other} already; give each record an id of its own")
+            return
+        self._names[id_] = found.name
         old = self._known.pop(found.name, [])
         current = next((version for version in old if version.complete and version.sha256 == found.sha256), None)
         if current is not None:

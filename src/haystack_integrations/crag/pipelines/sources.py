@@ -116,10 +116,10 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
             yield Failure(name, f"cannot be read ({error.strerror}); check that it is there and that you may read it")
 
 
-def _is_of_another(found: Source | Failure, takes: Callable[[str, str], bool]) -> bool:
-    if isinstance(found, Failure) or found.document is None:
+def _is_of_another(found: Source | Failure, takes: Callable[..., bool]) -> bool:
+    if isinstance(found, Failure):
         return False
-    return not takes(found.name, found.document.id)
+    return not (takes(found.name) if found.document is None else takes(found.name, found.document.id))
 
 
 def _name(path: Path, base: Path | None) -> str:
