@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
 import pytest
+import yaml
 from files import EMMA, jsonl, long_text, pdf, record
 from haystack import Document, component
 from haystack.components.embedders import MockDocumentEmbedder
@@ -20,7 +21,9 @@ from haystack.document_stores.types import DuplicatePolicy
 from pypdf import PdfReader, PdfWriter
 
 from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.texts.text import sentences
 from haystack_integrations.crag.texts.titles import untitled
 
@@ -214,6 +217,38 @@ def test_two_long_records_of_one_id_are_refused(tmp_path, store):
     report = index(tmp_path, store)
     assert (report.added, len(report.failures)) == (1, 1)
     assert "give each record an id of its own" in report.failures[0].reason
+
+
+def test_what_another_pipeline_made_is_made_anew(folder, store, tmp_path_factory):
+    """Also of files that have not changed: else a store would keep passages that are no longer made so."""
+    index(folder, store, base=folder)
+    spec = read("indexing")
+    spec["components"]["split"]["init_parameters"]["split_length"] = 90
+    smaller = tmp_path_factory.mktemp("yaml") / "smaller.yml"
+    smaller.write_text(yaml.safe_dump(spec), "utf-8")
+    report = index(folder, store, base=folder, pipeline=smaller)
+    assert (report.updated, report.unchanged, report.added) == (5, 0, 0)
+    assert max(len((document.content or "").split()) for document in store.filter_documents()) < 120
+    assert contents(store)["short.txt"]  # and nothing is there twice
+    assert index(folder, store, base=folder, pipeline=smaller).unchanged == 5
+
+
+def test_what_was_indexed_before_pipelines_were_noted_is_made_anew(folder, store):
+    """As by a version of this package from before."""
+    index(folder, store, base=folder)
+    for document in store.filter_documents():
+        document.meta.pop("source_pipeline")
+    assert events(index(folder, store, base=folder))["updated"] == 5
+    assert index(folder, store, base=folder).unchanged == 5
+
+
+def test_an_embedder_is_no_other_pipeline(tmp_path_factory):
+    """Its settings may name a folder of one machine, and what is up to date is not embedded again."""
+    spec = read("indexing")
+    spec["components"]["embedder"]["init_parameters"]["model"] = "/somewhere"
+    other = tmp_path_factory.mktemp("yaml") / "other.yml"
+    other.write_text(yaml.safe_dump(spec), "utf-8")
+    assert identity_of(other) == identity_of("indexing")
 
 
 class WatchedStore(InMemoryDocumentStore):

@@ -13,7 +13,10 @@ from haystack_integrations.crag.inputs import levels
 from haystack_integrations.crag.vocabulary import META_KEY
 
 _SHOWN, _PATH = "source", "source_path"
-PROVENANCE: Final = (_SHOWN, _PATH, "source_sha256", "chunk", "chunks")
+MADE_BY: Final = "source_pipeline"
+"""The metadata field with the identity of the pipeline that made a document of its source."""
+
+PROVENANCE: Final = (_SHOWN, _PATH, "source_sha256", MADE_BY, "chunk", "chunks")
 """The metadata that tell which part of which version of which source a document is."""
 
 RECORDS: Final = ".jsonl"

@@ -15,8 +15,9 @@ from pypdf import PasswordType, PdfReader
 from pypdf.errors import DependencyError
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
-from haystack_integrations.crag.pipelines.contents import Failure, Source, name_of, provenance
+from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, name_of, provenance
 from haystack_integrations.crag.pipelines.docx_files import docx_problem
+from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 from haystack_integrations.crag.texts.legibility import illegible
@@ -70,7 +71,8 @@ class Converter:
     :param pipeline: Name or file of the pipeline, with components `embedder` and `writer`.
     :param embedder: Document embedder instead of the pipeline's own, or None.
 
-    `doubts` are the files that were turned into documents and will hardly be found, with the reason.
+    `doubts` are the files that were turned into documents and will hardly be found, with the reason; `made_by` is the
+    identity of the pipeline, in each document's metadata: what another one made of a file is not up to date.
     """
 
     def __init__(self, pipeline: str | Path, embedder: Any) -> None:
@@ -78,6 +80,7 @@ class Converter:
         if embedder is None:
             embedder = load(pipeline, writer=_HandBack()).pipeline.get_component("embedder")
         self.doubts: list[Failure] = []
+        self.made_by = identity_of(pipeline)
         self._embedder = _Borrowed(embedder)
         self._pipeline = load(pipeline, writer=_HandBack(), embedder=self._embedder)
         self._pipeline.warm_up()
@@ -96,7 +99,8 @@ class Converter:
             documents = [
                 self._titler.run(documents=[one])["documents"][0] if one.meta.get("title") else one for one in documents
             ]
-        return [[document] for document in self._embedder.run(documents=documents)["documents"]]
+        made = self._embedder.run(documents=documents)["documents"]
+        return [[replace(one, meta={**one.meta, MADE_BY: self.made_by})] for one in made]
 
     def files(self, sources: list[Source]) -> list[list[Document] | Failure]:
         """
@@ -138,7 +142,7 @@ class Converter:
                 parts[name_of(document.meta)].append(document)
         for source in sources:
             self._look_at(source, parts[source.name])
-        return {source.name: _numbered(source, parts[source.name]) for source in sources}
+        return {source.name: _numbered(source, parts[source.name], self.made_by) for source in sources}
 
     def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
         """Note a PDF that looks right on its pages and holds no words that a question could meet."""
@@ -156,15 +160,15 @@ class Converter:
         return found
 
 
-def _numbered(source: Source, parts: list[Document]) -> list[Document] | Failure:
+def _numbered(source: Source, parts: list[Document], made_by: str) -> list[Document] | Failure:
     if not parts:
         hint = "; a scanned PDF needs text recognition first" if source.suffix == ".pdf" else ""
         return Failure(source.name, f"no text was found in it, or it is damaged{hint}; repair it or leave it out")
     documents = []
     for chunk, part in enumerate(parts):
-        # Another version of a file has other ids, so that it can be written completely beside the old one.
-        key = hashlib.sha256(f"{source.name}\0{source.sha256}\0{chunk}".encode()).hexdigest()
-        meta = {**part.meta, "chunk": chunk, "chunks": len(parts)}
+        # Another version has other ids, so that it can be written completely beside the old one.
+        key = hashlib.sha256("\0".join([source.name, source.sha256, made_by, str(chunk)]).encode()).hexdigest()
+        meta = {**part.meta, MADE_BY: made_by, "chunk": chunk, "chunks": len(parts)}
         documents.append(replace(part, id=key, meta=meta))
     return documents
 

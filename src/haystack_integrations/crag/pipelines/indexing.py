@@ -42,10 +42,10 @@ def index(
     """
     Bring a store up to date with files and directories.
 
-    A second run writes nothing. Of a changed file all new documents are written before the old ones are deleted. What
-    a killed run wrote completely is not written again. What vanished from the given paths is removed; what cannot be
-    read any more keeps its old version, and so does all of a folder or JSON Lines file in which nothing is left.
-    Documents that this function did not write are left alone.
+    A second run writes nothing, unless another pipeline made what is there. Of a changed file all new documents are
+    written before the old ones are deleted. What a killed run wrote completely is not written again. What vanished from
+    the given paths is removed; what cannot be read any more keeps its old version, and so does all of a folder or JSON
+    Lines file in which nothing is left. Documents that this function did not write are left alone.
 
     ```python
     from pathlib import Path
@@ -109,6 +109,7 @@ class _Run:
         self, bulk: Bulk, converter: Converter, listing: Listing, progress: Progress | None, stored: int | None
     ) -> None:
         self._bulk, self._converter, self._progress, self._stored = bulk, converter, progress, stored
+        self._made_by = converter.made_by
         self._total = listing.count() if progress else None
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count = Counter[str]()
@@ -138,7 +139,7 @@ class _Run:
             return
         self._names[id_] = found.name
         old = self._known.pop(found.name, [])
-        current = next((version for version in old if version.complete and version.sha256 == found.sha256), None)
+        current = next((one for one in old if one.complete and one.is_of(found.sha256, self._made_by)), None)
         if current is not None:
             # A run that was killed before it deleted an older version left this to do.
             self._delete([id_ for version in old if version is not current for id_ in version.ids])
@@ -204,7 +205,7 @@ class _Run:
             if isinstance(result, Failure):
                 self._fail(result.source, result.reason)
                 continue
-            event = "updated" if any(version.sha256 != source.sha256 for version in old) else "added"
+            event = "added" if all(one.is_of(source.sha256, self._made_by) for one in old) else "updated"
             self._ready.append((_Part(source.name, [document.id for document in result], old, event), result))
         if sum(len(documents) for _, documents in self._ready) >= _BATCH:
             self._write()

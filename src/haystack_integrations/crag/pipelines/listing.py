@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from haystack_integrations.crag.pipelines.contents import RECORDS, Failure, name_of
+from haystack_integrations.crag.pipelines.contents import MADE_BY, RECORDS, Failure, name_of
 from haystack_integrations.crag.pipelines.shards import Shard
 
 
@@ -15,11 +15,13 @@ class Known:
     A version of a source in a store.
 
     :param sha256: Of the source's bytes.
+    :param made_by: The identity of the pipeline that made its documents; empty for those of before it was noted.
     :param chunks: How many documents the version has.
     :param ids: Those that are there.
     """
 
     sha256: str
+    made_by: str
     chunks: int
     ids: list[str] = field(default_factory=list)
 
@@ -27,6 +29,10 @@ class Known:
     def complete(self) -> bool:
         """Tell whether all documents of the version are there."""
         return len(self.ids) == self.chunks
+
+    def is_of(self, sha256: str, made_by: str) -> bool:
+        """Tell whether it is what a pipeline makes of these bytes."""
+        return (self.sha256, self.made_by) == (sha256, made_by)
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,10 @@ class Listing:
             if not self.shard.takes(name, id_) or (name not in found and not self.covers(name)):
                 continue
             versions = found.setdefault(name, [])
-            version = next((one for one in versions if (one.sha256, one.chunks) == (sha256, chunks)), None)
+            which = (sha256, str(meta.get(MADE_BY) or ""), chunks)
+            version = next((one for one in versions if (one.sha256, one.made_by, one.chunks) == which), None)
             if version is None:
-                versions.append(version := Known(sha256, chunks))
+                versions.append(version := Known(*which))
             version.ids.append(id_)
         return found
 
