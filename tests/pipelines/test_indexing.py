@@ -110,6 +110,7 @@ def test_every_document_says_which_part_of_what_it_is_and_can_be_found(folder, s
         "title": "Title 2",
         "source": "c.jsonl#2",
         "source_sha256": "",
+        "source_pipeline": identity_of("indexing"),
         "chunk": 0,
         "chunks": 1,
     }
