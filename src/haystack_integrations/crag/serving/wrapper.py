@@ -15,7 +15,7 @@ from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRew
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken
+from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken, usage_of
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import QUERY, checked, conversation, last_question, question_model
 
@@ -82,7 +82,9 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
                 beside = {key: told[key] for key in ("evidence", "crag", "trace_id")}
-                return completion.model_copy(update={**beside, "follow_up": follow_up})
+                return completion.model_copy(
+                    update={**beside, "usage": usage_of(outputs, follow_up), "follow_up": follow_up}
+                )
         parts = self._streamed(asked)
         # A run that fails before its first word is an HTTP error, not a stream that breaks off.
         return _continued(await anext(parts), parts)
