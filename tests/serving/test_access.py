@@ -42,7 +42,8 @@ def test_every_route_but_health_answers_401_without_a_key(answering: Any) -> Non
                 if method != "HEAD":
                     error = response.json()["error"]
                     assert "unauthorized" in (error, *(error.values() if isinstance(error, dict) else ()))
-                    assert response.json() == {"error": error, "trace_id": None}
+                    protocol = {"jsonrpc": "2.0", "id": None} if path == "/mcp" else {}
+                    assert response.json() == {**protocol, "error": error, "trace_id": None}
 
 
 @pytest.mark.parametrize(
