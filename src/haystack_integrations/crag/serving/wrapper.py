@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from fastapi_openai_compat import ChatCompletion
@@ -19,7 +19,7 @@ from haystack_integrations.crag.serving.answers import answer_of, failed_answer,
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import QUERY, checked, conversation, last_question, question_model
 
-Part = StreamingChunk | ChatCompletion
+Part: TypeAlias = StreamingChunk | ChatCompletion
 
 
 class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no types
