@@ -36,6 +36,41 @@ def test_a_chat_is_answered_with_evidence_and_record_beside_the_answer(answering
     assert completion["crag"]["verdict"] == "correct"
 
 
+def test_a_chat_tells_what_it_cost_where_clients_look_for_it(answering: Any, model: ScriptedModel) -> None:
+    """They add it up, or fail where there is nothing. A follow-up has cost more than its record says."""
+    model.reply = judging(lambda _: 1.0, answer="Where does Emma live now?")
+    with answering.client() as client:
+        first = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+        later = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": FOLLOW_UP}).json()
+        without = client.post("/v1/chat/completions", json=chat(QUESTION, "corrective_retrieval")).json()["usage"]
+    for told in (first, later):
+        counted, asked = told["crag"]["tokens"], told["follow_up"] or {"tokens_in": 0, "tokens_out": 0}
+        read, written = counted["in"] + asked["tokens_in"], counted["out"] + asked["tokens_out"]
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        assert told["usage"] == usage
+    assert later["follow_up"]["tokens_in"] > 0
+    assert set(without.values()) == {0}
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_a_stream_ends_with_its_cost_for_who_asks_for_it(answering: Any, model: ScriptedModel, name: str) -> None:
+    """A gateway would estimate a hundredth, by question and answer; who does not ask gets no part without a choice."""
+    messages: Any = [{"role": "user", "content": QUESTION}]
+    asked = {"model": name, "messages": messages}
+    with OpenAI(base_url=f"{answering.url}/v1", api_key=KEY, max_retries=0) as client:
+        whole = client.chat.completions.create(**asked).usage
+        stream = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
+        *parts, last = list(stream)
+        unasked = list(client.chat.completions.create(**asked, stream=True))
+    assert (last.choices, last.usage) == ([], whole)
+    assert parts[-1].choices[0].finish_reason == "stop"
+    assert all(part.choices and part.usage is None for part in (*parts, *unasked))
+    model.streams_usage = False
+    with answering.client() as client:
+        _, reasons = streamed(client, chat(QUESTION, name, stream_options="CANARY"))
+    assert reasons[-1] == "stop"
+
+
 def test_each_completion_has_an_id_of_its_own(answering: Any) -> None:
     with answering.client() as client:
         ids = {client.post("/v1/chat/completions", json=chat(QUESTION)).json()["id"] for _ in range(2)}

@@ -7,11 +7,14 @@ from typing import Any
 
 import httpx
 import pytest
-from mcp import ClientSession
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from mcp import ClientSession, types
 from mcp.client.streamable_http import streamable_http_client
 from serving.conftest import BEARER, QUESTION
 
 from haystack_integrations.crag import __version__
+from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.deployment import query_pipelines
 
@@ -34,6 +37,8 @@ async def test_every_pipeline_is_a_tool_and_nothing_can_be_deployed(answering: A
     assert set(tools) == set(query_pipelines())
     assert list(tools["corrective_rag"].inputSchema["properties"]) == ["question", "filters", "top_k", "mode", "budget"]
     assert "question" in (tools["corrective_rag"].description or "")
+    # Else the protocol has clients expect that a tool destroys something, and some ask their user at each call.
+    assert all(tool.annotations and tool.annotations.readOnlyHint for tool in tools.values())
 
 
 async def test_each_tool_says_what_its_pipeline_does(answering: Any) -> None:
@@ -61,6 +66,32 @@ async def test_a_tool_answers_as_rest_does(answering: Any) -> None:
     told = json.loads(result.content[0].text)  # type: ignore[union-attr]
     assert told["answer"] == "The answer is in [1]."
     assert told["evidence"][0]["source"] == "emma.md"
+    assert (told["crag"]["verdict"], told["crag"]["answer"]["status"]) == ("correct", "written")
+
+
+async def test_a_model_is_not_made_to_read_the_analysis(answering: Any) -> None:
+    """It is four fifths of the record, and each tool call puts it into the model's context."""
+    asked = {"question": QUESTION}
+    async with session(answering) as client:
+        told = (await client.call_tool("corrective_retrieval", asked)).content[0].text  # type: ignore[union-attr]
+    with answering.client() as client:
+        whole = client.post("/corrective_retrieval/run", json=asked).json()["result"]
+    short = json.loads(told)
+    assert set(whole["crag"]) - set(short["crag"]) == {"signals", "corrections", "kept", "discarded", "trail"}
+    assert short["evidence"] == whole["evidence"]
+    assert len(json.dumps(short["crag"])) < len(json.dumps(whole["crag"])) / 3
+
+
+async def test_a_text_reaches_a_model_in_its_own_letters(serve: Any) -> None:
+    """JSON may write each as a number, of six signs: three times the length in Chinese. Half a letter becomes a `?`."""
+    store = InMemoryDocumentStore()
+    page = Document(content="Größe: 退款在三十天内支付。 A refund is paid.", meta={"source": "\udcfc.md"})
+    store.write_documents(StaticDocumentEmbedder().run([page])["documents"])
+    async with session(serve(store=store)) as client:
+        result = await client.call_tool("corrective_retrieval", {"question": "When is a refund paid?"})
+    text = result.content[0].text  # type: ignore[union-attr]
+    assert "Größe: 退款在三十天内支付。 A refund is paid." in text
+    assert json.loads(text)["evidence"][0]["source"] == "?.md"
 
 
 @pytest.mark.parametrize(
@@ -105,8 +136,18 @@ def test_a_message_that_is_none_is_refused_by_code(answering: Any, content: byte
     with answering.client() as client:
         response = client.post("/mcp", content=content, headers=headers)
     assert response.status_code == status
-    assert set(response.json()) == {"error", "trace_id"}
+    assert set(response.json()) == {"jsonrpc", "id", "error", "trace_id"}
     assert "CANARY" not in response.text
+
+
+def test_a_refusal_is_an_error_of_the_protocol(answering: Any) -> None:
+    """Of another body, clients tell their users no more than that the server returned an error."""
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": "Bearer wrong"}
+    with answering.client() as client:
+        response = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
+    assert response.status_code == 401
+    read = types.JSONRPCError.model_validate({**response.json(), "id": 1})
+    assert (read.error.code, read.error.message) == (types.INVALID_REQUEST, "unauthorized")
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])

@@ -325,7 +325,10 @@ def test_a_tracer_that_is_there_already_is_wrapped_once(notebook: Notebook) -> N
 
 @pytest.mark.parametrize(
     ("missing", "said"),
-    [("", "none is configured"), ("haystack_integrations.tracing", "crag-haystack[trace]")],
+    [
+        ("", "such as Langfuse's traces, warm up its pipeline first"),
+        ("haystack_integrations.tracing", "crag-haystack[trace]"),
+    ],
     ids=["no provider", "no package"],
 )
 def test_what_is_missing_is_said_with_the_way_out(missing: str, said: str) -> None:

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from haystack_integrations.crag.homes import runs_here
+from haystack_integrations.crag.interrupts import only_waiting
 
 T = TypeVar("T")
 
@@ -43,14 +44,15 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     :param function: What to call.
     :returns: What the function returns.
     :raises NoTimeLeftError: When no time is left to begin with.
-    :raises TimeoutError: When it has not returned in time. What the function raises is raised as it is.
+    :raises TimeoutError: When it has not returned in time. What the function raises is raised as it is, and so is what
+        a signal's handler raises meanwhile, such as a task queue's time limit (`interrupts`).
     """
     _check_left(seconds)
     ends, errands = monotonic() + seconds, _Errands()
     future = begun(partial(errands.of, function))
     future.add_done_callback(lambda _: errands.waiting.put(None))
     try:
-        while errand := errands.waiting.get(timeout=max(0.0, ends - monotonic())):
+        while errand := errands.next(ends):
             errand()
         return future.result()
     except Empty:
@@ -80,6 +82,11 @@ class _Errands:
     def __init__(self) -> None:
         self.waiting: Queue[Callable[[], None] | None] = Queue()  # one of locks, as gevent exchanges them
         self.worker, self.over = 0, False
+
+    def next(self, ends: float) -> Callable[[], None] | None:
+        """Wait for an errand; None is the end of the call."""
+        with only_waiting():
+            return self.waiting.get(timeout=max(0.0, ends - monotonic()))
 
     def of(self, function: Callable[[], T]) -> T:
         """Call a function that may have errands."""

@@ -28,7 +28,8 @@ def enable_tracing(*, evaluation_events: bool = False) -> None:
 
     Where Haystack is traced already (Hayhooks has set it up, or a connector), that tracer stays and is wrapped. Content
     (questions, documents, replies, texts of exceptions) leaves only with Haystack's own switch,
-    `HAYSTACK_CONTENT_TRACING_ENABLED=true`. Call it after the provider is set; calling it again changes nothing.
+    `HAYSTACK_CONTENT_TRACING_ENABLED=true`. Call it after the provider is set, or after the `warm_up` of a pipeline
+    with a connector that traces, which would put its tracer in the place of this one; calling it again changes nothing.
 
     :param evaluation_events: Also send a log event `gen_ai.evaluation.result` for each judged document, at most 50 of a
         grading, to the OpenTelemetry logger provider that is configured.
@@ -53,7 +54,8 @@ def _by_opentelemetry() -> Tracer:
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         msg = (
             "tracing needs an OpenTelemetry provider, but none is configured; call "
-            "opentelemetry.trace.set_tracer_provider(...) first, with an exporter to your collector"
+            "opentelemetry.trace.set_tracer_provider(...) first, with an exporter to your collector; where a connector "
+            "such as Langfuse's traces, warm up its pipeline first"
         )
         raise ConfigurationError(msg)
     made: Tracer = OpenTelemetryTracer(trace.get_tracer("crag"))

@@ -12,6 +12,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat.failures import NoCompletionError, NoPartsError, could_not_read, kind_of
 from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
+from haystack_integrations.crag.interrupts import ends_run
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.bodies import read_to_a_limit
 from haystack_integrations.crag.replies.parts import as_text
@@ -67,7 +68,8 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
         yield sent
     except BaseException as failure:  # a call whose client left (CancelledError) brought no reply either
         told = NoCompletionError() if speaks_openai(generator) and could_not_read(failure) else failure
-        error, asked = kind_of(told), not isinstance(failure, NoTimeLeftError)
+        asked = not isinstance(failure, NoTimeLeftError)
+        error = type(failure).__name__ if ends_run(failure) else kind_of(told)
         if told is not failure:
             raise told from failure
         raise

@@ -4,6 +4,7 @@ from json import JSONDecodeError
 from typing import Final
 
 from haystack_integrations.crag.errors import tls_failure
+from haystack_integrations.crag.interrupts import ends_run
 
 _CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
@@ -39,7 +40,10 @@ def kind_of(error: BaseException) -> str:
     :param error: What a chat generator raised.
     :returns: `deadline`, `tls` (no secure connection could be made), `context_length`, `length`, `content_filter`, a
         CallError's `kind`, or the name of the error's class.
+    :raises BaseException: The error, if it is no failure but ends the run (`interrupts.ends_run`).
     """
+    if ends_run(error):
+        raise error
     if isinstance(error, CallError):
         return error.kind
     if isinstance(error, TimeoutError):

@@ -80,6 +80,7 @@ def _unasked(error: Exception, limit: searching.Limit) -> searching.Found:
     """Report a search that was not asked, since the question got no vector; a caller's mistake is raised as it is."""
     if isinstance(error, ConfigurationError):
         raise error
-    kind = limit.name if isinstance(error, TimeoutError) else kind_of(error)
+    kind = kind_of(error)
+    kind = limit.name if isinstance(error, TimeoutError) else kind
     logger.warning("search failed, since the question could not be embedded: {kind}", kind=kind)
     return searching.told(searching.Found([], {"status": "failed", "kind": kind}))

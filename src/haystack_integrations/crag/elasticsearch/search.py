@@ -15,6 +15,7 @@ from haystack_integrations.crag.elasticsearch.reading import documents_of
 from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 from haystack_integrations.crag.homes import anew_in_children, at_home
+from haystack_integrations.crag.interrupts import ends_run
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.state import CragState
@@ -192,9 +193,11 @@ def _failed(error: Exception, limit: Limit) -> Found:
 
 
 def _kind(error: Exception, limit: Limit) -> str | None:
-    """Name the trouble in one word; None for a mistake that a caller has to put right."""
+    """Name the trouble in one word; None for a mistake that a caller has to put right, and for what ends the run."""
     import elasticsearch
 
+    if ends_run(error):
+        return None
     if isinstance(error, TimeoutError):
         return limit.name
     if isinstance(error, elasticsearch.ConnectionTimeout):

@@ -127,6 +127,21 @@ def finish_reason(outputs: Mapping[str, Any]) -> str:
     return "length" if why == STREAM else why
 
 
+def usage_of(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None) -> dict[str, int] | None:
+    """
+    Count what an answer cost, in OpenAI's words.
+
+    :param outputs: As for `answer_of`.
+    :param follow_up: How its question was written out, with the tokens of that.
+    :returns: The tokens of all calls; None where a model did not report those of the answer.
+    """
+    tokens, asked = (outputs.get("crag") or {}).get("tokens") or {}, follow_up or {}
+    if tokens.get("in") is None or tokens.get("out") is None:
+        return None
+    read, written = tokens["in"] + asked.get("tokens_in", 0), tokens["out"] + asked.get("tokens_out", 0)
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
 def _replies(outputs: Mapping[str, Any]) -> Sequence[ChatMessage]:
     answers = outputs.get("answers") or []
     return answers[0].meta.get("all_messages") or [] if answers else []

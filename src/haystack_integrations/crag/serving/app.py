@@ -25,18 +25,16 @@ from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.limits import Lane, Limits
-from haystack_integrations.crag.serving.problems import ChatProblem, Problem
+from haystack_integrations.crag.serving.problems import CHAT, MCP, MODELS, ChatProblem, Problem
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import send_rest, trace_requests, trace_runs
-from haystack_integrations.crag.serving.streams import CHAT, StreamEnd
-from haystack_integrations.crag.serving.tools import PATH as MCP
+from haystack_integrations.crag.serving.streams import StreamEnd
 from haystack_integrations.crag.serving.tools import Tools
 from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
 from haystack_integrations.crag.serving.uploads import uploads_router
 from haystack_integrations.crag.serving.workers import end_with_loop
 
-_MODELS: Final = "/v1/models"
-_CHAT: Final = (CHAT, _MODELS)
+_CHAT: Final = (CHAT, MODELS)
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem} for status in (400, 401, 403, 408, 413, 422, 429, 500, 503)
 }
@@ -134,7 +132,7 @@ def _add_chat(app: FastAPI, deployment: Deployment, keys: Sequence[params.Depend
             if route.path == CHAT:
                 told["responses"] |= {200: _STREAMED, 404: {"model": ChatProblem}}
             app.add_api_route(route.path, route.endpoint, methods=list(route.methods or ()), tags=["chat"], **told)
-            if route.path == _MODELS:
+            if route.path == MODELS:
                 _add_model(app, deployment, route.endpoint, told)
 
 
@@ -148,7 +146,7 @@ def _add_model(app: FastAPI, deployment: Deployment, listed: Callable[..., Any],
 
     told = {**told, "summary": "Retrieve a model", "response_model": ModelObject}
     told["responses"] = {**told["responses"], 404: {"model": ChatProblem}}
-    app.add_api_route(_MODELS + "/{name}", model_named, methods=["GET"], tags=["chat"], **told)
+    app.add_api_route(MODELS + "/{name}", model_named, methods=["GET"], tags=["chat"], **told)
 
 
 def _metrics_router() -> APIRouter:

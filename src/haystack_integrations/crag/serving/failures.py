@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Scope
 
 from haystack_integrations.crag.errors import ConfigurationError, GradingError, QuestionError, StoreError, causes
-from haystack_integrations.crag.serving.problems import problem
+from haystack_integrations.crag.serving.problems import CHAT, MCP, MODELS, problem
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ _PACKAGES: Final = {
     "elastic_transport": _STORE,
     "openai": "model_unavailable",
 }
+_ROUTES: Final = ({"field": "path", "rule": "unknown", "accepted": ["/PIPELINE/run", CHAT, MODELS, MCP]},)
+"""For a client that was given a path as other servers have them, such as `/v1/completions` or `/sse`."""
 _FILTERS: Final = (
     {
         "field": "filters",
@@ -113,7 +115,8 @@ def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], serve
             found = broken_rules(error.errors(), accepted(request.scope))
             return problem(422, detail=_as_json(found, request.headers.get("content-type", "")))
         # What others put into `detail` is a text with whatever an exception said: it stays here.
-        return problem(status, headers=getattr(error, "headers", None))
+        routes = _ROUTES if status == HTTPStatus.NOT_FOUND else None
+        return problem(status, detail=routes, headers=getattr(error, "headers", None))
 
     app.add_exception_handler(StarletteHTTPException, failed)
     app.add_exception_handler(RequestValidationError, failed)

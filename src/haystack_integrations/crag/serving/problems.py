@@ -24,11 +24,17 @@ _CODES: Final = {
     501: "not_supported",
     503: "unavailable",
 }
+_INVALID_REQUEST: Final = -32600  # of JSON-RPC
+_INTERNAL_ERROR: Final = -32603
 _NO_TRACE: Final = "0" * 32
 OPENAI: Final = "/v1/"
 """How the paths of the OpenAI-compatible routes begin."""
 
-_is_chat: ContextVar[bool] = ContextVar("crag_failures_of_chat", default=False)
+CHAT: Final = "/v1/chat/completions"
+MODELS: Final = "/v1/models"
+MCP: Final = "/mcp"
+
+_path: ContextVar[str] = ContextVar("crag_failures_at", default="")
 
 
 class Problem(BaseModel):
@@ -39,7 +45,7 @@ class Problem(BaseModel):
     detail: list[dict[str, Any]] | None = Field(
         default=None,
         description="With 422: each field that is wrong and the rule that it breaks, never its value. "
-        "With 404 of a pipeline: those that are served.",
+        "With 404: the pipelines or routes that there are.",
     )
 
 
@@ -79,8 +85,7 @@ def problem(status: int, code: str | None = None, detail: Any = None, headers: A
     :returns: The response.
     """
     word = code or _CODES.get(status) or _word(status)
-    said = _as_openai_says(status, word, detail) if _is_chat.get() else word
-    body: dict[str, Any] = {"error": said, "trace_id": trace_id()}
+    body: dict[str, Any] = {**_said(_path.get(), status, word, detail), "trace_id": trace_id()}
     if detail:
         body["detail"] = list(detail)
     return JSONResponse(body, status, headers=headers)
@@ -92,13 +97,22 @@ def told_at(path: str) -> None:
 
     :param path: The path of the request.
     """
-    _is_chat.set(path.startswith(OPENAI))
+    _path.set(path)
 
 
-def _as_openai_says(status: int, code: str, detail: Any) -> dict[str, Any]:
-    message = f"{code}: {json.dumps(list(detail))}" if detail else code
-    kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
-    return {"message": message, "type": kind, "param": None, "code": code}
+def _said(path: str, status: int, code: str, detail: Any) -> dict[str, Any]:
+    """Say it in the only form that the clients of a path show: of another one they tell no more than that it failed."""
+    message, ours = (
+        f"{code}: {json.dumps(list(detail))}" if detail else code,
+        status >= HTTPStatus.INTERNAL_SERVER_ERROR,
+    )
+    if path.startswith(OPENAI):
+        kind = "server_error" if ours else "invalid_request_error"
+        return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    if path == MCP:
+        number = _INTERNAL_ERROR if ours else _INVALID_REQUEST
+        return {"jsonrpc": "2.0", "id": None, "error": {"code": number, "message": message}}
+    return {"error": code}
 
 
 def _word(status: int) -> str:

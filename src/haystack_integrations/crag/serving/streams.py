@@ -10,7 +10,8 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CHAT: Final = "/v1/chat/completions"
+from haystack_integrations.crag.serving.problems import CHAT
+
 DONE: Final = b"data: [DONE]\n\n"
 _NO_MESSAGE: Final = b',"message":null'  # never in a text: in JSON its quotes have backslashes
 

@@ -12,11 +12,15 @@ from starlette.types import Message, Receive, Scope, Send
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.serving.deployment import Deployment
 from haystack_integrations.crag.serving.failures import ServeError, no_such_pipeline, translated
-from haystack_integrations.crag.serving.problems import problem, trace_id
+from haystack_integrations.crag.serving.problems import MCP, problem, trace_id
 from haystack_integrations.crag.serving.questions import checked
 
-PATH: Final = "/mcp"
 _FIRST_ERROR: Final = 400
+_ANALYSIS: Final = ("signals", "corrections", "kept", "discarded", "trail")
+"""The record's lists of documents and passes: most of an answer's length, and a model reads it at each call."""
+_READS: Final = types.ToolAnnotations(
+    readOnlyHint=True
+)  # else a client must expect that it destroys, and asks its user
 
 
 class Tools:
@@ -29,7 +33,7 @@ class Tools:
 
     def __init__(self, deployment: Deployment, body_bytes: int) -> None:
         """Make the server; `manager.run()` must be entered before the first call."""
-        self.path = PATH
+        self.path = MCP
         self._deployment = deployment
         server = create_mcp_server("crag", deployment.registry)
         server.version = __version__  # else clients are shown that of MCP's library
@@ -81,7 +85,9 @@ class Tools:
         """List the pipelines: not Hayhooks' tools about deployments."""
         result = await self._listed(request)
         tools = result.root.tools if isinstance(result.root, types.ListToolsResult) else []
-        own = [tool for tool in tools if tool.name in self._deployment.wrappers]
+        own = [
+            tool.model_copy(update={"annotations": _READS}) for tool in tools if tool.name in self._deployment.wrappers
+        ]
         return types.ServerResult(types.ListToolsResult(tools=own))
 
     async def _call(self, request: types.CallToolRequest) -> types.ServerResult:
@@ -96,7 +102,7 @@ class Tools:
                 told = await run_pipeline_as_tool(self._deployment.registry, name, arguments)
         except ServeError as error:
             return _failed(error.code, error.fields)
-        return types.ServerResult(types.CallToolResult(content=list(told)))
+        return types.ServerResult(types.CallToolResult(content=[_shortened(one) for one in told]))
 
 
 def _number(written: str) -> float:
@@ -104,6 +110,14 @@ def _number(written: str) -> float:
     if not math.isfinite(number := float(written)):
         raise ValueError
     return number
+
+
+def _shortened(told: types.TextContent) -> types.TextContent:
+    answer = json.loads(told.text)
+    answer["crag"] = {key: value for key, value in answer["crag"].items() if key not in _ANALYSIS}
+    # As it is written, which a model reads better than numbers of letters; half a letter would be in no answer at all.
+    text = json.dumps(answer, ensure_ascii=False).encode(errors="replace").decode()
+    return types.TextContent(type="text", text=text)
 
 
 def _failed(code: str, detail: Any = None) -> types.ServerResult:

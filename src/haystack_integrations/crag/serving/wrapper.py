@@ -1,8 +1,8 @@
 """One Hayhooks wrapper for every pipeline: REST, chat and MCP tools come from its two methods."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from fastapi_openai_compat import ChatCompletion
@@ -15,9 +15,11 @@ from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRew
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken
+from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken, usage_of
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import QUERY, checked, conversation, last_question, question_model
+
+Part: TypeAlias = StreamingChunk | ChatCompletion
 
 
 class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no types
@@ -64,7 +66,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         model: str,
         messages: list[dict[str, Any]],
         body: dict[str, Any],
-    ) -> ChatCompletion | AsyncGenerator[StreamingChunk, None]:
+    ) -> ChatCompletion | AsyncGenerator[Part, None]:
         """
         Answer the newest message of a chat.
 
@@ -82,8 +84,10 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
                 beside = {key: told[key] for key in ("evidence", "crag", "trace_id")}
-                return completion.model_copy(update={**beside, "follow_up": follow_up})
-        parts = self._streamed(asked)
+                return completion.model_copy(
+                    update={**beside, "usage": usage_of(outputs, follow_up), "follow_up": follow_up}
+                )
+        parts = self._streamed(asked, lambda outputs: _usage(model, body, usage_of(outputs, follow_up)))
         # A run that fails before its first word is an HTTP error, not a stream that breaks off.
         return _continued(await anext(parts), parts)
 
@@ -99,39 +103,37 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         found = await self._rewriter.run_async(messages=said)
         return {**asked, QUERY: found["query"]}, {"question": found["query"], **found["report"]}
 
-    async def _streamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
+    async def _streamed(
+        self, asked: Mapping[str, Any], usage: Callable[[Mapping[str, Any]], list[ChatCompletion]]
+    ) -> AsyncGenerator[Part, None]:
         """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
-        ends: list[StreamingChunk] = []
+        ends: list[Part] = []
         wrote = False
 
-        def ended(results: dict[str, Any]) -> None:
-            outputs = self.loaded.outputs(results)
+        def ended(outputs: Mapping[str, Any]) -> None:
             text = spoken(outputs) if not wrote or failed_answer(outputs) else ""
             why: Any = finish_reason(outputs)
             ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
+            ends.extend(usage(outputs))
 
-        stream = (
-            async_streaming_generator(
-                pipeline=self.pipeline,
-                pipeline_run_args=self.loaded.arguments(asked),
-                streaming_components=self._writers,
-                include_outputs_from=self.loaded.last,
-                on_pipeline_end=ended,
-            )
-            if self._writers
-            else self._unstreamed(asked)
-        )
         with translated(asked):
-            async with aclosing(stream):
-                async for chunk in stream:
-                    if chunk.content:
-                        wrote = True
-                        yield StreamingChunk(content=chunk.content)
-            for chunk in ends:
-                yield chunk
-
-    async def _unstreamed(self, asked: Mapping[str, Any]) -> AsyncGenerator[StreamingChunk, None]:
-        yield StreamingChunk(content=spoken(await self.loaded.run_async(**asked)))
+            if not self._writers:
+                ended(await self.loaded.run_async(**asked))
+            else:
+                stream = async_streaming_generator(
+                    pipeline=self.pipeline,
+                    pipeline_run_args=self.loaded.arguments(asked),
+                    streaming_components=self._writers,
+                    include_outputs_from=self.loaded.last,
+                    on_pipeline_end=lambda results: ended(self.loaded.outputs(results)),
+                )
+                async with aclosing(stream):
+                    async for chunk in stream:
+                        if chunk.content:
+                            wrote = True
+                            yield StreamingChunk(content=chunk.content)
+            for end in ends:
+                yield end
 
 
 def _kinds(loaded: LoadedPipeline) -> dict[str, Any]:
@@ -153,9 +155,16 @@ def _streaming_parts(loaded: LoadedPipeline) -> list[str]:
     return [name for name, part in loaded.pipeline.walk() if isinstance(part, AnswerGenerator)]
 
 
-async def _continued(
-    first: StreamingChunk, rest: AsyncGenerator[StreamingChunk, None]
-) -> AsyncGenerator[StreamingChunk, None]:
+def _usage(model: str, body: Mapping[str, Any], usage: dict[str, int] | None) -> list[ChatCompletion]:
+    """Write the part with the tokens for who asks for it: a gateway would estimate them by the question alone."""
+    options = body.get("stream_options")
+    if usage is None or not isinstance(options, dict) or options.get("include_usage") is not True:
+        return []
+    part = chat_completion_response("", f"crag-{uuid4().hex}", model)
+    return [part.model_copy(update={"object": "chat.completion.chunk", "choices": [], "usage": usage})]
+
+
+async def _continued(first: Part, rest: AsyncGenerator[Part, None]) -> AsyncGenerator[Part, None]:
     async with aclosing(rest):
         yield first
         async for chunk in rest:
