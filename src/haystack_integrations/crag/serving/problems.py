@@ -102,15 +102,13 @@ def told_at(path: str) -> None:
 
 def _said(path: str, status: int, code: str, detail: Any) -> dict[str, Any]:
     """Say it in the only form that the clients of a path show: of another one they tell no more than that it failed."""
-    message, ours = (
-        f"{code}: {json.dumps(list(detail))}" if detail else code,
-        status >= HTTPStatus.INTERNAL_SERVER_ERROR,
-    )
+    message = f"{code}: {json.dumps(list(detail))}" if detail else code
+    is_ours = status >= HTTPStatus.INTERNAL_SERVER_ERROR
     if path.startswith(OPENAI):
-        kind = "server_error" if ours else "invalid_request_error"
+        kind = "server_error" if is_ours else "invalid_request_error"
         return {"error": {"message": message, "type": kind, "param": None, "code": code}}
     if path == MCP:
-        number = _INTERNAL_ERROR if ours else _INVALID_REQUEST
+        number = _INTERNAL_ERROR if is_ours else _INVALID_REQUEST
         return {"jsonrpc": "2.0", "id": None, "error": {"code": number, "message": message}}
     return {"error": code}
 
