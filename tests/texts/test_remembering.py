@@ -1,9 +1,13 @@
-"""What is worked out of words once, thread by thread; that the memory is bounded is shown where it is used."""
+"""What is worked out of words once; that the memory is bounded is shown where it is used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from haystack_integrations.crag.texts.remembering import PerThread, Remembered
+import pytest
+
+from haystack_integrations.crag.judging.surface import word_forms
+from haystack_integrations.crag.texts.remembering import Remembered
+from haystack_integrations.crag.texts.text import stems
 
 
 def test_a_word_is_worked_out_once() -> None:
@@ -18,16 +22,21 @@ def test_a_word_is_worked_out_once() -> None:
     assert asked == ["emma", "of"]
 
 
-def test_each_thread_has_its_own() -> None:
-    begun: list[int] = []
-
-    def begin() -> Callable[[str], int]:
-        begun.append(len(begun))
-        return lambda _: begun[-1]
-
-    each = PerThread(begin)
+@pytest.mark.parametrize("memory", [stems, word_forms])
+def test_a_word_is_remembered_once_for_all_threads(memory: Callable[[], Mapping[str, object]]) -> None:
+    """A memory for each thread of a server takes as many times the room, and goes on growing for days."""
+    word = "remembrances"
     with ThreadPoolExecutor(1) as pool:
-        assert (each.known["a"], pool.submit(lambda: each.known["a"]).result(), each.known["a"]) == (0, 1, 0)
+        assert pool.submit(lambda: memory()[word]).result() is memory()[word]
+        assert pool.submit(memory).result() is memory()
+
+
+def test_a_memory_that_forgets_while_threads_read_it_is_right_for_each() -> None:
+    known = Remembered(str.upper, most=3)
+    words = [f"word{number % 7}" for number in range(20_000)]
+    with ThreadPoolExecutor(8) as pool:
+        told = pool.map(lambda _: [known[word] for word in words], range(8))
+        assert all(each == [word.upper() for word in words] for each in told)
 
 
 def test_what_is_no_word_is_worked_out_but_not_kept() -> None:

@@ -1,10 +1,10 @@
 """How a text is typed: made alike before it is judged, and its words looked up instead of worked out again."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from haystack_integrations.crag.texts.remembering import PerThread
+from haystack_integrations.crag.texts.remembering import Remembered
 from haystack_integrations.crag.texts.text import stems
 
 TITLE: Final = "TITLE"
@@ -76,27 +76,22 @@ class WordForm(NamedTuple):
     is_large: bool
 
 
-def _forming() -> Callable[[str], WordForm]:
-    known = stems()
-
-    def work_out(word: str) -> WordForm:
-        lowered = word.lower()
-        stem = known[lowered]
-        shown = plain = stem or lowered
-        if word.isdigit():
-            shown = YEAR if len(word) == 4 and word[0] in "12" else NUMBER  # noqa: PLR2004
-        return WordForm(stem, plain, shown, word[0].isupper())
-
-    return work_out
+def _form(word: str) -> WordForm:
+    lowered = word.lower()
+    stem = stems()[lowered]
+    shown = plain = stem or lowered
+    if word.isdigit():
+        shown = YEAR if len(word) == 4 and word[0] in "12" else NUMBER  # noqa: PLR2004
+    return WordForm(stem, plain, shown, word[0].isupper())
 
 
-_forms: Final = PerThread(_forming)
+_forms: Final = Remembered(_form)
 
 
 def word_forms() -> Mapping[str, WordForm]:
     """
-    Give this thread's forms by the word as it is written; see `text.stems`.
+    Give the forms of words by the word as it is written; see `text.stems`.
 
     :returns: A mapping that knows every word but the empty one.
     """
-    return _forms.known
+    return _forms

@@ -1,8 +1,7 @@
 """What was worked out of a word before: texts come anew, most of their words do not."""
 
 from collections.abc import Callable
-from threading import local
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 _MOST_WORDS: Final = 50_000
 _LONGEST_WORD: Final = 40  # beyond it is no word, but an address, or a paragraph in a script without spaces
@@ -12,7 +11,7 @@ V = TypeVar("V")
 
 class Remembered(dict[str, V]):
     """
-    Work something out once for each word of ordinary length.
+    Work something out once for each word of ordinary length. Safe to share between threads, if working it out is.
 
     ```python
     from haystack_integrations.crag.texts.remembering import Remembered
@@ -35,14 +34,3 @@ class Remembered(dict[str, V]):
                 self.clear()
             self[word] = value
         return value
-
-
-class PerThread(local, Generic[V]):
-    """
-    Remember thread by thread, as neither a stemmer nor a forgetful dictionary can be shared without a lock.
-
-    :param begin: Makes what works things out, for each thread its own.
-    """
-
-    def __init__(self, begin: Callable[[], Callable[[str], V]]) -> None:
-        self.known = Remembered(begin())

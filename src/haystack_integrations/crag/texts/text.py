@@ -1,16 +1,17 @@
 """Words, content terms, token estimates and sentence spans: what graders and refiners read a text with. No download."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from math import ceil
+from threading import local
 from typing import Final
 from unicodedata import normalize
 
 import Stemmer
 
 from haystack_integrations.crag.texts.abbreviations import leaves_open
-from haystack_integrations.crag.texts.remembering import PerThread
+from haystack_integrations.crag.texts.remembering import Remembered
 from haystack_integrations.crag.texts.spelling import one_spelling, unelided
 
 TOKENS_PER_WORD: Final = 1.3
@@ -117,26 +118,32 @@ def _parts(marked: str) -> Iterator[str]:
             yield from filter(None, re.split(r"[.,']", word))
 
 
-def _stemming() -> Callable[[str], str]:
-    stem = Stemmer.Stemmer("english", 0).stemWord  # without a memory of its own; not for two threads at once
+class _Stemmer(local):
+    """A stemmer for each thread, as none is for two at once; without a memory of its own."""
 
-    def work_out(word: str) -> str:
-        clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
-        return "" if word in STOP_WORDS or "\u3040" < word < "\u30a0" or not clean else stem(one_spelling(clean))
-
-    return work_out
+    def __init__(self) -> None:
+        self.stem = Stemmer.Stemmer("english", 0).stemWord
 
 
-_stems: Final = PerThread(_stemming)
+_stemmer: Final = _Stemmer()
+
+
+def _stem(word: str) -> str:
+    clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
+    nothing = word in STOP_WORDS or "\u3040" < word < "\u30a0" or not clean
+    return "" if nothing else _stemmer.stem(one_spelling(clean))
+
+
+_stems: Final = Remembered(_stem)
 
 
 def stems() -> Mapping[str, str]:
     """
-    Give this thread's stems by lower-case word; empty for a stop word.
+    Give stems by lower-case word; empty for a stop word.
 
-    :returns: A mapping that knows every word: a look-up is ten times cheaper than stemming again.
+    :returns: A mapping that knows every word, for all threads: a look-up is ten times cheaper than stemming again.
     """
-    return _stems.known
+    return _stems
 
 
 def terms(text: str) -> list[str]:
