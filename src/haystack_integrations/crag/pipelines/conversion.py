@@ -68,7 +68,8 @@ class Converter:
     """
     Turns sources into documents with embeddings, by a pipeline whose writer is exchanged.
 
-    :param pipeline: Name or file of the pipeline, with components `embedder` and `writer`.
+    :param pipeline: Name or file of the pipeline, with components `embedder` and `writer`. Records, which need no
+        converter, pass through the former, and before it through one called `titles`, if they have a title.
     :param embedder: Document embedder instead of the pipeline's own, or None.
 
     `doubts` are the files that were turned into documents and will hardly be found, with the reason; `made_by` is the
