@@ -473,6 +473,17 @@ def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(f
     assert not any("source_path" in document.meta for document in store.filter_documents())
 
 
+def test_a_record_that_moved_before_the_first_run_with_a_base_is_kept(tmp_path, store):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    jsonl(docs / "a.jsonl", record("1"), record("2"))
+    index(docs, store)
+    jsonl(docs / "a.jsonl", record("1"))
+    jsonl(docs / "b.jsonl", record("2"))
+    assert index(docs, store, base=docs).failures == ()
+    assert sorted(contents(store)) == ["a.jsonl#1", "b.jsonl#2"]
+
+
 def test_a_record_that_moved_to_another_file_is_kept(folder, store):
     """It is overwritten under its id, and not deleted as a record of the file that is gone."""
     index(folder, store, base=folder)

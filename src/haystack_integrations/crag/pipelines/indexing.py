@@ -183,8 +183,8 @@ class _Run:
     def _embed(self) -> None:
         waiting, self._records = self._records, []
         new = [source.document.id for source, old in waiting if source.document is not None and not old]
-        there = self._bulk.owners(new) if new else {}
-        free = []
+        owned = self._bulk.owners(new) if new else {}
+        free, there = [], {id_: name.removeprefix(self.listing.base) for id_, name in owned.items()}
         for source, old in waiting:
             name = there.get(source.document.id, source.name) if source.document is not None else source.name
             # A record that moved to another file may be overwritten; what belongs to others may not.
