@@ -449,6 +449,41 @@ def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_i
     assert not any(str(folder.parent) in document.meta["source"] for document in store.filter_documents())
 
 
+def test_a_part_that_is_indexed_later_is_shown_from_the_folder_of_the_whole(folder, store):
+    """Else two files of one name are cited alike, and titles lose the words of folders."""
+    (folder / "deep").mkdir()
+    (folder / "deep" / "short.txt").write_text("Mansfield Park is a third novel.")
+    index(folder, store)
+    (folder / "deep" / "short.txt").write_text("Mansfield Park is her third novel.")
+    (folder / "deep" / "new.txt").write_text("Emma is the fourth.")
+    assert events(index(folder / "deep", store))["updated"] == 1
+    assert {"deep/short.txt", "deep/new.txt", "short.txt"} < set(contents(store))
+    assert index(folder, store).unchanged == 7
+
+
+def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(folder, store):
+    """Nothing is twice in the store, and no old version stays beside what is changed later."""
+    index(folder, store)
+    (folder / "short.txt").write_text("")  # cannot be read any more: its old version stays
+    report = index(folder, store, base=folder.parent)
+    assert (report.updated, report.added, report.removed, len(report.failures)) == (4, 0, 0, 1)
+    (folder / "short.txt").write_text("Persuasion is another novel.")
+    assert events(index(folder, store, base=folder.parent))["updated"] == 1
+    assert sorted(contents(store)) == [*(f"docs/c.jsonl#{n}" for n in range(3)), "docs/long.md", "docs/short.txt"]
+    assert not any("source_path" in document.meta for document in store.filter_documents())
+
+
+def test_a_record_that_moved_before_the_first_run_with_a_base_is_kept(tmp_path, store):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    jsonl(docs / "a.jsonl", record("1"), record("2"))
+    index(docs, store)
+    jsonl(docs / "a.jsonl", record("1"))
+    jsonl(docs / "b.jsonl", record("2"))
+    assert index(docs, store, base=docs).failures == ()
+    assert sorted(contents(store)) == ["a.jsonl#1", "b.jsonl#2"]
+
+
 def test_a_record_that_moved_to_another_file_is_kept(folder, store):
     """It is overwritten under its id, and not deleted as a record of the file that is gone."""
     index(folder, store, base=folder)

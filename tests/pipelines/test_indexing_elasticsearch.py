@@ -368,6 +368,16 @@ def test_the_sources_are_known_whatever_the_index_makes_of_their_names(store, cl
     assert index(folder, store, base=folder.parent).unchanged == 5
 
 
+def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(store, client, folder):
+    """Though the server is asked only for names that begin like those of the paths."""
+    index(folder, store)
+    paths = [folder / "c.jsonl", folder / "long.md", folder / "short.txt"]
+    report = index(paths, store, base=folder.parent)
+    assert (report.updated, report.added, report.removed) == (5, 0, 0)
+    assert index(folder, store, base=folder.parent).unchanged == 5
+    assert not any("source_path" in hit["_source"] for hit in hits(client, store._index).values())
+
+
 def test_a_server_that_does_not_answer_is_one_clear_error(folder):
     """Before anything is converted."""
     store = open_store("elasticsearch", "http://127.0.0.1:9", "crag")

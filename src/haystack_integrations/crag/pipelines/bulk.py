@@ -174,8 +174,7 @@ class ElasticsearchBulk:
         if self._was_empty:
             return {}
         answer = self.client.mget(index=self.index, ids=ids, source_includes=list(PROVENANCE), realtime=False)
-        there = [item for item in answer["docs"] if item.get("found")]
-        return {item["_id"]: name_of(item.get("_source", {})) for item in there}
+        return {item["_id"]: name_of(item.get("_source", {})) for item in answer["docs"] if item.get("found")}
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents in one of the threads."""
@@ -204,8 +203,9 @@ class ElasticsearchBulk:
         # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
         if kinds != {"keyword"} or not few or "" in scope.prefixes:
             return {"exists": {"field": "source_sha256"}}
-        fields, names = PROVENANCE[:2], sorted(scope.names)
-        prefixes = [{"prefix": {field: prefix}} for field in fields for prefix in scope.prefixes]
+        fields, starts = PROVENANCE[:2], {"", scope.base}  # what was indexed without the base, too
+        names = sorted(start + name for start in starts for name in scope.names)
+        prefixes = [{"prefix": {f: start + prefix}} for f in fields for start in starts for prefix in scope.prefixes]
         return {"bool": {"should": [*prefixes, *({"terms": {field: names}} for field in fields)]}}
 
     def _write(self, documents: list[Document]) -> dict[str, str]:

@@ -102,6 +102,16 @@ def name_of(meta: Mapping[str, Any]) -> str:
     return str(meta.get(_PATH) or meta.get(_SHOWN) or "")
 
 
+def folder_of(meta: Mapping[str, Any]) -> str:
+    """
+    Tell from which folder the name of a source is shown.
+
+    :param meta: The metadata of a document of it.
+    :returns: The folder, with a slash at its end; empty where the name is shown as it is.
+    """
+    return name_of(meta).removesuffix(str(meta.get(_SHOWN) or ""))
+
+
 def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]:
     """
     Read a JSON Lines file, a line at a time.

@@ -86,7 +86,7 @@ def index(
     prepare(store)
     with open_bulk(store) as bulk:
         run = _Run(bulk, converter, listing, progress, stored_size(store))
-        for found in read(listing):
+        for found in read(run.listing):
             if not (allow_empty and isinstance(found, Empty)):
                 run.take(found)
         return replace(run.end(), skipped=listing.skipped, seconds=round(monotonic() - started, 3))
@@ -112,10 +112,10 @@ class _Run:
         self._made_by = converter.made_by
         self._total = listing.count() if progress else None
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
-        self._count = Counter[str]()
+        self._count, self._failed_elsewhere = Counter[str](), set[str]()
         self._failures: list[Failure] = []
         self._empty: dict[str, str] = {}  # why, by name
-        self._shard, self._failed_elsewhere = listing.shard, set[str]()
+        self._shard, self.listing = listing.shard, listing.shown_as(self._known)
         self._names: dict[str, str] = {}  # of records, by id; of files and long records, by name
         self._records: list[tuple[Source, list[Known]]] = []
         self._files: list[tuple[Source, list[Known]]] = []
@@ -183,8 +183,8 @@ class _Run:
     def _embed(self) -> None:
         waiting, self._records = self._records, []
         new = [source.document.id for source, old in waiting if source.document is not None and not old]
-        there = self._bulk.owners(new) if new else {}
-        free = []
+        owned = self._bulk.owners(new) if new else {}
+        free, there = [], {id_: name.removeprefix(self.listing.base) for id_, name in owned.items()}
         for source, old in waiting:
             name = there.get(source.document.id, source.name) if source.document is not None else source.name
             # A record that moved to another file may be overwritten; what belongs to others may not.

@@ -1,11 +1,11 @@
 """What was found below given paths, and which documents of a store belong to it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from haystack_integrations.crag.pipelines.contents import MADE_BY, RECORDS, Failure, name_of
+from haystack_integrations.crag.pipelines.contents import MADE_BY, RECORDS, Failure, folder_of, name_of
 from haystack_integrations.crag.pipelines.shards import Shard
 
 
@@ -17,12 +17,14 @@ class Known:
     :param sha256: Of the source's bytes.
     :param made_by: The identity of the pipeline that made its documents; empty for those of before it was noted.
     :param chunks: How many documents the version has.
+    :param folder: That its name is shown from; empty where it is shown as it is.
     :param ids: Those that are there.
     """
 
     sha256: str
     made_by: str
     chunks: int
+    folder: str = ""
     ids: list[str] = field(default_factory=list)
 
     @property
@@ -47,6 +49,7 @@ class Listing:
     :param failures: What is there but cannot be listed.
     :param shard: The part of it that is to be indexed here.
     :param shared: The folder that names are shown from, where they are absolute paths; empty where they are not.
+    :param base: The directory that names are relative to; empty where they are absolute paths.
     """
 
     files: tuple[tuple[Path, str], ...]
@@ -56,6 +59,7 @@ class Listing:
     failures: tuple[Failure, ...]
     shard: Shard = field(default_factory=Shard)
     shared: str = ""
+    base: str = ""
 
     def shown(self, name: str) -> str:
         """
@@ -65,6 +69,17 @@ class Listing:
         :returns: The path from the folder that all given paths share.
         """
         return name.removeprefix(self.shared)
+
+    def shown_as(self, known: Mapping[str, list[Known]]) -> "Listing":
+        """
+        Show names as those in the store are shown, where only a part of what was indexed is listed now.
+
+        :param known: What `known` gave.
+        :returns: The listing, shown from the outermost folder that what is known of it was shown from.
+        """
+        folders = {one.folder for versions in known.values() for one in versions if one.folder}
+        around_it = [folder for folder in folders if self.shared.startswith(folder)]
+        return replace(self, shared=min([self.shared, *around_it], key=len))
 
     def covers(self, name: str) -> bool:
         """
@@ -88,16 +103,18 @@ class Listing:
         """
         found: dict[str, list[Known]] = {}
         for id_, meta in documents:
-            name, sha256, chunks = name_of(meta), meta.get("source_sha256"), meta.get("chunks")
+            full, sha256, chunks = name_of(meta), meta.get("source_sha256"), meta.get("chunks")
+            name = full.removeprefix(self.base)
             if not name or not isinstance(sha256, str) or not isinstance(chunks, int):
                 continue
             if not self.shard.takes(name, id_) or (name not in found and not self.covers(name)):
                 continue
             versions = found.setdefault(name, [])
-            which = (sha256, str(meta.get(MADE_BY) or ""), chunks)
+            # What was indexed by its absolute path before there was a base is made anew, under its name of now.
+            which = (sha256, str(meta.get(MADE_BY) or "") if name == full else "", chunks)
             version = next((one for one in versions if (one.sha256, one.made_by, one.chunks) == which), None)
             if version is None:
-                versions.append(version := Known(*which))
+                versions.append(version := Known(*which, folder_of(meta)))
             version.ids.append(id_)
         return found
 

@@ -71,7 +71,9 @@ def find(
     part = shard or Shard()
     skipped = skipped if part.number == 1 else 0
     shared = shared_folder(given).rstrip("/") + "/" if root is None else ""
-    return Listing(ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures), part, shared)
+    return Listing(
+        ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures), part, shared, _inside(root)
+    )
 
 
 def shared_folder(paths: Iterable[str | Path]) -> str:
@@ -126,6 +128,11 @@ def _name(path: Path, base: Path | None) -> str:
     # Not `resolve()`: behind a link, a file keeps the name under which its user knows it.
     absolute = Path(os.path.abspath(path))
     return (absolute.relative_to(base) if base and absolute.is_relative_to(base) else absolute).as_posix()
+
+
+def _inside(folder: Path | None) -> str:
+    """How the paths of all that is in a folder begin."""
+    return "" if folder is None else folder.as_posix().rstrip("/") + "/"
 
 
 def _unusable(path: Path, name: str) -> str | None:
