@@ -7,7 +7,7 @@ import pytest
 
 from haystack_integrations.crag.judging.surface import word_forms
 from haystack_integrations.crag.texts.remembering import Remembered
-from haystack_integrations.crag.texts.text import stems
+from haystack_integrations.crag.texts.stemming import stems
 
 
 def test_a_word_is_worked_out_once() -> None:

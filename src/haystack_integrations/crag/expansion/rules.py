@@ -23,7 +23,8 @@ from haystack_integrations.crag.expansion.query_text import (
 )
 from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.languages import common_words
-from haystack_integrations.crag.texts.text import STOP_WORDS, UNSPACED, surface_words, terms, words
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.text import UNSPACED, surface_words, terms, words
 
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4

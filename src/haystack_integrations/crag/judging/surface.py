@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from haystack_integrations.crag.texts.remembering import Remembered
-from haystack_integrations.crag.texts.text import stems
+from haystack_integrations.crag.texts.stemming import stems
 
 TITLE: Final = "TITLE"
 NAME: Final = "NAME"
@@ -90,7 +90,7 @@ _forms: Final = Remembered(_form)
 
 def word_forms() -> Mapping[str, WordForm]:
     """
-    Give the forms of words by the word as it is written; see `text.stems`.
+    Give the forms of words by the word as it is written; see `stemming.stems`.
 
     :returns: A mapping that knows every word but the empty one.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from haystack_integrations.crag.texts.text import STOP_WORDS
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
 
 _GERMAN: Final = (
     "der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du er sie "

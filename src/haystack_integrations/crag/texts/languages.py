@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
-from haystack_integrations.crag.texts.text import STOP_WORDS
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
 
 LANGUAGES: Final = ("Dutch", "French", "German", "Italian", "Portuguese", "Spanish")
 """Those whose words are known, by the lists that jusText keeps (trafilatura comes with it)."""

@@ -1,34 +1,19 @@
 """Words, content terms, token estimates and sentence spans: what graders and refiners read a text with. No download."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from math import ceil
-from threading import local
 from typing import Final
 from unicodedata import normalize
 
-import Stemmer
-
 from haystack_integrations.crag.texts.abbreviations import leaves_open
-from haystack_integrations.crag.texts.remembering import Remembered
-from haystack_integrations.crag.texts.spelling import one_spelling, unelided
+from haystack_integrations.crag.texts.spelling import unelided
+from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
 _REACH: Final = 80
-
-STOP_WORDS: Final = frozenset(
-    "a about above after again against all also am an and any are aren't as at be because been before being below "
-    "between both but by can can't could couldn't did didn't do does doesn't doing don't down during each else few "
-    "for from further had hadn't has hasn't have haven't having he her here hers herself him himself his how however "
-    "i i'm if in into is isn't it it's its itself just let's may me might more most must my myself no nor not of off "
-    "on once one only or other ought our ours ourselves out over own s same shall she should shouldn't so some such t "
-    "than that that's the their theirs them themselves then there there's these they they're this those through to "
-    "too under until up upon very was wasn't we were weren't what what's when where which while who who's whom whose "
-    "why will with within without won't would wouldn't yet you your yours yourself yourselves".split()
-)
-"""English words that say nothing about a topic. `us` is missing on purpose: lower-cased, it is also a country."""
 
 # Scripts written without spaces: one token per character, but a run of katakana is one word. Hiragana are no terms.
 UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -116,34 +101,6 @@ def _parts(marked: str) -> Iterator[str]:
             yield word.replace(".", "")
         else:
             yield from filter(None, re.split(r"[.,']", word))
-
-
-class _Stemmer(local):
-    """A stemmer for each thread, as none is for two at once; without a memory of its own."""
-
-    def __init__(self) -> None:
-        self.stem = Stemmer.Stemmer("english", 0).stemWord
-
-
-_stemmer: Final = _Stemmer()
-
-
-def _stem(word: str) -> str:
-    clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
-    nothing = word in STOP_WORDS or "\u3040" < word < "\u30a0" or not clean
-    return "" if nothing else _stemmer.stem(one_spelling(clean))
-
-
-_stems: Final = Remembered(_stem)
-
-
-def stems() -> Mapping[str, str]:
-    """
-    Give stems by lower-case word; empty for a stop word.
-
-    :returns: A mapping that knows every word, for all threads: a look-up is ten times cheaper than stemming again.
-    """
-    return _stems
 
 
 def terms(text: str) -> list[str]:
