@@ -92,6 +92,21 @@ def test_a_store_that_is_gone_is_unavailable(indexed: dict[str, str], elasticsea
         assert client.get("/health/ready").status_code == 503
 
 
+def test_an_upload_makes_no_index_in_the_place_of_one_that_is_gone(
+    indexed: dict[str, str], elasticsearch_url: str
+) -> None:
+    """As while an alias is being moved: questions would be answered from the upload alone, and the alias be taken."""
+    settings = read_settings(**indexed, pipelines="corrective_retrieval", uploads=True)
+    file = {"files": ("rocks.md", b"Bishop Rock has a lighthouse.")}
+    with served(create_app(settings), settings) as running, running.client() as client:
+        assert client.post("/indexing/run", files=file).json()["result"]["added"] == 1
+        with Elasticsearch(elasticsearch_url) as server:
+            server.indices.delete(index=indexed["index"])
+            refused = client.post("/indexing/run", files=file)
+            assert (refused.status_code, refused.json()["error"]) == (503, "store_unavailable")
+            assert not server.indices.exists(index=indexed["index"])
+
+
 def test_grades_are_shared_by_redis(redis_url: str, configured_model: ScriptedModel, indexed: dict[str, str]) -> None:
     """A second server asks the model for the answer only."""
     configured_model.reply = judging(lambda text: float("Emma" in text))

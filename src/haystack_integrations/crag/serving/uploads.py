@@ -11,11 +11,12 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, File, UploadFile
 from pydantic import BaseModel, Field
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.sources import SUFFIXES
 from haystack_integrations.crag.serving.failures import ServeError, no_room, translated
 from haystack_integrations.crag.serving.problems import Problem
+from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 PATH: Final = "/indexing/run"
 FOLDER: Final = "uploads"
@@ -124,6 +125,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _index(contents: dict[str, bytes], store: Any) -> dict[str, Any]:
+    _check_index(store)
     with ExitStack() as held:
         try:
             base = held.enter_context(TemporaryDirectory(prefix="crag-upload-"))
@@ -132,6 +134,23 @@ def _index(contents: dict[str, bytes], store: Any) -> dict[str, Any]:
             raise no_room(error) from None
         # The files, not the folder: what is not among them was uploaded before, and has not vanished.
         return index(paths, store, base=base).to_dict()
+
+
+def _check_index(store: Any) -> None:
+    """
+    Refuse to make an index: the server had one when it started.
+
+    It would bear the name of an alias that is being moved, or of an index that is being restored, hold nothing but this
+    upload, and every question be answered from that.
+    """
+    profile = profile_of(store)
+    if profile is None or not profile.index:
+        return
+    name = server_of(store).index
+    with elasticsearch_client(store) as client:
+        if not client.indices.exists(index=name):
+            msg = f"the index {name!r} is gone; restore it, or set its alias again: an upload makes none"
+            raise StoreError(msg)
 
 
 def _written(contents: dict[str, bytes], folder: Path) -> list[Path]:
