@@ -39,6 +39,8 @@ WRONG: dict[str, list[Any]] = {
     "vector": [None, True, 5, CANARY, {}],
     "callback": [True, 5, CANARY, [CANARY]],
     "histories": [True, 5, CANARY, [CANARY], [None]],
+    "sources": [None, True, 5, CANARY, {CANARY: 1}, [None], [5], [CANARY, True]],
+    "metas": [True, 5, CANARY, [CANARY], [None]],
 }
 KINDS = {
     "query": "text",
@@ -63,6 +65,8 @@ KINDS = {
     "mode": "name",
     "tool_history": "histories",
     "query_embedding": "vector",
+    "sources": "sources",
+    "meta": "metas",
 }
 
 
@@ -125,6 +129,7 @@ def wrong() -> Iterator[Any]:
         good |= {
             "documents": [Document(content=CANARY)],
             "bm25": [],
+            "sources": [],
             "messages": [ChatMessage.from_user("?")],
             "outcome": CragState.start(QUESTION),
         }
