@@ -355,6 +355,14 @@ def test_more_documents_than_a_search_returns_are_known(store, client, folder):
     assert list(hits(client, store._index)) == ["0"]
 
 
+def test_an_index_in_which_no_text_is_found_by_words_is_refused_before_anything_is_written(store, client, folder):
+    """Its questions would all end with a search that failed."""
+    client.indices.create(index=store._index, mappings={"properties": {"content": {"type": "keyword"}}})
+    with pytest.raises(ConfigurationError, match=r"wanted the type text, but got keyword; .* into another one"):
+        index(folder, store, base=folder)
+    assert client.count(index=store._index)["count"] == 0
+
+
 @pytest.mark.parametrize("kind", ["keyword", "text"])
 def test_the_sources_are_known_whatever_the_index_makes_of_their_names(store, client, folder, kind):
     """An index that something else made may cut a name into words."""

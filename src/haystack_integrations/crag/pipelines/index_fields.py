@@ -7,7 +7,7 @@ from haystack import logging
 
 from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.store_profiles import elasticsearch_client, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, prepare, profile_of, server_of
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +19,10 @@ VECTOR: Final = "embedding"
 """The field in which Haystack keeps a document's vector."""
 
 _SHOWN: Final = 8
-_ANEW: Final = f"copy the documents into an index that has their text as {TEXT!r}, or index their files by `crag index`"
+_ANEW: Final = (
+    f"copy the documents into an index that has their text as {TEXT!r}, or index their files into another one by "
+    "`crag index`"
+)
 # Scored as (1 + cosine) / 2. A distance is scored otherwise, and so is the product of vectors of any length: small
 # vectors are all near to each other, and a negative product would read as a high cosine.
 _OF_COSINES: Final = frozenset({"cosine", "dot_product"})
@@ -51,6 +54,19 @@ def vectors_of(fields: Fields) -> list[dict[str, Any]]:
     return [index[VECTOR] for index in fields if VECTOR in index]
 
 
+def make_ready(store: Any) -> None:
+    """
+    Make a store ready to be written: its index is made, unless it is there; one that hides texts is refused.
+
+    :param store: Any document store.
+    :raises ConfigurationError: When no search by words would find what is written.
+    :raises StoreError: When the server cannot be reached.
+    """
+    profile = profile_of(store)
+    if not prepare(store) and profile is not None and profile.index:
+        _check_type(store, fields_of(store))
+
+
 def check_text(store: Any, fields: Fields) -> None:
     """
     Refuse documents whose text no search by words finds, or that come back without it: nothing would seem to answer.
@@ -59,6 +75,17 @@ def check_text(store: Any, fields: Fields) -> None:
     :param fields: What `fields_of` gave.
     :raises ConfigurationError: Naming the field as it is, or those that are there.
     """
+    _check_type(store, fields)
+    _check_one(store, fields)
+    named = [index for index in fields if index]
+    if lacking := sum(TEXT not in index for index in named):
+        text = (
+            "{lacking} of the {all} indices of {index} lack the field {field}: their documents are not found by words."
+        )
+        logger.warning(text, lacking=lacking, all=len(named), index=repr(server_of(store).index), field=repr(TEXT))
+
+
+def _check_type(store: Any, fields: Fields) -> None:
     for one in (index[TEXT] for index in fields if TEXT in index):
         if (kind := one.get("type", "object")) not in OF_WORDS or not one.get("index", True):
             got = kind if kind not in OF_WORDS else f"{kind} that is not indexed"
@@ -67,13 +94,6 @@ def check_text(store: Any, fields: Fields) -> None:
                 f"type text, but got {got}; {_ANEW}"
             )
             raise ConfigurationError(msg)
-    _check_one(store, fields)
-    named = [index for index in fields if index]
-    if lacking := sum(TEXT not in index for index in named):
-        text = (
-            "{lacking} of the {all} indices of {index} lack the field {field}: their documents are not found by words."
-        )
-        logger.warning(text, lacking=lacking, all=len(named), index=repr(server_of(store).index), field=repr(TEXT))
 
 
 def _check_one(store: Any, fields: Fields) -> None:

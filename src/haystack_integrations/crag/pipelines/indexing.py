@@ -13,13 +13,13 @@ from haystack import Document
 from haystack_integrations.crag.pipelines.bulk import Bulk, open_bulk
 from haystack_integrations.crag.pipelines.contents import Empty, Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
+from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
 from haystack_integrations.crag.pipelines.listing import Known, Listing, around
 from haystack_integrations.crag.pipelines.refusals import way_out
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, stored_size
-from haystack_integrations.crag.store_profiles import prepare
 
 Progress = Callable[[int, int | None, str], None]
 """Called with the number of sources done, how many there are if known, and the name of the last one."""
@@ -76,14 +76,14 @@ def index(
         stays, and that is a failure: a drive that is not mounted looks the same.
     :returns: What was done.
     :raises SourceError: When a path does not exist.
-    :raises ConfigurationError: For an unusable shard, an embedder of another length than that of the store, or an alias
-        of several indices.
+    :raises ConfigurationError: For an unusable shard, an embedder of another length than that of the store, an alias of
+        several indices, or an index in which no search by words finds a text.
     :raises StoreError: When the store fails; run again to go on.
     """
     started = monotonic()
     listing = find(paths, base, Shard.parse(shard))
     converter = Converter(pipeline, embedder)
-    prepare(store)
+    make_ready(store)
     with open_bulk(store) as bulk:
         run = _Run(bulk, converter, listing, progress, stored_size(store))
         for found in read(run.listing):
