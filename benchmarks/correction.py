@@ -108,8 +108,7 @@ class Bench:
         """A chat model that grades by the labels of the question that is asked, and answers at once."""
 
         def score(text: str) -> float:
-            shown = text.split("\n", 1)[-1] if text.startswith("Title: ") else text
-            shown = shown.partition(" […cut]")[0].strip()
+            shown = text.partition(" […cut]")[0].strip()
             same = [id_ for id_ in self.ids.get(shown[:_BEGINNING], ()) if self.labelled.texts[id_].startswith(shown)]
             best: int = max((self.labelled.grade(self.asked, id_) for id_ in same), default=0)
             return SCORES[best]

@@ -27,6 +27,7 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 from pytest_httpserver import HTTPServer
 
+from haystack_integrations.crag.components import PassageTitler
 from haystack_integrations.crag.fusion import fuse
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loader import read
@@ -47,7 +48,9 @@ class Labelled:
         """Read the open half."""
         self.name = folder.name
         self.corpus = folder / "corpus.jsonl"
-        self.texts = {document.id: document.content or "" for document in corpus(self.corpus)}
+        # As `crag index` writes them, below their titles, and as prompts show them.
+        below = PassageTitler().run(list(corpus(self.corpus)))["documents"]
+        self.texts = {document.id: document.content or "" for document in below}
         with self.corpus.open(encoding="utf-8") as lines:
             self.article = {entry["id"]: entry.get("document") for entry in map(json.loads, lines)}
         self.questions = [q for q in questions(folder / "dev" / "queries.jsonl") if q["gold"]]
@@ -164,8 +167,7 @@ def main() -> None:
 
             def score(text: str) -> float:
                 labelled, question = current
-                beginning = text.partition("[…cut]")[0].split("\n", 1)[-1] if text.startswith("Title: ") else text
-                beginning = beginning.partition("[…cut]")[0].strip()
+                beginning = text.partition("[…cut]")[0].strip()
                 ids = [id_ for id_, whole in labelled.texts.items() if whole.strip().startswith(beginning)]
                 return SCORES[max((labelled.grade(question, id_) for id_ in ids), default=0)]
 
