@@ -240,6 +240,7 @@ def test_a_component_that_fails_in_a_pipeline_shows_no_canary(watch: Watch, name
         "question": ASKED,
         "text": Bomb(),
         "documents": [Bomb()],
+        "sources": [Bomb()],
         "messages": [ChatMessage.from_user(ASKED)],
         "outcome": Bomb(),
         "mode": f"{QUESTION}",
