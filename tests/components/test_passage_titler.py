@@ -23,6 +23,7 @@ def titled(text: str, **meta: str) -> Document:
         ("https://example.org/docs/refunds.html", "https example org docs refunds"),
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
+        ("Fu\u0308hrung.md", "F\u00fchrung"),
     ],
 )
 def test_a_passage_is_named_by_the_words_of_its_path(source: str, title: str) -> None:

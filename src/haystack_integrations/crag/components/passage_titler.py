@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, Final
+from unicodedata import normalize
 
 from haystack import Document, component
 
@@ -90,5 +91,6 @@ def _words_of(source: str) -> str:
     """Read a path or address as words; of a long one the end says more. The number of a record says nothing."""
     if _RECORD in source:
         return ""
-    words = _BETWEEN.sub(" ", _SUFFIX.sub("", source)).strip()
+    # macOS writes accents apart from their letters, and a mark alone would part a word.
+    words = _BETWEEN.sub(" ", _SUFFIX.sub("", normalize("NFC", source))).strip()
     return words if len(words) <= _LONGEST_NAME else words[-_LONGEST_NAME:].partition(" ")[2]
