@@ -170,7 +170,7 @@ def test_a_changed_record_is_overwritten_under_its_id(folder, store):
 def test_a_record_is_found_by_its_title_and_keeps_its_id(tmp_path, store):
     """A text seldom says what it is about; a record without a title is named by nothing, least of all by its line."""
     texts = [("a", "Ulm", "He was born there."), ("b", "Bonn", "He was born there."), ("c", None, "Nobody was.")]
-    jsonl(tmp_path / "people.jsonl", *({"id": id_, "text": text, "title": title} for id_, title, text in texts))
+    jsonl(tmp_path / "people.JSONL", *({"id": id_, "text": text, "title": title} for id_, title, text in texts))
     index(tmp_path, store)
     assert [found.id for found in store.bm25_retrieval("Who was born in Bonn?", top_k=1)] == ["b"]
     assert {found.id: found.content for found in store.filter_documents()} == {

@@ -89,7 +89,7 @@ def _titled(passage: Document, name: str, headings: list[str]) -> Document:
 
 def _words_of(source: str) -> str:
     """Read a path or address as words; of a long one the end says more. The number of a record says nothing."""
-    if _RECORD in source:
+    if _RECORD in source.lower():
         return ""
     # macOS writes accents apart from their letters, and a mark alone would part a word.
     words = _BETWEEN.sub(" ", _SUFFIX.sub("", normalize("NFC", source))).strip()

@@ -69,7 +69,7 @@ class Converter:
     Turns sources into documents with embeddings, by a pipeline whose writer is exchanged.
 
     :param pipeline: Name or file of the pipeline, with components `embedder` and `writer`. Records, which need no
-        converter, pass through the former, and before it through one called `titles`, if they have a title.
+        converter, pass through the former, and before it through one called `titles`, if there is one.
     :param embedder: Document embedder instead of the pipeline's own, or None.
 
     `doubts` are the files that were turned into documents and will hardly be found, with the reason; `made_by` is the
@@ -96,10 +96,8 @@ class Converter:
         :returns: One result per record, same order.
         """
         documents = [source.document for source in sources if source.document is not None]
-        if self._titler is not None:  # by the titles that they bring; a record is no part of a file
-            documents = [
-                self._titler.run(documents=[one])["documents"][0] if one.meta.get("title") else one for one in documents
-            ]
+        if self._titler is not None:
+            documents = self._titler.run(documents=documents)["documents"]
         made = self._embedder.run(documents=documents)["documents"]
         return [[replace(one, meta={**one.meta, MADE_BY: self.made_by})] for one in made]
 
