@@ -1,6 +1,5 @@
 """DOCX files whose headings are told as Markdown's: what a section is about stands in its heading alone."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ from haystack import Document, component
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.rewriting import rewritten
 
 
 @component
@@ -52,16 +52,7 @@ class DocxToMarkdown:
             - `documents`: As `DOCXToDocument` gives them, a paragraph on a line: none for a source that cannot be read,
               which is logged.
         """
-        return {"documents": self._converter.run(sources=[_marked(one) for one in sources], meta=meta)["documents"]}
+        from haystack_integrations.crag.texts.docx_headings import with_marks
 
-
-def _marked(source: str | Path | ByteStream) -> str | Path | ByteStream:
-    """Put marks before headings; what is no DOCX stays, for the converter to complain of."""
-    from haystack_integrations.crag.texts.docx_headings import with_marks
-
-    try:
-        if not isinstance(source, ByteStream):
-            return ByteStream(with_marks(Path(source).read_bytes()), meta={"file_path": str(source)})
-        return replace(source, data=with_marks(source.data))
-    except Exception:  # whatever a damaged file leads its reader to
-        return source
+        marked = [rewritten(source, with_marks) for source in sources]
+        return {"documents": self._converter.run(sources=marked, meta=meta)["documents"]}

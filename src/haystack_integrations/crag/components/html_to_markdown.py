@@ -9,6 +9,7 @@ from haystack import Document, component
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.rewriting import rewritten
 
 # The pages are the user's own, so what is left out matters more than a menu that is not: where paragraphs are `div`,
 # only the longest section would be kept.
@@ -58,15 +59,11 @@ class HtmlToMarkdown:
         :returns: A dictionary with the following keys:
             - `documents`: As `HTMLToDocument` gives them: none for a source that cannot be read, which is logged.
         """
-        found = self._converter.run(sources=[_with_code(source) for source in sources], meta=meta)["documents"]
+        marked = [rewritten(source, _with_code) for source in sources]
+        found = self._converter.run(sources=marked, meta=meta)["documents"]
         return {"documents": [replace(one, id="", content=_ESCAPED.sub(r"\1\2", one.content or "")) for one in found]}
 
 
-def _with_code(source: str | Path | ByteStream) -> str | Path | ByteStream:
-    """Mark all that is preformatted as code; what is no file stays, for the converter to complain of."""
-    if not isinstance(source, ByteStream):
-        if not Path(source).is_file():
-            return source
-        source = ByteStream.from_file_path(Path(source), meta={"file_path": str(source)})
-    marked = _PRE.sub(lambda tag: b"</code></pre>" if tag[1] else b"<pre" + tag[2] + b"><code>", source.data)
-    return replace(source, data=marked)
+def _with_code(page: bytes) -> bytes:
+    """Mark all that is preformatted as code."""
+    return _PRE.sub(lambda tag: b"</code></pre>" if tag[1] else b"<pre" + tag[2] + b"><code>", page)
