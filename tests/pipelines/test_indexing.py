@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import random
+import shutil
 from pathlib import Path
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -605,6 +606,24 @@ def test_a_folder_that_became_empty_keeps_what_was_indexed_from_it_until_it_is_s
     assert "--allow-empty" in failure.reason
     report = index([folder, other], store, base=root, allow_empty=True)
     assert (report.removed, report.failures, store.count_documents()) == (5, (), 1)
+
+
+@pytest.mark.parametrize("base", [True, False])
+def test_a_folder_below_the_given_one_that_became_empty_keeps_its_sources_too(folder, store, base):
+    """What is mounted there may hold folders of its own; what vanished from a folder that holds more is removed."""
+    root = folder if base else None
+    (folder / "drive" / "2024").mkdir(parents=True)
+    (folder / "drive" / "2024" / "old.md").write_text("Sanditon was never finished.")
+    index(folder, store, base=root)
+    shutil.rmtree(folder / "drive" / "2024")
+    (folder / "short.txt").unlink()
+    report = index(folder, store, base=root)
+    (failure,) = report.failures
+    assert (report.removed, failure.source) == (1, "drive" if base else (folder / "drive").as_posix())
+    assert failure.reason.startswith("got nothing in it, but the index has sources of it (1), which stay; ")
+    (folder / "drive").rmdir()
+    report = index(folder, store, base=root)
+    assert (report.removed, report.failures) == (1, ())
 
 
 def test_the_base_itself_may_be_what_is_empty(folder, store):

@@ -26,6 +26,7 @@ MIME_TYPES: Final = {
 
 SUFFIXES: Final = (*MIME_TYPES, RECORDS)  # all files that can be indexed
 _MAX_FILE: Final = 100_000_000
+_NOTHING: Final = "got nothing in it"
 _OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(SUFFIXES)}; convert it first"
 
 
@@ -63,6 +64,8 @@ def find(
             reason = trouble or _unusable(found, name)
             if reason is None:
                 files[name] = found
+            elif reason is _NOTHING:
+                failures.append(Empty(name, reason))
             elif reason is _OTHER_KIND and path.is_dir():
                 skipped += 1
             else:
@@ -162,6 +165,8 @@ def _walk(folder: Path, visited: set[tuple[int, int]]) -> Iterator[tuple[Path, s
         except OSError as error:
             yield here, f"cannot be listed ({error.strerror}); check that you may read it"
             continue
+        if not entries:
+            yield here, _NOTHING
         folders = {entry.name for entry in entries if _is_folder(entry)}
         waiting += [here / entry.name for entry in reversed(entries) if entry.name in folders]
         yield from ((here / entry.name, None) for entry in entries if entry.name not in folders)
@@ -169,7 +174,8 @@ def _walk(folder: Path, visited: set[tuple[int, int]]) -> Iterator[tuple[Path, s
 
 def _holds_files(folder: Path) -> bool:
     """Tell whether something in a folder is to be indexed, or may be: also what was found by another path already."""
-    return any(trouble or _unusable(found, found.name) is not _OTHER_KIND for found, trouble in _walk(folder, set()))
+    reasons = (trouble or _unusable(found, found.name) for found, trouble in _walk(folder, set()))
+    return any(reason is not _OTHER_KIND and reason is not _NOTHING for reason in reasons)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
