@@ -72,7 +72,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "similarity": {"b": "half_cosine"},
         "max_tokens": 100,
         "kept_weight": 2.0,
-        "unseen_first": True,
     },
     "EvidencePromptBuilder": {"system": "Be brief.", "template": "{{ question }} {{ passages }}"},
     "FollowUpRewriter": {

@@ -17,7 +17,7 @@ from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS
 from haystack_integrations.crag.grades import annotate, question_id
-from haystack_integrations.crag.state import CragState, known_grades
+from haystack_integrations.crag.state import CragState
 
 
 def doc(name: str, score: float | None = 1.0, **values: Any) -> Document:
@@ -153,29 +153,6 @@ def test_what_a_refinement_keeps_can_be_fused_as_a_list_of_its_own() -> None:
     joiner = EvidenceJoiner({"bm25": 1.0}, rrf_k=60, kept_weight=1.0, max_tokens=8)
     new = [doc("c", content="third text"), doc("b", content="second text")]
     assert ids(joiner.run(bm25=new, state=state)["documents"]) == ["b", "a"]
-
-
-def test_what_was_judged_in_this_run_may_stand_behind_all_that_was_not() -> None:
-    """In its order, to fill up; a grade that failed may be tried again, and another text of a known id is new."""
-    known = [graded(f"text of {name}", 0.1, "q", status) for name, status in (("a", "graded"), ("b", "failed"))]
-    known = [replace(document, id=name) for document, name in zip(known, "ab", strict=True)]
-    known.append(replace(graded("another text", 0.1, "q"), id="c"))
-    state = CragState.start("q", grades=known_grades(known, question_id("q"), CragState.start("q")))
-    lists = {"bm25": [doc(name) for name in "abcd"], "dense": [doc("e")], "state": state}
-    of_all = EvidenceJoiner({"bm25": 1.0, "dense": 0.01}, top_k=4)
-    assert ids(of_all.run(**lists)["documents"]) == ["a", "b", "c", "d"]
-    new_first = EvidenceJoiner({"bm25": 1.0, "dense": 0.01}, top_k=4, unseen_first=True)
-    assert ids(new_first.run(**lists)["documents"]) == ["b", "c", "d", "e"]
-    assert ids(new_first.run(bm25=[doc("a"), doc("d")], dense=[], state=state)["documents"]) == ["d", "a"]
-    assert ids(new_first.run(bm25=[doc("a"), doc("d")], dense=[])["documents"]) == ["a", "d"]
-
-
-def test_what_is_kept_by_weight_keeps_its_place_among_new_documents() -> None:
-    """It was judged, but it is there to stay."""
-    kept = replace(graded("text of a", 0.8, "q"), id="a")
-    state = CragState.start("q", kept=(kept,), grades=known_grades([kept], question_id("q"), CragState.start("q")))
-    joiner = EvidenceJoiner({"bm25": 1.0}, kept_weight=1.0, unseen_first=True)
-    assert ids(joiner.run(bm25=[doc("b")], state=state)["documents"]) == ["a", "b"]
 
 
 def test_two_states_of_one_run_become_one() -> None:

@@ -1,13 +1,12 @@
 """corrective_rag.yml and corrective_retrieval.yml: one run for each branch, by both doors."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Document
-from makers import asked, fill, grading_by, scripted
+from makers import fill, grading_by, scripted
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.pipelines import load
@@ -78,26 +77,6 @@ def test_a_correction_that_had_no_other_query_is_none(store: Any, asynchronous: 
     crag = run(store, grading_by(lambda _: 0.1), asynchronous=asynchronous)["crag"]
     assert [decision["after"] for decision in crag["trail"]] == [None, "re_retrieve"]
     assert (crag["corrected"], crag["strategy"]) == (True, "expand")
-
-
-@pytest.mark.parametrize("unseen_first", [True, False])
-def test_a_second_search_shows_its_grader_what_the_first_did_not(in_memory_store: Any, unseen_first: bool) -> None:
-    """Else nearly the same ones come back, and a document that stands behind them is never looked at."""
-    near = [f"What are the two moons of Mars called? Moons of Mars, note {number}." for number in range(4)]
-    fill(in_memory_store, [Document(content=text) for text in (*near, MARS)])
-    shown: list[set[str]] = []
-
-    def reply(messages: Any) -> str:
-        shown.append(set(asked(messages).values()))
-        entries = [{"id": key, "score": 0.9 if text == MARS else 0.1} for key, text in asked(messages).items()]
-        return json.dumps({"evaluations": entries})
-
-    parts = {"fuse": {"top_k": 3, "unseen_first": unseen_first}}
-    crag = run(in_memory_store, scripted(reply), parts=parts)["crag"]
-    assert crag["verdict"] == ("correct" if unseen_first else "incorrect")
-    assert MARS not in shown[0]
-    assert all(shown[0].isdisjoint(later) for later in shown[1:])
-    assert load("corrective_rag", store=in_memory_store).pipeline.get_component("fuse").unseen_first
 
 
 @BOTH_DOORS

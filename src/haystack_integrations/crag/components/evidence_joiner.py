@@ -20,7 +20,7 @@ from haystack_integrations.crag.inputs import check_input, checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import check_one_of, check_whole
-from haystack_integrations.crag.state import CragState, given_in_run
+from haystack_integrations.crag.state import CragState
 
 
 @component
@@ -58,7 +58,6 @@ class EvidenceJoiner:
         similarity: dict[str, Literal["cosine", "half_cosine"]] | None = None,
         max_tokens: int | None = None,
         kept_weight: float | None = None,
-        unseen_first: bool = False,
     ) -> None:
         """
         Name the retrievers and their weights.
@@ -75,8 +74,6 @@ class EvidenceJoiner:
         :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays.
         :param kept_weight: Fuse what a refinement keeps as a list of its own with this weight, first on ties, under
             the name `kept`; None puts it before all that is new.
-        :param unseen_first: Put what an earlier pass of the run has judged behind all that none has: the `top_k` of a
-            correction are then new evidence, as far as the retrievers found any.
         :raises ConfigurationError: For an unusable weight, name or number.
         """
         check_weights(weights, kept_weight)
@@ -90,7 +87,6 @@ class EvidenceJoiner:
             raise ConfigurationError(msg)
         self.weights, self.fusion, self.rrf_k, self.top_k = weights, fusion, rrf_k, top_k
         self.similarity, self.max_tokens, self.kept_weight = similarity, max_tokens, kept_weight
-        self.unseen_first = unseen_first
         for name in weights:
             component.set_input_type(self, name, list[Document])
             component.set_input_type(self, f"{name}_report", dict[str, Any] | None, None)
@@ -122,8 +118,6 @@ class EvidenceJoiner:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)
-            if known is not None and self.unseen_first:
-                hits = _unseen_first(hits, known)
             documents = within_tokens([self._document(hit, known) for hit in hits[: self.top_k]], self.max_tokens)
             if known is not None and known.kept and self.kept_weight is None:
                 documents = _carry(documents, known)
@@ -145,15 +139,6 @@ class EvidenceJoiner:
         document = hit.document if is_own else without_grade(hit.document)
         document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)
         return annotate(document, retrievers={**said, **hit.found}, origin=origin)
-
-
-def _unseen_first(hits: list[Hit], state: CragState) -> list[Hit]:
-    """Put what was judged in this run last, in its order: a grade that failed is none. What is kept by weight stays."""
-
-    def is_seen(hit: Hit) -> bool:
-        return "kept" not in hit.found and given_in_run(state, hit.document, state.question) is not None
-
-    return sorted(hits, key=is_seen)
 
 
 def _carry(documents: list[Document], state: CragState) -> list[Document]:
