@@ -285,6 +285,37 @@ def test_an_index_that_takes_no_field_but_its_own_is_told_from_one_with_clashing
     assert report.failures[0].reason.endswith("its mapping takes no field but its own: use another index")
 
 
+@pytest.mark.parametrize("closed", [{"dynamic": False}, {"enabled": False}])
+def test_an_index_that_keeps_sources_without_searching_them_is_refused(store, client, folder, closed):
+    """Each run wrote everything again, and older versions and vanished files answered questions for ever."""
+    mapped = {"content": {"type": "text"}} if "dynamic" in closed else {}
+    client.indices.create(index=store._index, mappings={**closed, "properties": mapped})
+    with pytest.raises(
+        ConfigurationError, match=r"lacks \['source', 'source_path', 'source_sha256'\], by which an older"
+    ):
+        index(folder, store, base=folder)
+    assert client.count(index=store._index)["count"] == 0
+
+
+def test_an_index_template_does_not_keep_an_index_of_ours_from_knowing_its_sources(store, client, folder):
+    """A cluster's own rule for new indices; older versions would stay, or no document come back with its text."""
+    mappings = {"dynamic": "false", "_source": {"enabled": False}}
+    name = f"{store._index}-template"
+    client.indices.put_index_template(
+        name=name, index_patterns=[store._index], priority=500, template={"mappings": mappings}
+    )
+    try:
+        index(folder, store, base=folder)
+    finally:
+        client.indices.delete_index_template(name=name)
+    (folder / "short.txt").write_text("Persuasion was the last one.")
+    assert events(index(folder, store, base=folder))["updated"] == 1
+    assert any(
+        hit["_source"]["content"].endswith("Persuasion was the last one.")
+        for hit in hits(client, store._index).values()
+    )
+
+
 @pytest.mark.parametrize("has_write_index", [False, True])
 def test_an_alias_of_several_indices_is_not_written_to(store, client, elasticsearch_url, folder, has_write_index):
     """A new version would go to one of them, and the old one stay in another for ever, found and cited."""
