@@ -316,6 +316,21 @@ def test_an_index_template_does_not_keep_an_index_of_ours_from_knowing_its_sourc
     )
 
 
+def test_documents_that_were_copied_without_their_vectors_are_told(store, client, elasticsearch_url, folder):
+    """As `_reindex` copies them, by `_source`: no search by vectors found anything, and every run said `unchanged`."""
+    assert index(folder, store, base=folder).doubts == ()
+    copy = open_store("elasticsearch", elasticsearch_url, f"{store._index}-copy")
+    client.indices.create(
+        index=copy._index, mappings=client.indices.get_mapping(index=store._index).body[store._index]["mappings"]
+    )
+    for id_, hit in hits(client, store._index).items():
+        client.index(index=copy._index, id=id_, document=hit["_source"], refresh=True)
+    report = index(folder, copy, base=folder)
+    (doubt,) = report.doubts
+    assert (report.unchanged, doubt.source) == (report.sources, f"index '{copy._index}'")
+    assert doubt.reason.startswith("8 of 8 documents have no vector in the field 'embedding'; they are found by words")
+
+
 @pytest.mark.parametrize("has_write_index", [False, True])
 def test_an_alias_of_several_indices_is_not_written_to(store, client, elasticsearch_url, folder, has_write_index):
     """A new version would go to one of them, and the old one stay in another for ever, found and cited."""
