@@ -110,6 +110,16 @@ def test_a_caption_stands_before_its_table() -> None:
     assert "Prices\n\n| Size | Price | \n|---|---|\n| S | 3 |" in text
 
 
+def test_a_term_is_in_one_item_with_what_is_said_of_it() -> None:
+    """A passage would end between them, and what is said of it seldom repeats the term."""
+    terms = (
+        "<dl><dt>\n<code>-a</code></dt><dt>--all</dt><dd><p>All of it.</p></dd>"
+        "<div><dt>-n</dt><dd>A number:<dl><dt>0</dt><dd>none</dd></dl></dd></div><dd>Alone.</dd></dl>"
+    )
+    text = converted(f"<html><body><p>{TEXT}</p>{terms}<p>{TEXT}</p></body></html>")
+    assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n- Alone.\n\n" in text
+
+
 def test_a_file_is_read_by_its_path(tmp_path: Path) -> None:
     """And named in the metadata."""
     (tmp_path / "a.html").write_text(PAGE.format(code=""), "utf-8")

@@ -25,8 +25,8 @@ class HtmlToMarkdown:
     """
     Haystack's `HTMLToDocument`, by Trafilatura, with Markdown as its output and no backslashes before signs.
 
-    To a search, `find\\_all` is another word than `find_all`. The whole page is content, but for menus and what else an id
-    or a class calls furniture, and all that stands in `pre` is code.
+    To a search, `find\\_all` is another word than `find_all`. The whole page is content, but for menus and what else an
+    id or a class calls furniture, and all that stands in `pre` is code.
 
     ### Usage example
 

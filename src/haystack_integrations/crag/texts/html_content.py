@@ -24,7 +24,8 @@ def with_content_marked(page: bytes) -> bytes:
     Mark what is content.
 
     The whole body is the article: where Trafilatura finds none, it leaves out all headings. What is preformatted is
-    code, a table's caption stands before it, and a table of links is no menu.
+    code, a table's caption stands before it, a table of links is no menu, and a term is in one item with what is said
+    of it.
 
     :param page: An HTML page.
     :returns: The page in UTF-8; the same if there is no body.
@@ -37,7 +38,7 @@ def with_content_marked(page: bytes) -> bytes:
     body = tree.find("body")
     if body is None:
         return page
-    for change in (_without_names, _as_code, _without_links, _with_captions):
+    for change in (_without_names, _as_code, _without_links, _with_captions, _with_terms):
         change(body)
     article = builder.E.main(itemprop="articleBody")
     article.text, body.text = body.text, None
@@ -81,6 +82,36 @@ def _with_captions(body: HtmlElement) -> None:
         if table is not None:
             one.tag = "p"
             table.addprevious(one)
+
+
+def _with_terms(body: HtmlElement) -> None:
+    """Put each term of a `dl` in one item with what is said of it: a passage would end between them."""
+    for one in list(body.iter("dl")):
+        one.tag = "ul"
+        for group in one.findall("div"):
+            group.drop_tag()
+        term: Any = None
+        for part in list(one.iterchildren("dt", "dd")):
+            is_term, part.tag = part.tag == "dt", "li"
+            if term is None:
+                term = part if is_term else None
+                continue
+            _append(term, ", " if is_term else ": ", part)
+            term = term if is_term else None
+    for item in body.iter("li"):
+        item.text = (item.text or "").lstrip()  # else the sign of an item stands on a line of its own
+
+
+def _append(item: HtmlElement, sign: str, more: HtmlElement) -> None:
+    """Put an item and a sign behind another one."""
+    text = sign + (more.text or "").lstrip()
+    if len(item):
+        item[-1].tail = (item[-1].tail or "").rstrip() + text
+    else:
+        item.text = (item.text or "").rstrip() + text
+    item.extend(list(more))
+    item.tail = more.tail
+    more.getparent().remove(more)
 
 
 def _is_in(one: HtmlElement, *tags: str) -> bool:
