@@ -21,7 +21,7 @@ _BETWEEN: Final = re.compile(r"[\W_]+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
-_WITH_HEADINGS: Final = {".md", ".markdown", ".html", ".htm", ".docx"}
+_WITH_HEADINGS: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx"}
 
 
 @component
@@ -56,7 +56,7 @@ class PassageTitler:
         Add titles.
 
         :param documents: Passages, those of a document one after the other. `meta["title"]` names it, else its
-            `source`, `url` or `file_path`; headings (`# ...`) are looked for in Markdown, HTML and DOCX files.
+            `source`, `url` or `file_path`; headings (`# ...`) are looked for in Markdown, HTML, PDF and DOCX files.
         :returns: A dictionary with the following keys:
             - `documents`: Same order, same ids. A text that begins with its title, or has nothing to be named by,
               stays as it is; any other has no embedding.
