@@ -7,6 +7,10 @@ from pathlib import Path
 import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.constants import CONTENT_TYPE as CT
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from haystack.components.converters import DOCXToDocument
 from haystack.dataclasses import ByteStream
@@ -95,6 +99,22 @@ def test_paragraphs_headings_and_tables_in_a_control_are_text() -> None:
     control[1].extend(one for one in list(file.element.body) if not one.tag.endswith("sectPr"))
     file.element.body.insert(0, control)
     assert DocxToMarkdown().run([saved(file)])["documents"][0].content == before
+
+
+@pytest.mark.parametrize("kind", ["footnote", "endnote"])
+def test_a_note_stands_where_its_sign_does(kind: str) -> None:
+    """It was in no passage at all; a word deleted from it stays out."""
+    file = docx.Document()
+    paragraph = file.add_paragraph("Notice is two weeks.")
+    paragraph._p.append(parse_xml(f"<w:r {W}><w:{kind}Reference w:id='2'/></w:r>"))
+    paragraph.add_run(" In writing.")
+    gone = f"<w:del {BY}><w:r><w:delText>all</w:delText></w:r></w:del>"
+    said = f"<w:p><w:r><w:t>Three for</w:t></w:r></w:p><w:p>{gone}<w:r><w:t>managers.</w:t></w:r></w:p>"
+    notes = f"<w:{kind}s {W}><w:{kind} w:id='2'>{said}</w:{kind}></w:{kind}s>".encode()
+    part = Part(PackURI(f"/word/{kind}s.xml"), getattr(CT, f"WML_{kind}s".upper()), notes, file.part.package)
+    file.part.relate_to(part, getattr(RT, f"{kind}s".upper()))
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert document.content == "Notice is two weeks. [Three for managers.] In writing."
 
 
 def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
