@@ -85,6 +85,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "HtmlToMarkdown": {},
     "HyphenJoiner": {},
     "PassageTitler": {},
+    "PdfToMarkdown": {},
     "LongPassageSplitter": {"max_tokens": 99},
     "QueryExpander": {
         "mode": "web",

@@ -7,6 +7,11 @@ from pathlib import Path
 import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.constants import CONTENT_TYPE as CT
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
+from docx.oxml import parse_xml
 from haystack.components.converters import DOCXToDocument
 from haystack.dataclasses import ByteStream
 
@@ -53,6 +58,63 @@ def test_tables_are_told_as_markdown_and_cells_are_no_wider_than_their_text() ->
     (document,) = DocxToMarkdown().run([saved(file)])["documents"]
     lines = ["Wide   blanks ---- stay.", "| Size | Price in the shop |", "| --- | --- |", "| S and M | 3 |"]
     assert (document.content or "").split("\n") == lines
+
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+BY = 'w:id="1" w:author="Eve" w:date="2024-01-01T00:00:00Z"'
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "text"),
+    [
+        (
+            f"<w:del {BY}><w:r><w:delText>two</w:delText></w:r></w:del><w:ins {BY}><w:r><w:t>three</w:t></w:r></w:ins>",
+            "three",
+        ),
+        (f"<w:moveFrom {BY}><w:r><w:t>two</w:t></w:r></w:moveFrom>", ""),
+        (f"<w:moveTo {BY}><w:r><w:t>three</w:t></w:r></w:moveTo>", "three"),
+        ("<w:sdt><w:sdtPr/><w:sdtContent><w:r><w:t>three</w:t></w:r></w:sdtContent></w:sdt>", "three"),
+        ("<w:smartTag><w:ins><w:r><w:t>three</w:t></w:r></w:ins></w:smartTag>", "three"),
+        ('<w:fldSimple w:instr="DOCPROPERTY Weeks"><w:r><w:t>three</w:t></w:r></w:fldSimple>', "three"),
+    ],
+)
+def test_text_reads_as_with_all_changes_accepted(wrapped: str, text: str) -> None:
+    """Inserted text was missing, and what a form or a field holds."""
+    file = docx.Document()
+    paragraph = file.add_paragraph("Notice: ")
+    for one in parse_xml(f"<w:p {W}>{wrapped}</w:p>"):
+        paragraph._p.append(one)
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert document.content == f"Notice: {text}"
+
+
+def test_paragraphs_headings_and_tables_in_a_control_are_text() -> None:
+    """A form's parts, and a cover page."""
+    file = docx.Document()
+    file.add_heading("Notice", 1)
+    file.add_paragraph("Two weeks.")
+    file.add_table(rows=1, cols=1)._cells[0].text = "Size"
+    before = DocxToMarkdown().run([saved(file)])["documents"][0].content
+    control = parse_xml(f"<w:sdt {W}><w:sdtPr/><w:sdtContent/></w:sdt>")
+    control[1].extend(one for one in list(file.element.body) if not one.tag.endswith("sectPr"))
+    file.element.body.insert(0, control)
+    assert DocxToMarkdown().run([saved(file)])["documents"][0].content == before
+
+
+@pytest.mark.parametrize("kind", ["footnote", "endnote"])
+def test_a_note_stands_where_its_sign_does(kind: str) -> None:
+    """It was in no passage at all; a word deleted from it stays out."""
+    file = docx.Document()
+    paragraph = file.add_paragraph("Notice is two weeks.")
+    paragraph._p.append(parse_xml(f"<w:r {W}><w:{kind}Reference w:id='2'/></w:r>"))
+    paragraph.add_run(" In writing.")
+    gone = f"<w:del {BY}><w:r><w:delText>all</w:delText></w:r></w:del>"
+    said = f"<w:p><w:r><w:t>Three for</w:t></w:r></w:p><w:p>{gone}<w:r><w:t>managers.</w:t></w:r></w:p>"
+    notes = f"<w:{kind}s {W}><w:{kind} w:id='2'>{said}</w:{kind}></w:{kind}s>".encode()
+    part = Part(PackURI(f"/word/{kind}s.xml"), getattr(CT, f"WML_{kind}s".upper()), notes, file.part.package)
+    file.part.relate_to(part, getattr(RT, f"{kind}s".upper()))
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert document.content == "Notice is two weeks. [Three for managers.] In writing."
 
 
 def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -55,7 +55,50 @@ def test_other_lines_are_no_headings(line: str) -> None:
     assert over(line, "text")[1] == []
 
 
-@given(st.lists(st.text(alphabet="#`~ ab[](){}<>\\\n\t¶", max_size=60), max_size=8))
+def test_a_line_with_another_one_below_it_is_a_heading() -> None:
+    """In Markdown two levels, in other texts more; there a line may stand above it, too, and `#` begins a comment."""
+    assert over("Travel\n===\n\nBy train\n--------\ntext", "text\n\n# Leave", "text") == [
+        [],
+        ["Travel", "By train"],
+        ["Leave"],
+    ]
+    text = Headings(is_markdown=False)
+    passages = ["======\nTravel\n======\n\nBy train\n--------\n\nTickets\n~~~~~~~\n# text", "By car\n------\n", "text"]
+    assert [text.over(passage) for passage in passages] == [[], ["Travel"], ["Travel", "By car"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "two lines\nof text\n---",
+        "- an item\n---",
+        "| a |\n---",
+        "a | b\n--- | ---",
+        "> said\n---",
+        "text\n\n---",
+        "---\n---",
+    ],
+)
+def test_a_line_of_dashes_is_no_mark_of_a_heading_elsewhere(line: str) -> None:
+    """It ends a paragraph, a table or a part."""
+    assert over(f"text\n\n{line}\n", "text")[1] == []
+
+
+def test_in_a_text_that_is_no_markdown_the_line_below_a_heading_is_as_long() -> None:
+    """Else it may be the end of a sum."""
+    text = Headings(is_markdown=False)
+    assert [text.over(passage) for passage in ("Sum of all fares\n---\n12\n", "text")] == [[], []]
+
+
+@pytest.mark.parametrize("title", ["title: Refund policy", "Title: 'Refund policy'", 'title: "Refund policy" '])
+def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
+    """Nothing else in it is one, and a part that begins with a line of dashes is no front matter."""
+    page = ["---\n", f"draft: no\n# no heading\n{title}\ndate: 2024-01-01\n---\n", "text\n\n## Sale\n", "text"]
+    assert over("".join(page[:2]), *page[2:]) == [[], ["Refund policy"], ["Refund policy", "Sale"]]
+    assert over("---\nfree text\n\n## Sale\n\n---\n", "text")[1] == ["Sale"]
+
+
+@given(st.lists(st.text(alphabet="#`~=- ab[](){}<>\\\n\t¶", max_size=60), max_size=8))
 def test_whatever_stands_in_a_text_headings_are_single_lines(passages: list[str]) -> None:
     """At most six of them, as there are levels."""
     for above in over(*passages):

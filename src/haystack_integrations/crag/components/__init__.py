@@ -13,6 +13,7 @@ from haystack_integrations.crag.components.html_to_markdown import HtmlToMarkdow
 from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
 from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
 from haystack_integrations.crag.components.passage_titler import PassageTitler
+from haystack_integrations.crag.components.pdf_to_markdown import PdfToMarkdown
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
@@ -38,6 +39,7 @@ __all__ = [
     "HyphenJoiner",
     "LongPassageSplitter",
     "PassageTitler",
+    "PdfToMarkdown",
     "QueryExpander",
     "QuestionGuard",
     "RankerGrader",

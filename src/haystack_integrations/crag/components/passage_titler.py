@@ -21,7 +21,8 @@ _BETWEEN: Final = re.compile(r"[\W_]+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
-_WITH_HEADINGS: Final = {".md", ".markdown", ".html", ".htm", ".docx"}
+_MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx"}
+_WITH_HEADINGS: Final = {*_MARKDOWN, ".txt"}
 
 
 @component
@@ -56,21 +57,25 @@ class PassageTitler:
         Add titles.
 
         :param documents: Passages, those of a document one after the other. `meta["title"]` names it, else its
-            `source`, `url` or `file_path`; headings (`# ...`) are looked for in Markdown, HTML and DOCX files.
+            `source`, `url` or `file_path`; headings are looked for in files, `# ...` in what becomes Markdown only.
         :returns: A dictionary with the following keys:
             - `documents`: Same order, same ids. A text that begins with its title, or has nothing to be named by,
               stays as it is; any other has no embedding.
         """
-        return {"documents": [each for _, some in groupby(documents, source_name) for each in _titled_all(some)]}
+        return {
+            "documents": [
+                each for name, some in groupby(documents, source_name) for each in _titled_all(name or "", some)
+            ]
+        }
 
 
-def _titled_all(passages: Iterator[Document]) -> Iterator[Document]:
+def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]:
     """Give the passages of one document their titles."""
-    headings, tables = Headings(), TableHeads()
+    headings = Headings(is_markdown=PurePosixPath(source).suffix.lower() in _MARKDOWN)
+    tables = TableHeads()
+    has_headings = PurePosixPath(source).suffix.lower() in _WITH_HEADINGS
     for passage in passages:
-        source = source_name(passage) or ""
         own = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source)
-        has_headings = PurePosixPath(source).suffix.lower() in _WITH_HEADINGS
         above = headings.over(passage.content or "") if has_headings else []
         yield _titled(_below(tables.over(passage.content or ""), passage), own, above)
 

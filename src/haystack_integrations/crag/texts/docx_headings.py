@@ -1,4 +1,4 @@
-"""Write the headings of a DOCX as Markdown's: what a section is about stands in its heading alone."""
+"""Write a DOCX so that its reader finds its headings, and all of its text as it reads with all changes accepted."""
 
 import re
 from io import BytesIO
@@ -6,23 +6,33 @@ from typing import Any, Final
 
 import docx
 from docx.document import Document as DocxFile
-from docx.oxml import OxmlElement
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
+# Inserted or moved text, controls of a form, fields: the reader looks into none of them.
+_WRAPPERS: Final = ("w:ins", "w:moveTo", "w:sdt", "w:sdtContent", "w:smartTag", "w:fldSimple", "w:customXml")
+_GONE: Final = ("w:del", "w:moveFrom")
+_NOTES: Final = {
+    "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
+    "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
+}
 _MOST_STEPS: Final = 10  # from a style to what it is based on
 
 
 def with_marks(data: bytes) -> bytes:
     """
-    Put `#` before titles and headings, one for each level.
+    Put `#` before titles and headings, one for each level, take text out of what holds it, and notes to their signs.
 
     :param data: A DOCX file.
-    :returns: The same with marks.
+    :returns: The same with marks, with notes in brackets, and with all changes accepted.
     :raises Exception: Whatever a damaged file leads its reader to.
     """
     file = docx.Document(BytesIO(data))
+    _unwrap(file.element.body)
+    _place_notes(file)
     levels = _levels(file)
     for paragraph in file.element.body.iterchildren(qn("w:p")):
         level = levels.get(paragraph.style, 0)
@@ -30,6 +40,34 @@ def with_marks(data: bytes) -> bytes:
             _put_before(paragraph, "#" * level + " ")
     file.save(saved := BytesIO())
     return saved.getvalue()
+
+
+def _unwrap(body: Any) -> None:
+    """Accept all changes, and put what other elements hold in their place."""
+    for gone in list(body.iter(*map(qn, _GONE))):
+        gone.getparent().remove(gone)
+    for wrapper in list(body.iter(*map(qn, _WRAPPERS))):
+        for child in list(wrapper):
+            wrapper.addprevious(child)
+        wrapper.getparent().remove(wrapper)
+
+
+def _place_notes(file: DocxFile) -> None:
+    """Put each footnote where its sign stands: it says what it is to, and nobody reads on at the foot of a passage."""
+    for tag, kind in _NOTES.items():
+        parts = [one.target_part for one in file.part.rels.values() if one.reltype == kind and not one.is_external]
+        notes = {one.get(qn("w:id")): _text_of(one) for part in parts for one in parse_xml(part.blob)}
+        for sign in list(file.element.body.iter(qn(tag))):
+            if said := notes.get(sign.get(qn("w:id"))):
+                text = OxmlElement("w:t")
+                text.text = f" [{said}]"
+                text.set(qn("xml:space"), "preserve")
+                sign.addprevious(text)
+
+
+def _text_of(note: Any) -> str:
+    lines = ("".join(text.text or "" for text in line.iter(qn("w:t"))) for line in note.iter(qn("w:p")))
+    return " ".join(" ".join(lines).split())
 
 
 def _levels(file: DocxFile) -> dict[str | None, int]:

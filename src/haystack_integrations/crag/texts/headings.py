@@ -1,4 +1,4 @@
-"""Which headings of a Markdown text its passages stand under: questions name them, passages seldom."""
+"""Which headings of a text its passages stand under: questions name them, passages seldom."""
 
 import re
 from typing import Final
@@ -8,15 +8,33 @@ _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 # Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer.
 _MARKUP: Final = re.compile(r"[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
 _LONGEST: Final = 200
+# As Markdown has two of them and reStructuredText any, in the order that most texts keep.
+_UNDERLINE: Final = re.compile(r"([=~^\"-])\1{2,}\s*")
+_LEVELS: Final = '=-~^"'
+_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\d+[.)]\s")
+_SHORTER: Final = 2  # signs that a line below a title may lack
+_FIELD: Final = re.compile(r"[\w-]+\s*:")
+_TITLE: Final = re.compile(r"(?i)title:\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
 
 
 class Headings:
-    """Follows a Markdown text that is read passage by passage, in order; headings are lines that begin with `#`."""
+    """
+    Follows a text that is read passage by passage, in order.
 
-    def __init__(self) -> None:
-        """Begin a text."""
+    Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
+    matter; in a text that is no Markdown, those with a line of `=`, `-`, `~`, `^` or `"` that is as long.
+    """
+
+    def __init__(self, *, is_markdown: bool = True) -> None:
+        """
+        Begin a text.
+
+        :param is_markdown: Whether it is Markdown, in which `#` begins a heading.
+        """
         self._open: list[tuple[int, str]] = []
+        self._is_markdown = is_markdown
         self._fence = ""
+        self._front: bool | None = None if is_markdown else False  # None before the first line
 
     def over(self, passage: str) -> list[str]:
         """
@@ -27,8 +45,13 @@ class Headings:
             is not above it.
         """
         above: list[str] | None = None
-        for line in filter(str.strip, passage.splitlines()):
-            level, words = self._heading(line[: _LONGEST + 10])
+        lines = ["", *passage.splitlines(), ""]
+        for before, line, below in zip(lines, lines[1:], lines[2:], strict=False):
+            if not line.strip():
+                continue
+            level, words = self._of_front(line, below) if self._front is not False else self._heading(line)
+            if not (level or self._fence or self._front):
+                level, words = self._underlined(before, line, below)
             if level:
                 self._open = [one for one in self._open if one[0] < level]
             if above is None:
@@ -37,8 +60,20 @@ class Headings:
                 self._open.append((level, words))
         return above or []
 
+    def _of_front(self, line: str, below: str) -> tuple[int, str]:
+        """Read the first line, or one of the front matter, of which the title is a heading."""
+        if self._front is None:
+            self._front = line.rstrip() == "---" and _FIELD.match(below) is not None
+            return (0, "") if self._front else self._heading(line)
+        self._front = line.rstrip() not in ("---", "...")
+        found = _TITLE.fullmatch(line)
+        return (1, _plain(found["words"])) if found else (0, "")
+
     def _heading(self, line: str) -> tuple[int, str]:
         """Read a line: the level and words of a heading, 0 for all else. In fenced code, `#` begins a comment."""
+        line = line[: _LONGEST + 10]
+        if not self._is_markdown:
+            return 0, ""
         found = _LINE.match(line)
         if found is None:
             return 0, ""
@@ -47,4 +82,20 @@ class Headings:
             ends = fence.startswith(self._fence) and not line[found.end() :].strip()
             self._fence = fence if not self._fence else "" if ends else self._fence
             return 0, ""
-        return len(found["marks"]), " ".join(_MARKUP.sub("", _LINK.sub(r"\1", found["words"].rstrip())).split())
+        return len(found["marks"]), _plain(found["words"].rstrip())
+
+    def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
+        """Read a line with another one below it, which in a text that is no Markdown is as long."""
+        under = _UNDERLINE.fullmatch(below[: 2 * _LONGEST])
+        is_apart = not before.strip() or before.strip() == below.strip()
+        if under is None or not is_apart or len(line) > _LONGEST or _NO_TITLE.match(line):
+            return 0, ""
+        is_short = len(below.rstrip()) < len(line.rstrip()) - _SHORTER
+        if under[1] not in "=-" if self._is_markdown else is_short:
+            return 0, ""
+        words = _plain(line.rstrip())
+        return (_LEVELS.index(under[1]) + 1, words) if words else (0, "")
+
+
+def _plain(words: str) -> str:
+    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", words)).split())

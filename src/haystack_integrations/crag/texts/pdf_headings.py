@@ -1,0 +1,88 @@
+"""Write the headings of a PDF as Markdown's, as its outline tells them: on its pages they are lines like others."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+from itertools import product
+from typing import Any, Final
+
+from pypdf import PdfReader
+
+Outline = Mapping[int, Sequence[tuple[int, str]]]
+"""By page, from 0: the levels, from 1, and the words of its headings in order."""
+
+_MOST: Final = 10_000
+_DEEPEST: Final = 6
+_SHORTEST: Final = 3  # letters: a shorter word may be the end of another one
+_MARKS: Final = re.compile(r"(?m)^(?=[ \t]{0,3}#{1,6}[ \t])")
+_SIGNS: Final = re.compile(r"[\W_]+")
+_NUMBER: Final = re.compile(r"(?:chapter|appendix|part|section)?[\divxlc]{0,8}[a-z]?\d{0,4}")
+
+
+def outline_of(data: bytes) -> Outline:
+    """
+    Read the outline.
+
+    :param data: A PDF file.
+    :returns: Its headings; none if it has no outline, or one that cannot be read.
+    """
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    try:
+        reader = PdfReader(BytesIO(data))
+        for count, (level, one) in enumerate(_entries(reader.outline, 1)):
+            page = reader.get_destination_page_number(one)
+            if page is not None and count < _MOST:
+                found[page].append((min(level, _DEEPEST), " ".join(str(one.title).split())))
+    except Exception:  # whatever a damaged file leads its reader to: its text is read nevertheless
+        return found
+    return found
+
+
+def with_headings(text: str, outline: Outline) -> str:
+    """
+    Put `#` before headings, one for each level, and each at the beginning of a paragraph.
+
+    :param text: The text of the pages, with a form feed between two.
+    :param outline: The headings. One that is not a line of its page, or two, stays as it is.
+    :returns: The text; a line that begins with `#` by itself has a backslash before it.
+    """
+    pages = _MARKS.sub(r"\\", text).split("\f")
+    return "\f".join(_page(page, outline.get(number, ())) for number, page in enumerate(pages))
+
+
+def _page(text: str, headings: Sequence[tuple[int, str]]) -> str:
+    lines, begin = text.split("\n"), 0
+    letters = [_letters(line) for line in lines]
+    for level, words in headings:
+        wanted = _letters(words)
+        for size, number in product((1, 2), range(begin, len(lines))):
+            if wanted and _is_same("".join(letters[number : number + size]), wanted):
+                printed = " ".join(" ".join(lines[number : number + size]).split())
+                # What is printed has the number; where its words are glued together, the outline has them apart.
+                told = printed if len(printed.split()) >= len(words.split()) else words
+                apart = "\n" if number else "\n\n"
+                lines[number : number + size] = [f"{apart}{'#' * level} {told}", *[""] * (size - 1)]
+                begin = number + size
+                break
+    return "\n".join(lines)
+
+
+def _is_same(printed: str, wanted: str) -> bool:
+    """Compare letters; either may have a number before them, and a page's number is none."""
+    longer, shorter = sorted((printed, wanted), key=len, reverse=True)
+    if len(shorter) < _SHORTEST or shorter.isdigit():
+        return printed == wanted
+    return longer.endswith(shorter) and _NUMBER.fullmatch(longer.removesuffix(shorter)) is not None
+
+
+def _letters(text: str) -> str:
+    return _SIGNS.sub("", text).casefold()
+
+
+def _entries(outline: Sequence[Any], level: int) -> Iterator[tuple[int, Any]]:
+    for one in outline:
+        if isinstance(one, list):
+            yield from _entries(one, level + 1)
+        else:
+            yield level, one

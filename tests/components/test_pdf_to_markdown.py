@@ -1,0 +1,97 @@
+"""PdfToMarkdown: headings that the outline names are marked, all else is as Haystack's converter gives it."""
+
+import logging
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from haystack.components.converters import PyPDFToDocument
+from haystack.dataclasses import ByteStream
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from pypdf import PdfReader, PdfWriter
+from tests.files import pdf
+
+from haystack_integrations.crag.components import PdfToMarkdown
+from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.texts.pdf_headings import with_headings
+
+
+def book(*pages: str, outline: dict[str, int]) -> bytes:
+    """Give a PDF of pages of one line each, and an outline in which each heading is one level below the one before."""
+    writer, parent = PdfWriter(), None
+    for page in pages:
+        writer.append(PdfReader(BytesIO(pdf(page))), import_outline=False)
+    for words, page in outline.items():
+        parent = writer.add_outline_item(title=words, page_number=page, parent=parent)
+    writer.write(data := BytesIO())
+    return data.getvalue()
+
+
+def test_the_headings_of_the_outline_are_marked_by_their_level() -> None:
+    """Each on its own page; what is a line elsewhere, or none, is no heading."""
+    data = book("Leave", "Leave", "Notice", outline={"Leave": 1, "Notice": 2, "Pay": 2})
+    (document,) = PdfToMarkdown().run([ByteStream(data)], meta={"source": "a.pdf"})["documents"]
+    assert (document.content or "").split("\f") == ["Leave", "\n\n# Leave", "\n\n## Notice"]
+    assert document.meta == {"source": "a.pdf"}
+
+
+def test_passages_of_a_pdf_stand_below_their_headings(tmp_path: Path) -> None:
+    """As those of Markdown do: the next page does not repeat them."""
+    (tmp_path / "staff.pdf").write_bytes(
+        book("Parental leave", "It is two weeks. " * 90, outline={"Parental leave": 0})
+    )
+    index(tmp_path, store := InMemoryDocumentStore())
+    titles = [one.meta["title"] for one in sorted(store.filter_documents(), key=lambda one: one.meta["chunk"])]
+    assert titles[-1] == "staff - Parental leave"
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "marked"),
+    [
+        ("A\n1.2 Notice of leave\nB", "Notice of leave", "A\n\n# 1.2 Notice of leave\nB"),
+        ("A\nNotice of leave\nB", "1.2. Notice of leave", "A\n\n# 1.2. Notice of leave\nB"),
+        ("A\nNoticeofleave\nB", "Notice of leave", "A\n\n# Notice of leave\nB"),
+        ("A\nChapter 3: Notice\nof leave\nB", "Notice of leave", "A\n\n# Chapter 3: Notice of leave\n\nB"),
+        ("The notice of leave\nB", "Notice of leave", "The notice of leave\nB"),
+        ("A\n3\nB", "Chapter 3", "A\n3\nB"),
+        ("A\n", "...", "A\n"),
+        ("# a comment\n  ## and one\n#none", "Pay", "\\# a comment\n\\  ## and one\n#none"),
+    ],
+)
+def test_a_heading_is_a_line_of_its_words_and_a_number(page: str, heading: str, marked: str) -> None:
+    """Either may have the number, a line may be too short for it, and a comment is no heading."""
+    assert with_headings(page, {0: [(1, heading)]}) == marked
+
+
+def test_headings_are_found_in_their_order() -> None:
+    """One that has the words of another one is not found twice."""
+    page = "Examples\nx\nExamples\ny"
+    assert with_headings(page, {0: [(1, "Examples"), (2, "Examples")]}).count("# Examples") == 2
+
+
+def test_a_file_without_an_outline_is_read_as_ever(tmp_path: Path) -> None:
+    """Also by its path."""
+    (tmp_path / "a.pdf").write_bytes(pdf("Two weeks."))
+    own, stock = (
+        made.run(sources=[tmp_path / "a.pdf"], meta=[{"x": 1}])["documents"][0]
+        for made in (PdfToMarkdown(), PyPDFToDocument())
+    )
+    assert (own.content, own.meta) == (stock.content, stock.meta)
+
+
+def test_an_outline_that_cannot_be_read_costs_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Damaged files have such."""
+
+    def broken(*_: object) -> int:
+        raise ValueError
+
+    monkeypatch.setattr(PdfReader, "get_destination_page_number", broken)
+    (document,) = PdfToMarkdown().run([ByteStream(book("Leave", outline={"Leave": 0}))])["documents"]
+    assert document.content == "Leave"
+
+
+def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """As Haystack's converters do."""
+    with caplog.at_level(logging.WARNING):
+        assert PdfToMarkdown().run([tmp_path / "missing.pdf", ByteStream(b"no pdf")])["documents"] == []
+    assert "missing.pdf" in caplog.text
