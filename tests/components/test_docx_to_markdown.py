@@ -35,13 +35,24 @@ def test_titles_and_headings_are_marked_by_their_level() -> None:
 
 
 def test_a_file_without_headings_is_read_as_ever() -> None:
-    """Text, tables and metadata."""
+    """Text and metadata."""
     file = docx.Document()
     file.add_paragraph("Two weeks.")
-    file.add_table(rows=1, cols=2)._cells[0].text = "Size"
     source = saved(file)
     own, stock = (made.run([source])["documents"][0] for made in (DocxToMarkdown(), DOCXToDocument()))
     assert (own.content, own.meta) == (stock.content, stock.meta)
+
+
+def test_tables_are_told_as_markdown_and_cells_are_no_wider_than_their_text() -> None:
+    """A row is a line, also where a cell has several paragraphs; what stands in other lines keeps its blanks."""
+    file = docx.Document()
+    file.add_paragraph("Wide   blanks ---- stay.")
+    table = file.add_table(rows=2, cols=2)
+    for cell, text in zip(table._cells, ["Size", "Price in the shop", "S\nand M", "3"], strict=True):
+        cell.text = text
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    lines = ["Wide   blanks ---- stay.", "| Size | Price in the shop |", "| --- | --- |", "| S and M | 3 |"]
+    assert (document.content or "").split("\n") == lines
 
 
 def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

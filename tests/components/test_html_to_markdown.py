@@ -42,6 +42,84 @@ def test_code_stays_as_it_is(tag: str) -> None:
     assert f"```\n{CODE}\n```" in converted(PAGE.format(code=tag.format(CODE)))
 
 
+TEXT = " ".join(
+    f"Hall number {n} is open to all who ask for a key at the gate, unless it is a holiday." for n in range(40)
+)
+PARTS = f"<h2>Keys</h2><p>{TEXT}</p><h2>Gates</h2><p>{TEXT.replace('Hall', 'Gate')}</p>"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<html><body>{PARTS}</body></html>",
+        f"<!DOCTYPE html><title>Hall</title>{PARTS}",
+        f"<html><body><div>{PARTS}</div></div></div><p>{TEXT}</p></body></html>",
+        f'<html><body><div class="chapter">{PARTS}</div></body></html>'.replace("<h2>Gates", "</div><div><h2>Gates"),
+        f"<html><body>{PARTS}</body></html>".replace("<h2>Gates", "<h2><a name='g'></a>Gates<a href='#g'>¶</a>"),
+    ],
+)
+def test_headings_are_kept_where_no_part_of_the_page_is_marked_as_its_article(page: str) -> None:
+    """DocBook, Texinfo and word processors mark none."""
+    assert [line for line in converted(page).splitlines() if line.startswith("#")] == ["## Keys", "## Gates"]
+
+
+@pytest.mark.parametrize("tag", ["section", "div class='section'", "div class='sect2'"])
+@pytest.mark.parametrize("name", ["authoritative-servers", "shared-memory", "template-tags", "cookies", "button-menu"])
+def test_a_section_is_kept_whatever_its_heading(tag: str, name: str) -> None:
+    """Its id is made of these words, and would pass for the mark of a menu or an author's box."""
+    end = tag.split(maxsplit=1)[0]
+    page = f"<html><body><p>{TEXT}</p><{tag} id='{name}'><h2>It</h2><p>Ask Eve. {TEXT}</p></{end}></body></html>"
+    assert "## It\n\nAsk Eve." in converted(page)
+
+
+@pytest.mark.parametrize("mark", ["id='cookie-banner'", "class='sphinxsidebar'", "class='navfooter'"])
+def test_menus_and_banners_are_left_out(mark: str) -> None:
+    """What an id or a class says of furniture stays said."""
+    page = f"<html><body><div {mark}><p>Accept all of it</p></div>{PARTS}</body></html>"
+    assert "Accept" not in converted(page)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<p>It was built on <time datetime='1851-05-01'>1 May 1851</time> by Eve.</p>",
+        "<figure><img src='a.png'><figcaption>Built on 1 May 1851</figcaption></figure>",
+        "<figure class='highlight'><pre>built = '1 May 1851'</pre></figure>",
+        "<aside class='admonition'><p>Built on 1 May 1851.</p></aside>",
+        "<div class='expand-content'><p>Built on 1 May 1851.</p></div>",
+        "<table>" + "<tr><td><a href='x'>Built on 1 May 1851, as the page tells</a></td></tr>" * 12 + "</table>",
+    ],
+)
+def test_dates_figures_notes_and_tables_of_links_are_content(part: str) -> None:
+    """Also where a news page has them for decoration."""
+    assert "1 May 1851" in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+def test_code_with_marks_in_it_is_code_as_a_whole() -> None:
+    """A comment behind a mark is no heading."""
+    page = (
+        f"<html><body><p>{TEXT}</p><pre>NUMERIC(<em>precision</em>)<br># a <b>note</b></pre><p>{TEXT}</p></body></html>"
+    )
+    assert "```\nNUMERIC(precision)\n# a note\n```" in converted(page)
+
+
+def test_a_caption_stands_before_its_table() -> None:
+    """As its first row it would pass for the names of the columns."""
+    table = "<table><caption>Prices</caption><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr></table>"
+    text = converted(f"<html><body><p>{TEXT}</p>{table}<p>{TEXT}</p></body></html>")
+    assert "Prices\n\n| Size | Price | \n|---|---|\n| S | 3 |" in text
+
+
+def test_a_term_is_in_one_item_with_what_is_said_of_it() -> None:
+    """A passage would end between them, and what is said of it seldom repeats the term."""
+    terms = (
+        "<dl><dt>\n<code>-a</code></dt><dt>--all</dt><dd><p>All of it.</p></dd>"
+        "<div><dt>-n</dt><dd>A number:<dl><dt>0</dt><dd>none</dd></dl></dd></div><dd>Alone.</dd></dl>"
+    )
+    text = converted(f"<html><body><p>{TEXT}</p>{terms}<p>{TEXT}</p></body></html>")
+    assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n- Alone.\n\n" in text
+
+
 def test_a_file_is_read_by_its_path(tmp_path: Path) -> None:
     """And named in the metadata."""
     (tmp_path / "a.html").write_text(PAGE.format(code=""), "utf-8")

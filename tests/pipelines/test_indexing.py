@@ -384,7 +384,35 @@ def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own
     index(tmp_path, store)
     text = contents(store)["agreement.docx"]
     strips = [text[start:end] for start, end in sentences(text)]
-    assert strips == [f"# {lines[0]}", *lines[1:], "Anlass,Zuschlag\r\nSonntag,50 %", "# \u00a7 6 K\u00fcndigung"]
+    table = ["| Anlass | Zuschlag |", "| --- | --- |", "| Sonntag | 50 % |"]
+    assert strips == [f"# {lines[0]}", *lines[1:], *table, "# \u00a7 6 K\u00fcndigung"]
+
+
+@pytest.mark.parametrize("suffix", [".md", ".html", ".docx", ".txt"])
+def test_every_part_of_a_long_table_has_its_caption_and_the_names_of_its_columns(tmp_path, store, suffix):
+    """A row alone is numbers: neither would a question on a column find it, nor could anybody read it."""
+    head, rows = ["Tariff", "Sunday fare"], [[f"zone {n}", f"{n + 300} cents"] for n in range(200)]
+    path = tmp_path / f"fares{suffix}"
+    if suffix == ".docx":
+        document = docx.Document()
+        document.add_paragraph("Fares of the harbour ferry")
+        table = document.add_table(rows=0, cols=2)
+        for row in [head, *rows]:
+            for cell, text in zip(table.add_row().cells, row, strict=True):
+                cell.text = text
+        document.save(path)
+    elif suffix == ".html":
+        lines = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows)
+        head_row = f"<caption>Fares of the harbour ferry</caption><tr><th>{head[0]}</th><th>{head[1]}</th></tr>"
+        path.write_text(f"<html><body><h1>Ferries</h1><table>{head_row}{lines}</table></body></html>")
+    else:
+        lines = "".join(f"| {a} | {b} |\n" for a, b in rows)
+        path.write_text(f"Fares of the harbour ferry\n\n| {head[0]} | {head[1]} |\n|---------|---|\n{lines}")
+    index(tmp_path, store)
+    passages = [one.content for one in store.filter_documents() if "cents" in one.content]
+    assert len(passages) > 3
+    assert all("Fares of the harbour ferry\n\n| Tariff | Sunday fare |" in passage for passage in passages)
+    assert sum(passage.count(" cents") for passage in passages) == len(rows)
 
 
 def test_words_are_found_however_a_typesetter_wrote_their_letters(tmp_path, store):

@@ -1,7 +1,9 @@
-"""DOCX files whose headings are told as Markdown's: what a section is about stands in its heading alone."""
+"""DOCX files as Markdown: what a section or a column is about stands in its heading alone."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document, component
 from haystack.dataclasses import ByteStream
@@ -9,12 +11,15 @@ from haystack.dataclasses import ByteStream
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.rewriting import rewritten
 
+_ROW: Final = re.compile(r"(?m)^\|.*\|$")
+_WIDTH: Final = re.compile(r"(?<= ) +|(?<=---)-+")
+
 
 @component
 @checked
 class DocxToMarkdown:
     """
-    Haystack's `DOCXToDocument`, by python-docx, with `#` before titles and headings, one for each level.
+    Haystack's `DOCXToDocument`, by python-docx, with tables in Markdown and `#` before titles and headings, by level.
 
     ### Usage example
 
@@ -37,7 +42,7 @@ class DocxToMarkdown:
         """Take no options: what a pipeline needs otherwise, `DOCXToDocument` has."""
         from haystack.components.converters import DOCXToDocument  # a tenth of a second that no question needs
 
-        self._converter = DOCXToDocument()
+        self._converter = DOCXToDocument(table_format="markdown")
 
     @component.output_types(documents=list[Document])
     def run(
@@ -55,4 +60,10 @@ class DocxToMarkdown:
         from haystack_integrations.crag.texts.docx_headings import with_marks
 
         marked = [rewritten(source, with_marks) for source in sources]
-        return {"documents": self._converter.run(sources=marked, meta=meta)["documents"]}
+        found = self._converter.run(sources=marked, meta=meta)["documents"]
+        return {"documents": [replace(one, id="", content=_ROW.sub(_narrow, one.content or "")) for one in found]}
+
+
+def _narrow(row: re.Match[str]) -> str:
+    """Take out what only makes the cells of a column equally wide."""
+    return _WIDTH.sub("", row[0])

@@ -14,7 +14,6 @@ from haystack_integrations.crag.rewriting import rewritten
 # The pages are the user's own, so what is left out matters more than a menu that is not: where paragraphs are `div`,
 # only the longest section would be kept.
 _EXTRACTION: Final = {"favor_recall": True, "output_format": "markdown"}
-_PRE: Final = re.compile(rb"<(/?)pre(?=[\s>])([^>]*)>", re.IGNORECASE)
 # Fenced and inline code, in which a backslash is one; else a sign that is marked as none of Markdown's. A `#` stays
 # marked, or its line would be a heading, and so does what parts the cells of a table.
 _ESCAPED: Final = re.compile(r"(```[\s\S]*?```|`[^`\n]*`)|\\([\\`*_\[\]<>~+.-])")
@@ -26,8 +25,8 @@ class HtmlToMarkdown:
     """
     Haystack's `HTMLToDocument`, by Trafilatura, with Markdown as its output and no backslashes before signs.
 
-    To a search, `find\\_all` is another word than `find_all`. What stands in `pre` is code also without a `code` in it:
-    else `\\( -name x \\)` were a formula, and a comment a heading.
+    To a search, `find\\_all` is another word than `find_all`. The whole page is content, but for menus and what else an
+    id or a class calls furniture, and all that stands in `pre` is code.
 
     ### Usage example
 
@@ -59,11 +58,8 @@ class HtmlToMarkdown:
         :returns: A dictionary with the following keys:
             - `documents`: As `HTMLToDocument` gives them: none for a source that cannot be read, which is logged.
         """
-        marked = [rewritten(source, _with_code) for source in sources]
+        from haystack_integrations.crag.texts.html_content import with_content_marked
+
+        marked = [rewritten(source, with_content_marked) for source in sources]
         found = self._converter.run(sources=marked, meta=meta)["documents"]
         return {"documents": [replace(one, id="", content=_ESCAPED.sub(r"\1\2", one.content or "")) for one in found]}
-
-
-def _with_code(page: bytes) -> bytes:
-    """Mark all that is preformatted as code."""
-    return _PRE.sub(lambda tag: b"</code></pre>" if tag[1] else b"<pre" + tag[2] + b"><code>", page)

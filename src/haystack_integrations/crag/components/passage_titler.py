@@ -1,4 +1,4 @@
-"""Put the name of its file and its headings before each passage: a passage seldom repeats what it is about."""
+"""Put before each passage what it seldom repeats: the name of its file, its headings, the names of its columns."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from haystack import Document, component
 from haystack_integrations.crag.grades import source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.texts.headings import Headings
+from haystack_integrations.crag.texts.table_heads import TableHeads
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
 _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
@@ -30,7 +31,8 @@ class PassageTitler:
     Gives passages a title, which is also the first line of their text: the words of their path, and their headings.
 
     A question names its subject, "How long is the notice in the travel policy?", and of `travel-policy.pdf` only the
-    first page may do so. Searches, graders and the embedding read the text, whatever store it is in.
+    first page may do so. Searches, graders and the embedding read the text, whatever store it is in. Rows that go on
+    with a Markdown table stand below the names of its columns.
 
     Source of the idea: contextual chunk headers, as in "Contextual Retrieval" (Anthropic, 2024), without a model.
 
@@ -64,12 +66,20 @@ class PassageTitler:
 
 def _titled_all(passages: Iterator[Document]) -> Iterator[Document]:
     """Give the passages of one document their titles."""
-    headings = Headings()
+    headings, tables = Headings(), TableHeads()
     for passage in passages:
         source = source_name(passage) or ""
         own = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source)
         has_headings = PurePosixPath(source).suffix.lower() in _WITH_HEADINGS
-        yield _titled(passage, own, headings.over(passage.content or "") if has_headings else [])
+        above = headings.over(passage.content or "") if has_headings else []
+        yield _titled(_below(tables.over(passage.content or ""), passage), own, above)
+
+
+def _below(head: str, passage: Document) -> Document:
+    """Put what stands above its table before the rows of a passage."""
+    if not head:
+        return passage
+    return replace(passage, content=head + (passage.content or ""), embedding=None, sparse_embedding=None)
 
 
 def _titled(passage: Document, name: str, headings: list[str]) -> Document:

@@ -1,0 +1,118 @@
+"""Write an HTML page so that Trafilatura, which looks for the article of a news page, keeps all of a manual."""
+
+import re
+from typing import Any, Final
+
+from lxml.html import HtmlElement, builder, tostring
+from trafilatura import load_html
+
+# What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
+# and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
+_FURNITURE: Final = re.compile(
+    r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|widget"
+)
+_NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
+_CHROME: Final = ("div", "ul", "ol")
+_SECTION: Final = re.compile(r"\bsect|-extent\b")
+# Left out as decoration, with all that is in them; a date is a word of its sentence.
+_KEPT: Final = {"aside": "div", "figure": "div", "figcaption": "p", "time": "span"}
+_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1"}
+
+
+def with_content_marked(page: bytes) -> bytes:
+    """
+    Mark what is content.
+
+    The whole body is the article: where Trafilatura finds none, it leaves out all headings. What is preformatted is
+    code, a table's caption stands before it, a table of links is no menu, and a term is in one item with what is said
+    of it.
+
+    :param page: An HTML page.
+    :returns: The page in UTF-8; the same if there is no body.
+    """
+    tree = load_html(page)
+    if tree is None:
+        return page
+    if tree.tag != "html":
+        tree = builder.HTML(builder.BODY(tree))
+    body = tree.find("body")
+    if body is None:
+        return page
+    for change in (_without_names, _as_code, _without_links, _with_captions, _with_terms):
+        change(body)
+    article = builder.E.main(itemprop="articleBody")
+    article.text, body.text = body.text, None
+    article.extend(list(body))
+    body.append(article)
+    return bytes(tostring(tree, encoding="utf-8"))
+
+
+def _without_names(body: HtmlElement) -> None:
+    """Leave of ids and classes those of furniture."""
+    for one in body.iter(*_NAMED, *_KEPT):
+        one.tag = _KEPT.get(one.tag, one.tag)
+        is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None
+        for name in ("id", "class"):
+            if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None:
+                one.attrib.pop(name, None)
+
+
+def _as_code(body: HtmlElement) -> None:
+    """Make code of all that is preformatted, without marks in it: else a comment were a heading."""
+    for one in body.iter("pre"):
+        for line in one.iter("br"):
+            line.tail = "\n" + (line.tail or "")
+        code = builder.CODE(one.text_content())
+        one[:], one.text = [code], None
+
+
+def _without_links(body: HtmlElement) -> None:
+    """Leave out the signs behind headings, and of links in tables all but their words."""
+    for one in list(body.iter("a")):
+        if one.text_content().strip() in _PERMALINKS and _is_in(one, "h1", "h2", "h3", "h4", "h5", "h6", "dt"):
+            one.drop_tree()
+        elif _is_in(one, "table"):
+            one.drop_tag()
+
+
+def _with_captions(body: HtmlElement) -> None:
+    """Put captions before their tables: as a first row, one would pass for the names of the columns."""
+    for one in list(body.iter("caption")):
+        table: Any = next(one.iterancestors("table"), None)
+        if table is not None:
+            one.tag = "p"
+            table.addprevious(one)
+
+
+def _with_terms(body: HtmlElement) -> None:
+    """Put each term of a `dl` in one item with what is said of it: a passage would end between them."""
+    for one in list(body.iter("dl")):
+        one.tag = "ul"
+        for group in one.findall("div"):
+            group.drop_tag()
+        term: Any = None
+        for part in list(one.iterchildren("dt", "dd")):
+            is_term, part.tag = part.tag == "dt", "li"
+            if term is None:
+                term = part if is_term else None
+                continue
+            _append(term, ", " if is_term else ": ", part)
+            term = term if is_term else None
+    for item in body.iter("li"):
+        item.text = (item.text or "").lstrip()  # else the sign of an item stands on a line of its own
+
+
+def _append(item: HtmlElement, sign: str, more: HtmlElement) -> None:
+    """Put an item and a sign behind another one."""
+    text = sign + (more.text or "").lstrip()
+    if len(item):
+        item[-1].tail = (item[-1].tail or "").rstrip() + text
+    else:
+        item.text = (item.text or "").rstrip() + text
+    item.extend(list(more))
+    item.tail = more.tail
+    more.getparent().remove(more)
+
+
+def _is_in(one: HtmlElement, *tags: str) -> bool:
+    return next(one.iterancestors(*tags), None) is not None

@@ -1,0 +1,58 @@
+"""Which table a passage goes on with: a row says little without the names of its columns and what the table is of."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_DIVIDER: Final = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*")
+_BLANKS: Final = re.compile(r"[ \t]{2,}")
+_DASHES: Final = re.compile(r"-{4,}")  # so wide that the columns stand below each other
+_LONGEST: Final = 500
+_LONGEST_CAPTION: Final = 200
+
+
+class TableHeads:
+    """Follows the Markdown tables of a text that is read passage by passage, in order."""
+
+    def __init__(self) -> None:
+        """Begin a text."""
+        self._caption = self._head = self._last = ""
+
+    def over(self, passage: str) -> str:
+        """
+        Read the next passage.
+
+        :param passage: The text that follows on what was read before.
+        :returns: Of the table that it begins with, or goes on with, the line above it and the names of its columns, as
+            far as the passage has them not itself; empty elsewhere, and behind half a row.
+        """
+        lines = passage.splitlines(keepends=True)
+        above = self._above(lines) if self._last.endswith("\n") and lines and "|" in lines[0] else ""
+        for line in lines:
+            if _is_divider(line, self._last):
+                self._head = _squeezed(self._last) + _squeezed(line)
+            elif line.strip() and "|" not in line:
+                is_caption = not self._last.strip() and len(line) <= _LONGEST_CAPTION and not line.startswith("#")
+                self._caption = line.strip() + "\n\n" if is_caption else ""
+            if "|" not in line:
+                self._head = ""
+            self._last = line
+        return above
+
+    def _above(self, lines: Sequence[str]) -> str:
+        """Tell what stands above the first line, which may be a row."""
+        if _is_divider(lines[0], self._last):
+            head = _squeezed(self._last)
+        elif self._head:
+            head = self._head
+        else:
+            return self._caption if len(lines) > 1 and _is_divider(lines[1], lines[0]) else ""
+        return self._caption + head if len(head) <= _LONGEST else ""
+
+
+def _is_divider(line: str, above: str) -> bool:
+    return "|" in above and _DIVIDER.fullmatch(line.rstrip("\r\n")) is not None
+
+
+def _squeezed(line: str) -> str:
+    return _DASHES.sub("---", _BLANKS.sub(" ", line)).rstrip() + "\n"

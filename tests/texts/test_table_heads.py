@@ -1,0 +1,45 @@
+"""TableHeads: the names of columns before rows that go on with a table."""
+
+import pytest
+
+from haystack_integrations.crag.texts.table_heads import TableHeads
+
+HEAD = "| Size | Price |\n|---|---|\n"
+
+
+@pytest.mark.parametrize(
+    ("passages", "above"),
+    [
+        ([HEAD + "| S | 3 |\n", "| M | 4 |\n", "| L | 5 |\n"], ["", HEAD, HEAD]),
+        (["Prices\n\n" + HEAD + "| S | 3 |\n", "| M | 4 |\n"], ["", "Prices\n\n" + HEAD]),
+        (["**Prices**\n\n", HEAD + "| S | 3 |\n", "| M | 4 |\n"], ["", "**Prices**\n\n", "**Prices**\n\n" + HEAD]),
+        (["| Size | Price |\n", "|---|---|\n| S | 3 |\n"], ["", "| Size | Price |\n"]),
+        (["| Size    | Price |\n|:--------|------:|\n", "| S | 3 |\n"], ["", "| Size | Price |\n|:---|---:|\n"]),
+        (["Size | Price\n---|---\nS | 3\n", "M | 4\n"], ["", "Size | Price\n---|---\n"]),
+    ],
+)
+def test_rows_have_what_their_passage_lacks(passages: list[str], above: list[str]) -> None:
+    """The line above the table and the names of its columns, as narrow as can be."""
+    tables = TableHeads()
+    assert [tables.over(passage) for passage in passages] == above
+
+
+@pytest.mark.parametrize(
+    "passages",
+    [
+        [HEAD + "| S | 3 |\n\n", "Pipes | are signs.\n"],
+        [HEAD + "| S | 3 |\n", "No row.\n"],
+        [HEAD + "| S | a very long ", "cell |\n"],
+        ["| S | 3 |\n", "| M | 4 |\n"],
+        ["a | b\n", "---\n"],
+        [f"| {'x' * 500} | b |\n|---|---|\n", "| M | 4 |\n"],
+        ["Two lines\nof text.\n\n", HEAD],
+        [f"{'x' * 300}\n\n", HEAD],
+        ["# Prices\n\n", HEAD],
+        ["", "", "\n"],
+    ],
+)
+def test_what_is_no_further_row_stays_as_it_is(passages: list[str]) -> None:
+    """Behind a table, in half a row, under nothing that names columns, under a heading, which the title has."""
+    tables = TableHeads()
+    assert {tables.over(passage) for passage in passages} == {""}
