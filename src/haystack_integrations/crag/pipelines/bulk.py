@@ -200,20 +200,20 @@ class ElasticsearchBulk:
             raise ConfigurationError(msg)
         kinds = {one["mappings"].get("properties", {}).get("source", {}).get("type") for one in mapping.values()}
         few = len(scope.prefixes) <= _MAX_PREFIXES and len(scope.names) <= _MAX_NAMES
+        ignored = {"terms": {"_ignored": list(PROVENANCE[:3])}}  # what is longer than the index takes strings
         # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
         if kinds != {"keyword"} or not few or "" in scope.prefixes:
-            return {"exists": {"field": "source_sha256"}}
+            return {"bool": {"should": [{"exists": {"field": "source_sha256"}}, ignored]}}
         fields, starts = PROVENANCE[:2], {"", scope.base}  # what was indexed without the base, too
         names = sorted(start + name for start in starts for name in scope.names)
         prefixes = [{"prefix": {f: start + prefix}} for f in fields for start in starts for prefix in scope.prefixes]
-        return {"bool": {"should": [*prefixes, *({"terms": {field: names}} for field in fields)]}}
+        return {"bool": {"should": [ignored, *prefixes, *({"terms": {field: names}} for field in fields)]}}
 
     def _write(self, documents: list[Document]) -> dict[str, str]:
         from elasticsearch import SerializationError
 
         serializer = self.client.transport.serializers.get_serializer("application/json")
-        refused = {}
-        actions = []
+        refused, actions = dict[str, str](), list[tuple[dict[str, Any], bytes]]()
         for document in documents:
             try:
                 body = serializer.dumps(flattened(document, self._sparse_field))
