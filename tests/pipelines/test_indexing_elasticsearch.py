@@ -313,6 +313,15 @@ def test_sources_whose_names_are_longer_than_an_index_takes_strings_are_known_ag
     assert (report.added, report.updated, report.removed) == (0, 1, 1)
 
 
+def test_an_alias_with_a_filter_that_hides_what_is_written_is_told(store, client, elasticsearch_url, folder):
+    """Each run said `added`, and older versions stayed in the index behind it."""
+    prepare(store)
+    name = f"{store._index}-german"
+    client.indices.put_alias(index=store._index, name=name, filter={"term": {"lang": "de"}})
+    with pytest.raises(StoreError, match=rf"written into '{name}' is not found in it by its source"):
+        index(folder, open_store("elasticsearch", elasticsearch_url, name), base=folder)
+
+
 def test_an_index_template_does_not_keep_an_index_of_ours_from_knowing_its_sources(store, client, folder):
     """A cluster's own rule for new indices; older versions would stay, or no document come back with its text."""
     mappings = {"dynamic": "false", "_source": {"enabled": False}}
