@@ -101,7 +101,7 @@ def test_a_folder_that_became_empty_removes_nothing_unless_it_is_told_to(docs: P
         page.unlink()
     kept = crag("index", docs, *place)
     assert (kept.exit_code, kept.stderr.count("\n")) == (ExitCode.INPUTS_FAILED, 1)
-    assert f"got no file to index in it, but the index has sources of it ({indexed['added']})" in kept.stderr
+    assert f"got nothing in it, but the index has sources of it ({indexed['added']})" in kept.stderr
     assert crag("ask", QUESTION, *place).exit_code == 0
     removed = crag("index", docs, *place, "--allow-empty", "--json")
     assert (removed.exit_code, removed.stderr, json.loads(removed.stdout)["removed"]) == (0, "", indexed["added"])

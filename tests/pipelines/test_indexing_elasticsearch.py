@@ -297,6 +297,31 @@ def test_an_index_that_keeps_sources_without_searching_them_is_refused(store, cl
     assert client.count(index=store._index)["count"] == 0
 
 
+@pytest.mark.parametrize("source", ["keyword", "text"])
+def test_sources_whose_names_are_longer_than_an_index_takes_strings_are_known_again(store, client, folder, source):
+    """By a rule of the cluster's for all strings: each run wrote everything again, and older versions stayed."""
+    strings = {"match_mapping_type": "string", "mapping": {"type": "keyword", "ignore_above": 8}}
+    mapped = {
+        "content": {"type": "text"},
+        "source": {"type": source, **({} if source == "text" else {"ignore_above": 8})},
+    }
+    client.indices.create(index=store._index, mappings={"dynamic_templates": [{"s": strings}], "properties": mapped})
+    index(folder, store, base=folder)
+    (folder / "short.txt").write_text("Persuasion was the last one.")
+    (folder / "long.md").unlink()
+    report = index(folder, store, base=folder)
+    assert (report.added, report.updated, report.removed) == (0, 1, 1)
+
+
+def test_an_alias_with_a_filter_that_hides_what_is_written_is_told(store, client, elasticsearch_url, folder):
+    """Each run said `added`, and older versions stayed in the index behind it."""
+    prepare(store)
+    name = f"{store._index}-german"
+    client.indices.put_alias(index=store._index, name=name, filter={"term": {"lang": "de"}})
+    with pytest.raises(StoreError, match=rf"written into '{name}' is not found in it by its source"):
+        index(folder, open_store("elasticsearch", elasticsearch_url, name), base=folder)
+
+
 def test_an_index_template_does_not_keep_an_index_of_ours_from_knowing_its_sources(store, client, folder):
     """A cluster's own rule for new indices; older versions would stay, or no document come back with its text."""
     mappings = {"dynamic": "false", "_source": {"enabled": False}}

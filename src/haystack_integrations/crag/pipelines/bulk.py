@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
-from haystack_integrations.crag.errors import ConfigurationError, StoreError
+from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened, name_of
 from haystack_integrations.crag.pipelines.listing import Known, Listing
+from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import TOO_LARGE, refusal, stopped
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
@@ -24,9 +25,6 @@ _WAITING: Final = 3
 _REQUEST_DOCUMENTS: Final = 512
 _REQUEST_BYTES: Final = 8_000_000
 _PAGE: Final = 10_000
-# So many paths fit into a query; with more of them all names are fetched and compared here.
-_MAX_PREFIXES: Final = 500
-_MAX_NAMES: Final = 10_000
 _RETRIES: Final = 4
 
 
@@ -69,7 +67,11 @@ class Bulk(Protocol):
         """
 
     def finish(self) -> None:
-        """Make everything visible to searches."""
+        """
+        Make everything visible to searches.
+
+        :raises StoreError: When a later run would not know it again.
+        """
 
 
 @contextmanager
@@ -149,6 +151,7 @@ class ElasticsearchBulk:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="crag-bulk")
         self._room = BoundedSemaphore(_WAITING)
         self._was_empty = False
+        self._ours, self._last = dict[str, Any](), list[str]()
 
     def close(self) -> None:
         """End the threads; what was not begun is dropped."""
@@ -161,7 +164,8 @@ class ElasticsearchBulk:
         # What an interrupted run wrote may not be visible yet.
         self.client.indices.refresh(index=self.index)
         self._was_empty = self.client.count(index=self.index)["count"] == 0
-        body = {"query": self._query(scope), "_source": list(PROVENANCE)}
+        self._ours = query_of(self.client, self.index, scope)
+        body = {"query": self._ours, "_source": list(PROVENANCE)}
         hits = scan(self.client, body, index=self.index, size=_PAGE, allow_partial_search_results=False)
         try:
             return scope.known((hit["_id"], hit["_source"]) for hit in hits)
@@ -185,35 +189,28 @@ class ElasticsearchBulk:
 
     def delete(self, ids: list[str]) -> None:
         """Delete documents by id; `_delete_by_query` is a module that not every server has."""
+        gone = set(ids)
+        self._last = [id_ for id_ in self._last if id_ not in gone]
         kept = self._send(({"delete": {"_id": id_}}, None) for id_ in ids)
         if kept:
             raise StoreError(stopped(self.index, min(kept.values())))
 
     def finish(self) -> None:
-        """Make everything visible to searches, once."""
+        """Make everything visible to searches, once, and look whether the next run will know it again."""
         self.client.indices.refresh(index=self.index)
-
-    def _query(self, scope: Listing) -> dict[str, Any]:
-        mapping = self.client.indices.get_mapping(index=self.index).body
-        if len(mapping) > 1:  # written to one of them, and never deleted in the others
-            msg = f"got {self.index!r}, an alias of {len(mapping)} indices, wanted one to write to; pass the name of it"
-            raise ConfigurationError(msg)
-        kinds = {one["mappings"].get("properties", {}).get("source", {}).get("type") for one in mapping.values()}
-        few = len(scope.prefixes) <= _MAX_PREFIXES and len(scope.names) <= _MAX_NAMES
-        # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
-        if kinds != {"keyword"} or not few or "" in scope.prefixes:
-            return {"exists": {"field": "source_sha256"}}
-        fields, starts = PROVENANCE[:2], {"", scope.base}  # what was indexed without the base, too
-        names = sorted(start + name for start in starts for name in scope.names)
-        prefixes = [{"prefix": {f: start + prefix}} for f in fields for start in starts for prefix in scope.prefixes]
-        return {"bool": {"should": [*prefixes, *({"terms": {field: names}} for field in fields)]}}
+        mine = {"bool": {"filter": [self._ours, {"ids": {"values": self._last}}]}}
+        if self._ours and self._last and not self.client.count(index=self.index, query=mine)["count"]:
+            msg = (
+                f"what was written into {self.index!r} is not found in it by its source, so that it would never be "
+                "updated or removed; an alias with a filter, or an ingest pipeline, hides it: name the index itself"
+            )
+            raise StoreError(msg)
 
     def _write(self, documents: list[Document]) -> dict[str, str]:
         from elasticsearch import SerializationError
 
         serializer = self.client.transport.serializers.get_serializer("application/json")
-        refused = {}
-        actions = []
+        refused, actions = dict[str, str](), list[tuple[dict[str, Any], bytes]]()
         for document in documents:
             try:
                 body = serializer.dumps(flattened(document, self._sparse_field))
@@ -221,7 +218,10 @@ class ElasticsearchBulk:
                 refused[document.id] = "its metadata cannot be written as JSON"
             else:
                 actions.append(({"index": {"_id": document.id}}, body))
-        return refused | self._send(actions)
+        refused |= self._send(actions)
+        if written := [document.id for document in documents if document.id not in refused]:
+            self._last = written
+        return refused
 
     def _send(self, actions: Iterable[tuple[dict[str, Any], bytes | None]]) -> dict[str, str]:
         from elasticsearch.helpers import streaming_bulk

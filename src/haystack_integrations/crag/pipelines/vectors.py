@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final
 
 from haystack import Document, Pipeline, logging
@@ -69,7 +70,7 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
     if embedders and (profile := profile_of(store)) is not None and profile.index:
         check_numbers(ask(store))
         for doubt in doubts_of(store):
-            logger.warning("{source}: {reason}", source=doubt.source, reason=doubt.reason)
+            _warn(doubt)
     for name, embedder in embedders.items():
         if stored not in (None, embedder.dimension):
             msg = (
@@ -112,6 +113,12 @@ def doubts_of(store: Any) -> list[Failure]:
             why = f"{lacking} of {found} documents have no vector in the field {VECTOR!r}; {BY_WORDS_ONLY}"
             return [Failure(f"index {server_of(store).index!r}", why)]
     return []
+
+
+@lru_cache(maxsize=64)
+def _warn(doubt: Failure) -> None:
+    """Say it once: a server loads ten pipelines on one index."""
+    logger.warning("{source}: {reason}", source=doubt.source, reason=doubt.reason)
 
 
 def check_written(documents: Iterable[Document], stored: int | None) -> None:
