@@ -10,9 +10,9 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging_texts import calibration, head
+from judging_texts import REFUNDS, calibration, head, measured
 
-from haystack_integrations.crag.calibration_file import FORMAT
+from haystack_integrations.crag.calibration_file import FORMAT, VERSION
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.judging.calibration import Calibration, load_calibration
@@ -33,6 +33,19 @@ def write(path: Path, content: object) -> str:
     """A file of JSON."""
     path.write_bytes(orjson.dumps(content))
     return str(path)
+
+
+SUMS = [62.307, 18.98, 16.996, 16.576, 16.63, 17.235]  # of the signals of version 3
+
+
+def test_the_version_goes_up_with_the_signals() -> None:
+    """A file that was fitted to other ones would judge by weights that mean something else; the names are checked."""
+    water = "L'eau de la fontaine coûte 3,50 € depuis le 2 mai 2024, dit Straße & Co. Anna's report.txt tells why."
+    shop = [("Shop", text) for text in REFUNDS]
+    found = measured("Combien coûte l'eau chez Anna depuis 2024?", ("Prix", water), *shop)
+    sums = [sum(each.values()) for each in (*found.documents, found.together)]
+    assert VERSION == 3
+    assert sums == pytest.approx(SUMS, abs=2e-3)
 
 
 _shares = st.floats(0.01, 10)
