@@ -108,6 +108,16 @@ def test_the_same_text_under_another_id_is_one_document() -> None:
     assert set(documents[0].meta["crag"]["retrievers"]) == {"bm25", "dense"}
 
 
+def test_the_same_text_under_another_title_is_another_document() -> None:
+    """The terms of 2024 and of 2025: merged, the ones that a question named were gone, and the others were cited."""
+    joiner = EvidenceJoiner(weights={"bm25": 1.0, "dense": 1.0})
+    text = "The fee is 5 euros."
+    old, new = (Document(content=text, meta={"title": f"Terms {year}"}) for year in (2024, 2025))
+    again = Document(id="copy", content=text.upper(), meta={"title": "terms  2025"})
+    documents = joiner.run(bm25=[old, new], dense=[again])["documents"]
+    assert [document.id for document in documents] == [new.id, old.id]
+
+
 def test_documents_without_content_are_not_merged_with_each_other() -> None:
     """Two empty documents are two documents."""
     joiner = EvidenceJoiner({"bm25": 1.0})

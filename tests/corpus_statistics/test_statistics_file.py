@@ -24,12 +24,19 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.texts.text import terms
 
 TEXTS = ["Emma is a novel.", "Persuasion is a novel.", "Persuasion is read by Emma.", "Rain."]
-GOOD = {"format": file.FORMAT, "version": 1, "documents": 3, "average_terms": 2.5, "terms": {"novel": 2}}
+GOOD = {"format": file.FORMAT, "version": file.VERSION, "documents": 3, "average_terms": 2.5, "terms": {"novel": 2}}
 
 
 def stored(path: Path, body: object) -> Path:
     path.write_text(json.dumps(body))
     return path
+
+
+def test_the_version_goes_up_with_the_terms() -> None:
+    """A file of other terms would give each word that is written otherwise now for one that no document has."""
+    text = "Cities fly; l'eau coûte 3,50 €, Straße STRASSE İstanbul 東京のカメラ สวัสดี os.path.join GPT-4 1,000 x_y."
+    known = "citi fli eau coût 3 50 strass strass istanbul 東 京 カメラ สวัสดี os path join gpt 4 1000 x y"
+    assert (file.VERSION, " ".join(terms(text))) == (2, known)
 
 
 @pytest.mark.parametrize("name", ["corpus.json", "corpus.json.gz"])
@@ -149,8 +156,8 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name:
     [
         ([1], "holds no corpus statistics"),
         ({"format": "crag-calibration", "version": 1}, "holds no corpus statistics"),
-        ({**GOOD, "version": 2}, "version 2, wanted 1"),
-        ({**GOOD, "version": True}, "version True, wanted 1"),
+        ({**GOOD, "version": 1}, "version 1, wanted 2"),
+        ({**GOOD, "version": True}, "version True, wanted 2"),
         ({**GOOD, "documents": -1}, "no usable 'documents'"),
         ({**GOOD, "documents": True}, "no usable 'documents'"),
         ({**GOOD, "average_terms": "2"}, "no usable 'average_terms'"),

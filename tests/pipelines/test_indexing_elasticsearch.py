@@ -285,6 +285,52 @@ def test_an_index_that_takes_no_field_but_its_own_is_told_from_one_with_clashing
     assert report.failures[0].reason.endswith("its mapping takes no field but its own: use another index")
 
 
+@pytest.mark.parametrize("closed", [{"dynamic": False}, {"enabled": False}])
+def test_an_index_that_keeps_sources_without_searching_them_is_refused(store, client, folder, closed):
+    """Each run wrote everything again, and older versions and vanished files answered questions for ever."""
+    mapped = {"content": {"type": "text"}} if "dynamic" in closed else {}
+    client.indices.create(index=store._index, mappings={**closed, "properties": mapped})
+    with pytest.raises(
+        ConfigurationError, match=r"lacks \['source', 'source_path', 'source_sha256'\], by which an older"
+    ):
+        index(folder, store, base=folder)
+    assert client.count(index=store._index)["count"] == 0
+
+
+def test_an_index_template_does_not_keep_an_index_of_ours_from_knowing_its_sources(store, client, folder):
+    """A cluster's own rule for new indices; older versions would stay, or no document come back with its text."""
+    mappings = {"dynamic": "false", "_source": {"enabled": False}}
+    name = f"{store._index}-template"
+    client.indices.put_index_template(
+        name=name, index_patterns=[store._index], priority=500, template={"mappings": mappings}
+    )
+    try:
+        index(folder, store, base=folder)
+    finally:
+        client.indices.delete_index_template(name=name)
+    (folder / "short.txt").write_text("Persuasion was the last one.")
+    assert events(index(folder, store, base=folder))["updated"] == 1
+    assert any(
+        hit["_source"]["content"].endswith("Persuasion was the last one.")
+        for hit in hits(client, store._index).values()
+    )
+
+
+def test_documents_that_were_copied_without_their_vectors_are_told(store, client, elasticsearch_url, folder):
+    """As `_reindex` copies them, by `_source`: no search by vectors found anything, and every run said `unchanged`."""
+    assert index(folder, store, base=folder).doubts == ()
+    copy = open_store("elasticsearch", elasticsearch_url, f"{store._index}-copy")
+    client.indices.create(
+        index=copy._index, mappings=client.indices.get_mapping(index=store._index).body[store._index]["mappings"]
+    )
+    for id_, hit in hits(client, store._index).items():
+        client.index(index=copy._index, id=id_, document=hit["_source"], refresh=True)
+    report = index(folder, copy, base=folder)
+    (doubt,) = report.doubts
+    assert (report.unchanged, doubt.source) == (report.sources, f"index '{copy._index}'")
+    assert doubt.reason.startswith("8 of 8 documents have no vector in the field 'embedding'; they are found by words")
+
+
 @pytest.mark.parametrize("has_write_index", [False, True])
 def test_an_alias_of_several_indices_is_not_written_to(store, client, elasticsearch_url, folder, has_write_index):
     """A new version would go to one of them, and the old one stay in another for ever, found and cited."""

@@ -1,7 +1,10 @@
 """What a bulk request's answer means: a document that is at fault, or an index that takes none."""
 
 import pytest
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
+from elasticsearch import ApiError
 
+from haystack_integrations.crag.elasticsearch import reaching
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.refusals import refusal
 
@@ -32,3 +35,10 @@ def test_an_index_that_takes_nothing_is_an_error_of_the_store(status: int, kind:
         StoreError, match=rf"refuses writes to the index 'pages' \({kind}\); {way}.*, then run again to resume"
     ):
         refusal({"status": status, "error": {"type": kind}}, "pages")
+
+
+def test_a_key_that_may_not_index_is_told_all_that_indexing_takes() -> None:
+    """A server with security on was asked with each set of rights: its `write` does not refresh an index."""
+    meta = ApiResponseMeta(403, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "127.0.0.1", 9200))
+    error = ApiError("security_exception", meta, {"error": {"type": "security_exception"}})
+    assert "to index also `write`, `maintenance` and `create_index`" in reaching.refusal(error, "http://es", "pages")

@@ -3,8 +3,10 @@
 import ast
 import io
 import re
+import shutil
 import time
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,20 @@ def test_what_the_operator_set_wrongly_is_not_blamed_on_the_client(
     assert (response.status_code, response.json()) == (500, {"error": "misconfigured", "trace_id": None})
     assert "; bm25)" in log.getvalue()
     assert CANARY not in log.getvalue()
+
+
+def test_a_calibration_that_is_damaged_while_the_server_runs_is_named_by_the_log(
+    tmp_path: Path, log: io.StringIO
+) -> None:
+    """It is read again when it changes, before any component runs: the log said `no component`."""
+    calibration = tmp_path / "mine.json"
+    shutil.copy(str(files("haystack_integrations.crag") / "models" / "calibration" / "default.json"), calibration)
+    settings = read_settings(api_keys=KEY, calibration=str(calibration))
+    with served(create_app(settings), settings) as running, running.client() as client:
+        calibration.write_text("{")
+        response = client.post("/corrective_retrieval/run", json={"question": QUESTION})
+    assert (response.status_code, response.json()["error"]) == (500, "misconfigured")
+    assert "(ConfigurationError; calibration_file)" in log.getvalue()
 
 
 def test_vectors_that_another_model_wrote_into_the_index_are_the_operators_to_mend(

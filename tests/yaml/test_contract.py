@@ -148,7 +148,7 @@ def test_it_can_be_exported_for_elasticsearch_and_loads_again(name: str) -> None
     store = bm25["document_store"]["init_parameters"]
     assert store["index"] == "manuals"
     assert store["request_timeout"] == 5
-    assert store["custom_mapping"]["_source"] == {"excludes": ["embedding"]}
+    assert store["custom_mapping"]["_source"] == {"enabled": True, "excludes": ["embedding"]}
     assert spec["components"]["fuse"]["init_parameters"]["similarity"] == {"dense": "half_cosine"}
     Pipeline.loads(text)
 

@@ -72,12 +72,13 @@ def content_key(document: Document) -> str:
     Name a document's text, whatever its id: white space and case do not count.
 
     :param document: Any document.
-    :returns: A digest; a document without content is named by its id.
+    :returns: A digest of title and content, which graders and models read; one without content is named by its id.
     """
     if not document.content:
         return document.id
     # A lone surrogate passes: replaced, it would make two texts one.
-    text = " ".join(document.content.split()).casefold()
+    parts = str(document.meta.get("title") or ""), document.content
+    text = "\0".join(" ".join(part.split()) for part in parts).casefold()
     return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
@@ -122,7 +123,7 @@ def fuse(
     :param k: The constant of reciprocal rank fusion.
     :param similarity: What the scores of a retriever are, for `similarity_of`.
     :returns: Each document once, best first; of equal ones the one met first, in the order of the weights. One with the
-        id or the text of another is the same, but for two texts of one id.
+        id, or the title and text, of another is the same, but for two texts of one id.
     """
     hits: list[Hit] = []
     by_id: dict[str, Hit] = {}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from haystack_integrations.crag.cli.check import Check, waited
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
-from haystack_integrations.crag.pipelines.vectors import size_of
+from haystack_integrations.crag.pipelines.vectors import BY_WORDS_ONLY, size_of, without_vectors
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
 _PARTIAL: Final = "search.default_allow_partial_results"
@@ -75,6 +75,9 @@ def _vectors(store: Any) -> Check:
             "one, or index anew with `crag index` into another index"
         )
         return Check("vectors", "warning", found, fix)
+    lacking, documents = without_vectors(store)
+    if lacking:
+        return Check("vectors", "warning", f"{lacking:,} of {documents:,} documents have none", BY_WORDS_ONLY)
     return Check("vectors", "ok", f"of {stored} dimensions, as in the shipped pipelines")
 
 

@@ -16,7 +16,7 @@ _RIGHTS: Final = {
     401: "it wants a key that it knows; pass a valid api_key, or user and password, to the store",
     403: (
         "the key lacks a right, or the index has another name; for questions it wants `read` and `view_index_metadata` "
-        "on {index!r}, and `monitor` on the cluster; to index also `write` and `create_index`"
+        "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
 }
 

@@ -7,6 +7,7 @@ from haystack import logging
 
 from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.contents import PROVENANCE
 from haystack_integrations.crag.store_profiles import elasticsearch_client, prepare, profile_of, server_of
 
 logger = logging.getLogger(__name__)
@@ -19,6 +20,7 @@ VECTOR: Final = "embedding"
 """The field in which Haystack keeps a document's vector."""
 
 _SHOWN: Final = 8
+_SOUGHT: Final = frozenset(PROVENANCE[:3])
 _ANEW: Final = (
     f"copy the documents into an index that has their text as {TEXT!r}, or index their files into another one by "
     "`crag index`"
@@ -39,9 +41,20 @@ def fields_of(store: Any) -> Fields:
     :returns: Settings of the fields by name; of each index, where an alias names several.
     :raises StoreError: When the server cannot be reached.
     """
+    return [one.get("properties", {}) for one in mappings_of(store)]
+
+
+def mappings_of(store: Any) -> Fields:
+    """
+    Read the mapping of an index.
+
+    :param store: An ElasticsearchDocumentStore.
+    :returns: The mapping; of each index, where an alias names several.
+    :raises StoreError: When the server cannot be reached.
+    """
     with elasticsearch_client(store) as client:
         found = client.indices.get_mapping(index=server_of(store).index, ignore_unavailable=True).body.values()
-    return [index["mappings"].get("properties", {}) for index in found]
+    return [index["mappings"] for index in found]
 
 
 def vectors_of(fields: Fields) -> list[dict[str, Any]]:
@@ -59,12 +72,14 @@ def make_ready(store: Any) -> None:
     Make a store ready to be written: its index is made, unless it is there; one that hides texts is refused.
 
     :param store: Any document store.
-    :raises ConfigurationError: When no search by words would find what is written.
+    :raises ConfigurationError: When no search by words would find what is written, or none by its source.
     :raises StoreError: When the server cannot be reached.
     """
     profile = profile_of(store)
     if not prepare(store) and profile is not None and profile.index:
-        _check_type(store, fields_of(store))
+        mappings = mappings_of(store)
+        _check_type(store, [one.get("properties", {}) for one in mappings])
+        _check_provenance(store, mappings)
 
 
 def check_text(store: Any, fields: Fields) -> None:
@@ -92,6 +107,18 @@ def _check_type(store: Any, fields: Fields) -> None:
             msg = (
                 f"the field {TEXT!r} of the index {server_of(store).index!r} cannot be searched by words, wanted the "
                 f"type text, but got {got}; {_ANEW}"
+            )
+            raise ConfigurationError(msg)
+
+
+def _check_provenance(store: Any, mappings: Fields) -> None:
+    """Refuse an index that keeps new fields without searching them: what is old would be found for ever."""
+    for one in mappings:
+        is_closed = "false" in (str(one.get(name)).lower() for name in ("dynamic", "enabled"))
+        if is_closed and (lacking := sorted(_SOUGHT.difference(one.get("properties", {})))):
+            msg = (
+                f"the index {server_of(store).index!r} does not search by fields that its mapping lacks, and it lacks "
+                f"{lacking}, by which an older version of a file is found and removed; index into another one"
             )
             raise ConfigurationError(msg)
 

@@ -19,7 +19,7 @@ from haystack_integrations.crag.pipelines.listing import Known, Listing, around
 from haystack_integrations.crag.pipelines.refusals import way_out
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
-from haystack_integrations.crag.pipelines.vectors import check_written, stored_size
+from haystack_integrations.crag.pipelines.vectors import check_written, doubts_of, stored_size
 
 Progress = Callable[[int, int | None, str], None]
 """Called with the number of sources done, how many there are if known, and the name of the last one."""
@@ -85,7 +85,7 @@ def index(
     converter = Converter(pipeline, embedder)
     make_ready(store)
     with open_bulk(store) as bulk:
-        run = _Run(bulk, converter, listing, progress, stored_size(store))
+        run = _Run(bulk, converter, listing, progress, store)
         for found in read(run.listing):
             if not (allow_empty and isinstance(found, Empty)):
                 run.take(found)
@@ -106,11 +106,11 @@ class _Run:
     """Takes sources one by one; embeds and writes batches of them while those before are being confirmed."""
 
     def __init__(
-        self, bulk: Bulk, converter: Converter, listing: Listing, progress: Progress | None, stored: int | None
+        self, bulk: Bulk, converter: Converter, listing: Listing, progress: Progress | None, store: Any
     ) -> None:
-        self._bulk, self._converter, self._progress, self._stored = bulk, converter, progress, stored
-        self._made_by = converter.made_by
-        self._total = listing.count() if progress else None
+        self._bulk, self._converter, self._progress = bulk, converter, progress
+        self._store, self._stored = store, stored_size(store)
+        self._made_by, self._total = converter.made_by, listing.count() if progress else None
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count, self._failed_elsewhere = Counter[str](), set[str]()
         self._failures: list[Failure] = []
@@ -170,7 +170,8 @@ class _Run:
                 stale += (id_ for version in versions for id_ in version.ids if id_ not in self._names)
         self._delete(stale)
         self._bulk.finish()
-        return IndexReport(**self._count, failures=tuple(self._failures), doubts=tuple(self._converter.doubts))
+        doubts = (*self._converter.doubts, *doubts_of(self._store))
+        return IndexReport(**self._count, failures=tuple(self._failures), doubts=doubts)
 
     def _keep(self) -> None:
         """Fail for what is empty now and was not: what was indexed from it stays, but for records that moved."""
@@ -215,8 +216,7 @@ class _Run:
         if ready:
             documents = [document for _, some in ready for document in some]
             check_written(documents, self._stored)
-            writing = self._bulk.write(documents)
-            self._writing.append(([part for part, _ in ready], writing))
+            self._writing.append(([part for part, _ in ready], self._bulk.write(documents)))
         while self._writing and self._writing[0][1].done():
             self._confirm(*self._writing.popleft())
 

@@ -2,21 +2,27 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document, Pipeline, logging
 
+from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
+from haystack_integrations.crag.pipelines.contents import Failure
 from haystack_integrations.crag.pipelines.index_fields import (
     VECTOR,
     Ask,
     Fields,
     check_numbers,
     fields_of,
-    holds_documents,
     vectors_of,
 )
-from haystack_integrations.crag.store_profiles import profile_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
+
+BY_WORDS_ONLY: Final = (
+    "they are found by words only; `_reindex` copies no vectors, but `_clone` and a snapshot do, and `crag index` into "
+    "another index makes them"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +68,8 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
     stored = stored_size(store, ask) if embedders else None
     if embedders and (profile := profile_of(store)) is not None and profile.index:
         check_numbers(ask(store))
-        if stored is None:
-            _tell_of_none(store)
+        for doubt in doubts_of(store):
+            logger.warning("{source}: {reason}", source=doubt.source, reason=doubt.reason)
     for name, embedder in embedders.items():
         if stored not in (None, embedder.dimension):
             msg = (
@@ -75,12 +81,37 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
             raise ConfigurationError(msg)
 
 
-def _tell_of_none(store: Any) -> None:
-    """Say that a search by vectors will find nothing; an index that cannot be counted now is told by its searches."""
+def without_vectors(store: Any) -> tuple[int, int]:
+    """
+    Count the documents of an index that no search by vectors finds.
+
+    `_reindex` makes such ones: it copies `_source`, in which our indices keep no vector.
+
+    :param store: An ElasticsearchDocumentStore.
+    :returns: How many documents with a text have no vector, and how many have a text.
+    :raises StoreError: When the server cannot be reached.
+    """
+    index, texts = server_of(store).index, {"exists": {"field": TEXT}}
+    both = {"bool": {"filter": [texts, {"exists": {"field": VECTOR}}]}}
+    with elasticsearch_client(store) as client:
+        found, whole = (client.count(index=index, query=query)["count"] for query in (texts, both))
+    return found - whole, found
+
+
+def doubts_of(store: Any) -> list[Failure]:
+    """
+    Say what a search by vectors will not find; an index that cannot be counted now is told by its searches.
+
+    :param store: Any document store.
+    :returns: At most one doubt, of the whole index.
+    """
+    profile = profile_of(store)
     with suppress(StoreError):
-        if holds_documents(store):
-            text = "No document of this store has a vector in the field {field}, so they are found by words only."
-            logger.warning(text, field=repr(VECTOR))
+        lacking, found = without_vectors(store) if profile is not None and profile.index else (0, 0)
+        if lacking:
+            why = f"{lacking} of {found} documents have no vector in the field {VECTOR!r}; {BY_WORDS_ONLY}"
+            return [Failure(f"index {server_of(store).index!r}", why)]
+    return []
 
 
 def check_written(documents: Iterable[Document], stored: int | None) -> None:

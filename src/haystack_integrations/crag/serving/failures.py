@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
+from traceback import walk_tb
 from typing import Any, Final
 
 from fastapi import FastAPI, HTTPException, Request
@@ -168,9 +169,16 @@ def translated(options: Mapping[str, Any]) -> Iterator[None]:
     except Exception as error:  # the boundary of the server: whatever a pipeline raises
         status, code = _kind(error, options)
         kinds = " < ".join(type(link).__name__ for link in causes(error))
-        part = next((name for link in causes(error) if (name := getattr(link, "component_name", None))), "no component")
+        named = (name for link in causes(error) if (name := getattr(link, "component_name", None)))
+        part = next(named, None) or _raised_in(error)
         logger.warning("A run failed: {code} ({kinds}; {part})", code=code, kinds=kinds, part=part)
         raise ServeError(status, code, _FILTERS if code == "invalid_filters" else None) from None
+
+
+def _raised_in(error: Exception) -> str:
+    """Name the module that failed before a component ran, such as one that reads a file anew."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    return str(frames[-1].f_globals.get("__name__")).rpartition(".")[2] if frames else "no component"
 
 
 def _kind(error: Exception, options: Mapping[str, Any]) -> tuple[int, str]:

@@ -11,6 +11,11 @@ from trafilatura import load_html
 _FURNITURE: Final = re.compile(
     r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|widget"
 )
+_NOTE: Final = re.compile(
+    r"(?i)(?:^|[\s-])(?:note|tip|hint|warning|caution|danger|important|admonition|callout|alert)(?:$|[\s-])"
+)
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_WORD: Final = re.compile(r"\w+")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
@@ -24,9 +29,9 @@ def with_content_marked(page: bytes) -> bytes:
     """
     Mark what is content.
 
-    The whole body is the article: where Trafilatura finds none, it leaves out all headings. What is preformatted is
-    code, a table's caption stands before it, a table of links is no menu, and a term is in one item with what is said
-    of it.
+    The whole body is the article: where Trafilatura finds none, it leaves out all headings. One of them stands over all
+    others, and none in a box. What is preformatted is code, a table's caption stands before it, a table of links is no
+    menu, and a term is in one item with what is said of it.
 
     :param page: An HTML page.
     :returns: The page in UTF-8; the same if there is no body.
@@ -39,13 +44,39 @@ def with_content_marked(page: bytes) -> bytes:
     body = tree.find("body")
     if body is None:
         return page
-    for change in (_without_names, _as_code, _without_links, _with_captions, _with_terms):
+    _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
+    for change in (_without_notes, _without_names, _as_code, _without_links, _with_captions, _with_terms):
         change(body)
     article = builder.E.main(itemprop="articleBody")
     article.text, body.text = body.text, None
     article.extend(list(body))
     body.append(article)
     return bytes(tostring(tree, encoding="utf-8"))
+
+
+def _with_page_heading(body: HtmlElement, title: str) -> None:
+    """Give a page one heading over all others, its title: DocBook's and Texinfo's begin lower, others have many."""
+    headings = list(body.iter(*_HEADINGS))
+    count = sum(one.tag == "h1" for one in headings)
+    if not title or count == 1:
+        return
+    if count > 1:
+        for one in headings:
+            one.tag = _HEADINGS[min(_HEADINGS.index(one.tag) + 1, 5)]
+    own, words = (
+        set(_WORD.findall(text.casefold())) for text in (headings[0].text_content() if headings else "", title)
+    )
+    if own and own <= words:
+        headings[0].tag = "h1"
+    else:
+        body.insert(0, builder.H1(title))
+
+
+def _without_notes(body: HtmlElement) -> None:
+    """Make paragraphs of headings of boxes and items ("Note", "Warning"): what follows the box is not part of it."""
+    for one in list(body.iter(*_HEADINGS)):
+        if any(_NOTE.search(place.get("class", "")) for place in one.iterancestors("div", "aside", "blockquote")):
+            one.tag = "p"
 
 
 def _without_names(body: HtmlElement) -> None:
@@ -70,7 +101,7 @@ def _as_code(body: HtmlElement) -> None:
 def _without_links(body: HtmlElement) -> None:
     """Leave out the signs behind headings, and of links in tables all but their words."""
     for one in list(body.iter("a")):
-        if one.text_content().strip() in _PERMALINKS and _is_in(one, "h1", "h2", "h3", "h4", "h5", "h6", "dt"):
+        if one.text_content().strip() in _PERMALINKS and _is_in(one, *_HEADINGS, "dt"):
             one.drop_tree()
         elif _is_in(one, "table"):
             one.drop_tag()
