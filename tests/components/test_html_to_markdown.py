@@ -120,6 +120,13 @@ def test_a_term_is_in_one_item_with_what_is_said_of_it() -> None:
     assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n- Alone.\n\n" in text
 
 
+def test_terms_of_which_nothing_is_said_are_items_of_their_own() -> None:
+    """As in an index, of which each would cost as much as all before it."""
+    terms = "".join(f"<dt>entry {n} of the index</dt>" for n in range(20_000))
+    lines = converted(f"<html><body><p>{TEXT}</p><dl>{terms}</dl><p>{TEXT}</p></body></html>").splitlines()
+    assert [line for line in lines if line.startswith("- ")][:2] == ["- entry 0 of the index", "- entry 1 of the index"]
+
+
 def test_a_file_is_read_by_its_path(tmp_path: Path) -> None:
     """And named in the metadata."""
     (tmp_path / "a.html").write_text(PAGE.format(code=""), "utf-8")

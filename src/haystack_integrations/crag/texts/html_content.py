@@ -21,6 +21,7 @@ _CHROME: Final = ("div", "ul", "ol")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
 # Left out as decoration, with all that is in them; a date is a word of its sentence.
 _KEPT: Final = {"aside": "div", "figure": "div", "figcaption": "p", "time": "span"}
+_MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
 _PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1"}
 
 
@@ -90,8 +91,8 @@ def _without_names(body: HtmlElement) -> None:
 
 def _as_code(body: HtmlElement) -> None:
     """Make code of all that is preformatted, without marks in it: else a comment were a heading."""
-    for one in body.iter("pre"):
-        for line in one.iter("br"):
+    for one in list(body.iter("pre")):
+        for line in list(one.iter("br")):
             line.tail = "\n" + (line.tail or "")
         code = builder.CODE(one.text_content())
         one[:], one.text = [code], None
@@ -121,14 +122,17 @@ def _with_terms(body: HtmlElement) -> None:
         one.tag = "ul"
         for group in one.findall("div"):
             group.drop_tag()
-        term: Any = None
+        terms: list[HtmlElement] = []
         for part in list(one.iterchildren("dt", "dd")):
             is_term, part.tag = part.tag == "dt", "li"
-            if term is None:
-                term = part if is_term else None
+            if is_term:
+                terms = [*terms[1 - _MOST_TERMS :], part]
                 continue
-            _append(term, ", " if is_term else ": ", part)
-            term = term if is_term else None
+            if terms:
+                for more in terms[1:]:
+                    _append(terms[0], ", ", more)
+                _append(terms[0], ": ", part)
+            terms = []
     for item in body.iter("li"):
         item.text = (item.text or "").lstrip()  # else the sign of an item stands on a line of its own
 
