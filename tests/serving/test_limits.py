@@ -217,6 +217,34 @@ def test_a_client_that_leaves_within_a_stream_ends_it(answering: Any, model: Scr
     wait(lambda: tasks(answering) == before)
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_client_that_does_not_read_on_gives_its_place_back(
+    model: ScriptedModel, serve: Any, monkeypatch: pytest.MonkeyPatch, reads: bool
+) -> None:
+    """As a phone that sleeps: some of them would hold all places. One that reads slowly gets its answer to the end."""
+    monkeypatch.setattr(server, "_READ_SECONDS", 1.0)
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", model.url)
+    monkeypatch.setenv("CRAG_LLM_MODEL", "scripted-model")
+    model.reply = judging(lambda _: 1.0, answer="word " * 2000)
+    running = serve(concurrent=1, pipelines="corrective_rag")
+    chat = {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    body, received = json.dumps(chat).encode(), b""
+    with running.client() as other, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1400)  # on loopback the kernel would take all of it
+        client.settimeout(60)
+        client.connect(("127.0.0.1", running.port))
+        client.sendall(head(len(body), "/v1/chat/completions") + body)
+        assert b" 200 " in client.recv(200)
+        assert eventually(lambda: other.get("/v1/models").status_code == 429)
+        while reads and not received.endswith(b"0\r\n\r\n"):
+            part = client.recv(4096)
+            assert part  # it is not cut off
+            received = received[-5:] + part
+            time.sleep(0.02)
+        assert eventually(lambda: other.get("/v1/models").status_code == 200)
+
+
 def tasks(running: Any) -> int:
     """How many tasks the server's event loop has."""
 

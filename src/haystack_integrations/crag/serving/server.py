@@ -1,4 +1,4 @@
-"""Run the app: uvicorn, with a limit for clients that do not get to the end of their headers."""
+"""Run the app: uvicorn, with limits for clients that neither end their request nor read their answer."""
 
 import asyncio
 import errno
@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 _HEAD_SECONDS: Final = 10.0
 _HEAD_BYTES: Final = 65_536
 _BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what is refused before its body is read
+_READ_SECONDS: Final = 60.0
 _IDLE_SECONDS: Final = 75  # a proxy keeps a silent connection for 60: one closed before that fails its next request
 _WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
 _STARTUP_FAILURE: Final = 3  # what uvicorn exits with
@@ -32,9 +33,10 @@ _FACTORY: Final = "haystack_integrations.crag.serving.server:app_from_environmen
 
 class PunctualProtocol(HttpToolsProtocol):
     """
-    Closes a connection whose request does not come, or does not end.
+    Closes a connection whose request does not come, or does not end, or whose answer nobody reads.
 
-    uvicorn waits for ever, and keeps as many headers as come: both hold a connection without a key.
+    uvicorn waits for ever, and keeps as many headers as come: both hold a connection without a key. An answer that is
+    longer than the buffers on its way holds a place as well, until its client reads on.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -46,11 +48,13 @@ class PunctualProtocol(HttpToolsProtocol):
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._timer: asyncio.TimerHandle | None = None
+        self._reader: asyncio.TimerHandle | None = None
         self._begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._stop()
+        self._stop_reader()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
@@ -89,6 +93,31 @@ class PunctualProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._in_head and self._head_bytes > _HEAD_BYTES:
             self._close()
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client to read what is there for it; a slow one that goes on reading is let be."""
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        """Wait no more."""
+        self._stop_reader()
+        super().resume_writing()
+
+    def _wait_for_reader(self) -> None:
+        unread = self.transport.get_write_buffer_size()
+        self._reader = self.loop.call_later(_READ_SECONDS, self._let_go, unread)
+
+    def _let_go(self, unread: int) -> None:
+        if self.transport.get_write_buffer_size() < unread:
+            self._wait_for_reader()
+        else:
+            self.transport.abort()  # closed, it would first wait for the client to read the rest
+
+    def _stop_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
 
     def _begin(self) -> None:
         self._in_head, self._head_bytes, self._header_bytes = True, 0, 0
