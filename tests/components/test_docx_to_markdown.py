@@ -12,6 +12,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 from haystack.components.converters import DOCXToDocument
 from haystack.dataclasses import ByteStream
 
@@ -128,3 +129,98 @@ def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pyte
         ]
     assert [(one.content, one.meta["file_path"]) for one in found] == [("# Notice", "a.docx")]
     assert "missing.docx" in caplog.text
+
+
+LEVELS = """
+<w:abstractNum {ns} w:abstractNumId="90">
+  <w:lvl w:ilvl="0"><w:start w:val="4"/><w:numFmt w:val="decimal"/><w:pStyle w:val="Heading1"/>
+    <w:lvlText w:val="%1."/></w:lvl>
+  <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
+  <w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="(%3)"/></w:lvl>
+</w:abstractNum>"""
+NUM = '<w:num {ns} w:numId="{id}"><w:abstractNumId w:val="90"/>{anew}</w:num>'
+ANEW = '<w:lvlOverride w:ilvl="1"><w:startOverride w:val="7"/></w:lvlOverride>'
+OF_LIST = '<w:numPr {ns}>{level}<w:numId w:val="{id}"/></w:numPr>'
+
+
+def numbered_file(form: str = "lowerLetter") -> docx.document.Document:
+    """A file with one list of three levels, of which the first is that of the style Heading 1."""
+    file, ns = docx.Document(), nsdecls("w")
+    numbering = file.part.numbering_part.element
+    numbering.insert(0, parse_xml(LEVELS.format(ns=ns, form=form)))
+    numbering.append(parse_xml(NUM.format(ns=ns, id=90, anew="")))
+    numbering.append(parse_xml(NUM.format(ns=ns, id=91, anew=ANEW)))
+    style = file.styles["Heading 1"].element.get_or_add_pPr()
+    style.append(parse_xml(OF_LIST.format(ns=ns, id=90, level="")))
+    return file
+
+
+def add(file: docx.document.Document, text: str, level: int, id_: int = 90) -> None:
+    """Add a paragraph at a level of a list."""
+    made = parse_xml(OF_LIST.format(ns=nsdecls("w"), id=id_, level=f'<w:ilvl w:val="{level}"/>'))
+    file.add_paragraph(text)._p.get_or_add_pPr().append(made)
+
+
+def lines_of(file: docx.document.Document) -> list[str]:
+    """The lines that the converter gives."""
+    return (DocxToMarkdown().run([saved(file)])["documents"][0].content or "").split("\n")
+
+
+def test_clauses_have_the_numbers_that_word_shows() -> None:
+    """They are counted and stand in no text: a question on clause 4.2 found nothing."""
+    file = numbered_file()
+    file.add_heading("Payment", 1)
+    add(file, "The price is fixed.", 1)
+    add(file, "The buyer pays", 1)
+    add(file, "on delivery, or", 2)
+    add(file, "later.", 2)
+    add(file, "No interest is due.", 1)
+    file.add_heading("Term", 1)
+    add(file, "Two years.", 1)
+    add(file, "It can be ended", 2)
+    add(file, "This one begins anew.", 1, 91)
+    add(file, "And goes on.", 1, 91)
+    add(file, "No number", 0, 0)
+    assert lines_of(file) == [
+        "# 4. Payment",
+        "4.1 The price is fixed.",
+        "4.2 The buyer pays",
+        "(a) on delivery, or",
+        "(b) later.",
+        "4.3 No interest is due.",
+        "# 5. Term",
+        "5.1 Two years.",
+        "(a) It can be ended",
+        "5.7 This one begins anew.",
+        "5.8 And goes on.",
+        "No number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "wanted"),
+    [
+        ("lowerLetter", {1: "a", 26: "z", 27: "aa"}),
+        ("upperLetter", {3: "C", 28: "BB"}),
+        ("lowerRoman", {4: "iv", 9: "ix", 14: "xiv", 40: "xl"}),
+        ("upperRoman", {19: "XIX"}),
+        ("decimalZero", {7: "07", 12: "12"}),
+        ("chineseCounting", {5: "5"}),
+    ],
+)
+def test_numbers_have_the_form_of_their_list(form: str, wanted: dict[int, str]) -> None:
+    """One that is none of the usual ones is told in figures."""
+    file = numbered_file(form)
+    for number in range(1, max(wanted) + 1):
+        add(file, f"item {number}", 2)
+    lines = lines_of(file)
+    assert {number: lines[number - 1] for number in wanted} == {n: f"({sign}) item {n}" for n, sign in wanted.items()}
+
+
+def test_items_of_a_list_have_a_sign_whatever_picture_word_shows() -> None:
+    """Also where the list is one of Word's own styles; one that is taken up again counts on."""
+    file = docx.Document()
+    for style, text in (("List Number", "Dig."), ("List Bullet", "A spade"), ("List Number", "Plant.")):
+        file.add_paragraph(text, style=style)
+    file.add_table(1, 1).cell(0, 0).paragraphs[0].style = "List Number"
+    assert lines_of(file)[:3] == ["1. Dig.", "- A spade", "2. Plant."]

@@ -385,7 +385,8 @@ def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own
     text = contents(store)["agreement.docx"]
     strips = [text[start:end] for start, end in sentences(text)]
     table = ["| Anlass | Zuschlag |", "| --- | --- |", "| Sonntag | 50 % |"]
-    assert strips == [f"# {lines[0]}", *lines[1:], *table, "# \u00a7 6 K\u00fcndigung"]
+    items = [f"- {line}" for line in lines[2:]]
+    assert strips == [f"# {lines[0]}", lines[1], *items, *table, "# \u00a7 6 K\u00fcndigung"]
 
 
 @pytest.mark.parametrize("suffix", [".md", ".html", ".docx", ".txt"])

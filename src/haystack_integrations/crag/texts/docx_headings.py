@@ -10,6 +10,8 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 
+from haystack_integrations.crag.texts.docx_numbers import Numbers
+
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
 # Inserted or moved text, controls of a form, fields: the reader looks into none of them.
@@ -24,20 +26,23 @@ _MOST_STEPS: Final = 10  # from a style to what it is based on
 
 def with_marks(data: bytes) -> bytes:
     """
-    Put `#` before titles and headings, one for each level, take text out of what holds it, and notes to their signs.
+    Put `#` before titles and headings, one for each level, and numbers before what Word counts; take text out of what
+    holds it, and notes to their signs.
 
     :param data: A DOCX file.
-    :returns: The same with marks, with notes in brackets, and with all changes accepted.
+    :returns: The same with marks and numbers, with notes in brackets, and with all changes accepted.
     :raises Exception: Whatever a damaged file leads its reader to.
     """
     file = docx.Document(BytesIO(data))
     _unwrap(file.element.body)
     _place_notes(file)
-    levels = _levels(file)
-    for paragraph in file.element.body.iterchildren(qn("w:p")):
-        level = levels.get(paragraph.style, 0)
-        if level and "".join(paragraph.itertext()).strip():
-            _put_before(paragraph, "#" * level + " ")
+    levels, numbers = _levels(file), Numbers(file)
+    for paragraph in file.element.body.iter(qn("w:p")):
+        is_heading = paragraph.getparent() is file.element.body
+        level, number = levels.get(paragraph.style, 0) if is_heading else 0, numbers.of(paragraph)
+        marks = " ".join(mark for mark in ("#" * level, number) if mark)
+        if marks and "".join(paragraph.itertext()).strip():
+            _put_before(paragraph, f"{marks} ")
     file.save(saved := BytesIO())
     return saved.getvalue()
 

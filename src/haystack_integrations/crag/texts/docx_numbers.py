@@ -1,0 +1,158 @@
+"""The numbers of a DOCX's clauses and lists: Word counts them when it shows a file, and they stand nowhere in it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from docx.document import Document as DocxFile
+from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml.ns import qn
+
+_MOST_STEPS: Final = 10  # from a style to what it is based on
+_BULLET: Final = "-"  # whatever sign of whatever font it is
+_ROMAN: Final = tuple(
+    zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "m cm d cd c xc l xl x ix v iv i".split(), strict=True)
+)
+_MOST_ROMAN: Final = 4_000
+
+
+def _letters(number: int) -> str:
+    """Z is followed by AA, then BB."""
+    return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+
+
+def _roman(number: int) -> str:
+    if not 0 < number < _MOST_ROMAN:
+        return str(number)
+    said = ""
+    for value, sign in _ROMAN:
+        said += sign * (number // value)
+        number %= value
+    return said
+
+
+_FORMS: Final[Mapping[str, Callable[[int], str]]] = {
+    "lowerLetter": _letters,
+    "upperLetter": lambda number: _letters(number).upper(),
+    "lowerRoman": _roman,
+    "upperRoman": lambda number: _roman(number).upper(),
+    "decimalZero": lambda number: f"{number:02}",
+    "none": lambda _: "",
+}
+
+
+@dataclass
+class _Level:
+    """How one level of a list is counted and shown: `%1.%2` names the numbers of its levels."""
+
+    start: int = 1
+    form: str = "decimal"
+    text: str = ""
+    style: str | None = None
+
+
+@dataclass
+class _List:
+    """A definition of levels, and where its count is."""
+
+    levels: dict[int, _Level] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+
+    def next(self, level: int) -> str:
+        """Count on, and give what stands before the paragraph."""
+        known = self.levels.get(level, _Level())
+        self.counts[level] = self.counts.get(level, known.start - 1) + 1
+        self.counts = {one: count for one, count in self.counts.items() if one <= level}
+        if known.form == "bullet":
+            return _BULLET
+        said = known.text
+        for one in range(level + 1):
+            other = self.levels.get(one, _Level())
+            count = self.counts.setdefault(one, other.start)
+            said = said.replace(f"%{one + 1}", _FORMS.get(other.form, str)(count))
+        return said.strip()
+
+
+class Numbers:
+    """Counts the paragraphs of one file, in order."""
+
+    def __init__(self, file: DocxFile) -> None:
+        """
+        Read what is counted how.
+
+        :param file: The file.
+        """
+        kind = RELATIONSHIP_TYPE.NUMBERING
+        parts: Any = [one.target_part for one in file.part.rels.values() if one.reltype == kind]
+        root = [one for part in parts for one in part.element]
+        self._lists = {_id(one, "abstractNumId"): _list_of(one) for one in root if one.tag == qn("w:abstractNum")}
+        self._nums = {_id(one, "numId"): one for one in root if one.tag == qn("w:num")}
+        self._begun = set[str | None]()
+        self._styles = {style.style_id: tuple(_bases(style)) for style in file.styles}
+        default = file.styles.default(WD_STYLE_TYPE.PARAGRAPH)
+        self._default = None if default is None else default.style_id
+
+    def of(self, paragraph: Any) -> str:
+        """
+        Count a paragraph.
+
+        :param paragraph: The next `w:p` of the file.
+        :returns: Its number as Word shows it, such as `4.2` or `(a)`, `-` for any bullet; empty if it has none.
+        """
+        styles = self._styles.get(paragraph.style or self._default, ())
+        said = [_numbered(one) for one in (paragraph, *(style.element for style in styles))]
+        number = next((one for one, _ in said if one is not None), None)
+        num = self._nums.get(number)
+        known = None if num is None else self._lists.get(_value(num, "w:abstractNumId"))
+        if num is None or known is None:
+            return ""
+        names = {style.style_id for style in styles}
+        of_style = (at for at, level in known.levels.items() if level.style in names)
+        level = next((int(at) for _, at in said if at is not None), None)
+        self._begin(number, num, known)
+        return known.next(next(of_style, 0) if level is None else level)
+
+    def _begin(self, number: str | None, num: Any, known: _List) -> None:
+        """Start a list anew where it says so itself, once; else it goes on with others of its kind."""
+        if number in self._begun:
+            return
+        self._begun.add(number)
+        for change in num.iterchildren(qn("w:lvlOverride")):
+            start, level = _value(change, "w:startOverride"), int(_id(change, "ilvl") or 0)
+            if start is not None:
+                known.counts = {one: count for one, count in known.counts.items() if one < level}
+                known.counts[level] = int(start) - 1
+
+
+def _list_of(definition: Any) -> _List:
+    levels = {}
+    for one in definition.iterchildren(qn("w:lvl")):
+        said = {name: _value(one, f"w:{name}") for name in ("start", "numFmt", "lvlText", "pStyle")}
+        start = int(said["start"] or 1)
+        level = _Level(start, said["numFmt"] or "decimal", said["lvlText"] or "", said["pStyle"])
+        levels[int(_id(one, "ilvl") or 0)] = level
+    return _List(levels)
+
+
+def _numbered(element: Any) -> tuple[str | None, str | None]:
+    """Read which list a paragraph or style says it is of, and at which level."""
+    found = element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+    return (None, None) if found is None else (_value(found, "w:numId"), _value(found, "w:ilvl"))
+
+
+def _bases(style: Any) -> Iterator[Any]:
+    for _ in range(_MOST_STEPS):
+        if style is not None:
+            yield style
+            style = getattr(style, "base_style", None)
+
+
+def _value(element: Any, tag: str) -> str | None:
+    found = element.find(qn(tag))
+    return None if found is None else found.get(qn("w:val"))
+
+
+def _id(element: Any, name: str) -> str | None:
+    said: str | None = element.get(qn(f"w:{name}"))
+    return said
