@@ -7,6 +7,7 @@ import pytest
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.components import HtmlToMarkdown
+from haystack_integrations.crag.texts.html_content import with_content_marked
 
 PAGE = """<html><body><main><h1>Guide to <code>find_all</code></h1>
 <p>It takes a_b and 2*3, x &lt; y, [a], \\* and C:\\new.</p><h2>Install</h2>{code}
@@ -172,3 +173,29 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
     text = converted(f"<html><body><h1>Halls</h1>{section}</body></html>")
     assert [line for line in text.splitlines() if line.startswith("#")] == ["# Halls", "## Keys"]
     assert text.count("Ask first.") == 2
+
+
+def test_a_cell_that_spans_rows_is_written_into_each_of_them() -> None:
+    """A row says what it is of: in a passage of its own, nothing stands above it; a cell may span columns as well."""
+    rows = [
+        "<tr><th>Kind</th><th>Name</th><th>Size</th><th>Use</th></tr>",
+        "<tr><td rowspan='3'>number</td><td colspan='2'>any</td><td rowspan='2'>sums</td></tr>",
+        "<tr><td>small</td><td>2</td></tr>",
+        "<tr><td>big</td><td>8</td><td>ids</td></tr>",
+        "<tr><td>text</td><td>note</td><td>9</td><td>words</td></tr>",
+    ]
+    text = converted(f"<html><body><h1>Kinds</h1><p>{TEXT}</p><table>{''.join(rows)}</table></body></html>")
+    cells = [[cell.strip() for cell in line.split("|") if cell.strip()] for line in text.splitlines() if "|" in line]
+    assert cells[3:] == [
+        ["number", "small", "2", "sums"],
+        ["number", "big", "8", "ids"],
+        ["text", "note", "9", "words"],
+    ]
+
+
+def test_cells_that_span_all_of_a_large_table_make_no_larger_page_than_allowed() -> None:
+    """A thousand cells for two thousand rows would be two million."""
+    row = "".join(f"<td rowspan='9999'>{n}</td>" for n in range(1_000))
+    table = f"<table><tr>{row}</tr>{'<tr><td>x</td></tr>' * 2_000}</table>"
+    page = f"<html><body><h1>Kinds</h1><p>{TEXT}</p>{table}</body></html>"
+    assert len(with_content_marked(page.encode())) < 1_000_000

@@ -1,6 +1,7 @@
 """Write an HTML page so that Trafilatura, which looks for the article of a news page, keeps all of a manual."""
 
 import re
+from copy import deepcopy
 from typing import Any, Final
 
 from lxml.html import HtmlElement, builder, tostring
@@ -21,6 +22,8 @@ _CHROME: Final = ("div", "ul", "ol")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
 # Left out as decoration, with all that is in them; a date is a word of its sentence.
 _KEPT: Final = {"aside": "div", "figure": "div", "figcaption": "p", "time": "span"}
+_LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
+_MOST_CELLS: Final = 10_000  # of a page
 _MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
 _PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1"}
 
@@ -45,7 +48,7 @@ def with_content_marked(page: bytes) -> bytes:
     if body is None:
         return page
     _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
-    for change in (_without_notes, _without_names, _as_code, _without_links, _with_captions, _with_terms):
+    for change in (_without_notes, _without_names, _as_code, _without_links, _with_captions, _with_cells, _with_terms):
         change(body)
     article = builder.E.main(itemprop="articleBody")
     article.text, body.text = body.text, None
@@ -114,6 +117,34 @@ def _with_captions(body: HtmlElement) -> None:
         if table is not None:
             one.tag = "p"
             table.addprevious(one)
+
+
+def _with_cells(body: HtmlElement) -> None:
+    """Write a cell that spans rows into each of them: in the next ones it would be empty, and they may be apart."""
+    left = _MOST_CELLS
+    for table in body.iter("table"):
+        spanning: dict[int, tuple[Any, int]] = {}  # by column: the cell, and how many more rows it spans
+        for row in table.iter("tr"):
+            if next(row.iterancestors("table")) is not table:
+                continue
+            cells, before, spanning, column, place = list(row.iterchildren("td", "th")), spanning, {}, 0, 0
+            while cells or column in before:
+                if column in before and left > 0:
+                    cell, rows = before[column]
+                    row.insert(place, deepcopy(cell))
+                    left -= 1
+                elif cells:
+                    cell, rows = (one := cells.pop(0)), _number(one, "rowspan")
+                else:
+                    break
+                if rows > 1 and len(cell.text_content()) <= _LONGEST_CELL:
+                    spanning[column] = cell, rows - 1
+                column, place = column + max(_number(cell, "colspan"), 1), place + 1
+
+
+def _number(cell: HtmlElement, name: str) -> int:
+    said = cell.get(name, "")
+    return int(said) if re.fullmatch(r"[0-9]{1,4}", said) else 1
 
 
 def _with_terms(body: HtmlElement) -> None:
