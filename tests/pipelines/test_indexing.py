@@ -85,6 +85,7 @@ def test_every_kind_of_file_is_indexed_with_its_text(tmp_path, store):
     """Markdown, text, HTML, PDF, DOCX and records, also with suffixes in capitals."""
     page = f"<html><body><article><h1>Emma</h1><p>{EMMA * 5}</p></article></body></html>"
     files = {"a.md": f"# Emma\n\n{EMMA}", "b.markdown": EMMA, "c.TXT": EMMA, "d.html": page, "e.htm": page}
+    files["e.rst"] = f"Emma\n====\n\n{EMMA}"
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "f.pdf").write_bytes(pdf(EMMA))

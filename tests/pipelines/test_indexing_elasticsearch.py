@@ -439,7 +439,7 @@ def test_the_sources_are_known_whatever_the_index_makes_of_their_names(store, cl
     """An index that something else made may cut a name into words."""
     client.indices.create(index=store._index, mappings={"properties": {"source": {"type": kind}}})
     index(folder, store, base=folder.parent)
-    everything = Listing((), frozenset({"docs/short.txt"}), ("docs/c.jsonl#",), 0, ())
+    everything = Listing((), frozenset({"docs/short.txt"}), ("docs/c.jsonl#",), {}, ())
     with bulk.open_bulk(store) as writer:
         known = writer.known(everything)
     assert sorted(known) == ["docs/c.jsonl#0", "docs/c.jsonl#1", "docs/c.jsonl#2", "docs/short.txt"]

@@ -11,6 +11,7 @@ import pytest
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines import contents
 from haystack_integrations.crag.pipelines.contents import Failure, Source
+from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 
 
@@ -35,8 +36,18 @@ def test_directories_are_read_recursively_in_the_order_of_the_names(tmp_path):
         (tmp_path / name).write_text("text")
     listing = find(tmp_path, base=tmp_path)
     assert [name for _, name in listing.files] == ["a.TXT", "b.md", "sub/a.htm", "sub/deep/c.html", "z.markdown"]
-    assert listing.skipped == 1
+    assert listing.skipped == {".png": 1}
     assert listing.failures == ()
+
+
+def test_what_is_left_out_is_counted_by_kind_the_most_frequent_first(tmp_path):
+    """In lower case; a name that ends in none of the usual ways is of no kind."""
+    for name in ("a.md", "x.XLSX", "y.xlsx", "t.csv", "README", "odd.a\x1bb"):
+        (tmp_path / name).write_text("text")
+    skipped = find(tmp_path, base=tmp_path).skipped
+    assert list(skipped.items())[:1] in ([(".xlsx", 2)], [("", 2)])
+    assert skipped == {".xlsx": 2, ".csv": 1, "": 2}
+    assert find(tmp_path, base=tmp_path, shard=Shard(2, 2)).skipped == {}
 
 
 def test_a_name_is_relative_to_the_base_and_absolute_without_one_or_outside_of_it(tmp_path, monkeypatch):

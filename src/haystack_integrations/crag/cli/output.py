@@ -93,7 +93,7 @@ def complain(message: str, kind: str = "error") -> None:
     Write one message to stderr.
 
     :param message: What was got, what was wanted, the way out.
-    :param kind: `error` or `warning`.
+    :param kind: `error`, `warning` or `note`.
     """
     style = "bold red" if kind == "error" else "yellow"
     console(error=True).print(Text.assemble((f"{kind}: ", style), message), soft_wrap=True)
@@ -104,7 +104,7 @@ def complain_about(failures: Iterable[Mapping[str, str]], kind: str = "not read"
     List on stderr what could not be read.
 
     :param failures: Each `{"source", "reason"}`.
-    :param kind: What became of them: `not read`, or `warning` for those that were.
+    :param kind: What became of them: `not read`, or `warning` for those that were, or `note`.
     """
     listed = list(failures)
     for failure in listed[:_MOST_FAILURES]:

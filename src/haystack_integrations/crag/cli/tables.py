@@ -10,6 +10,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from haystack_integrations.crag.cli.check import Check
 
+_MOST_KINDS: Final = 4
 _SIGNS: Final = {"ok": ("✔", "green"), "warning": ("!", "yellow"), "error": ("✘", "red"), "info": ("·", "dim")}
 
 
@@ -23,13 +24,27 @@ def report_table(report: Mapping[str, Any]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column(justify="right")
+    table.add_column(style="dim")
     written = ("documents_written", "documents_deleted")
     for key in ("sources", "added", "updated", "unchanged", "removed", "skipped", *written):
-        table.add_row(key.replace("_", " "), f"{report[key]:,}")
+        table.add_row(key.replace("_", " "), f"{report[key]:,}", kinds_of(report) if key == "skipped" else "")
     failed = len(report["failures"])
     table.add_row(Text("failures", "red" if failed else "dim"), Text(f"{failed:,}", "red" if failed else ""))
     table.add_row("seconds", f"{report['seconds']:.1f}")
     return table
+
+
+def kinds_of(report: Mapping[str, Any]) -> str:
+    """
+    Name the kinds of files that were not read.
+
+    :param report: `IndexReport.to_dict()`.
+    :returns: The most frequent ones, such as `12 .png, 3 .xlsx, 1 other`; empty if there are none.
+    """
+    kinds = list(report["skipped_kinds"].items())
+    named = [(kind, count) for kind, count in kinds if kind][:_MOST_KINDS]
+    others = report["skipped"] - sum(count for _, count in named)
+    return ", ".join([f"{count:,} {kind}" for kind, count in named] + [f"{others:,} other"] * bool(others))
 
 
 def checks_view(checks: "Iterable[Check]") -> RenderableType:

@@ -22,7 +22,7 @@ _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
 _MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx"}
-_WITH_HEADINGS: Final = {*_MARKDOWN, ".txt"}
+_WITH_HEADINGS: Final = {*_MARKDOWN, ".txt", ".rst"}
 
 
 @component

@@ -1,6 +1,7 @@
 """What a run of `index` did."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from haystack_integrations.crag.pipelines.contents import Failure
@@ -17,6 +18,7 @@ class IndexReport:
     :param unchanged: Sources that the store held already.
     :param removed: Sources that vanished, and whose documents were deleted.
     :param skipped: Files in directories of a kind that is not indexed.
+    :param skipped_kinds: How many of them have which suffix, the most first; "" for those without a usual one.
     :param documents_written: Documents written.
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
@@ -31,11 +33,28 @@ class IndexReport:
     unchanged: int = 0
     removed: int = 0
     skipped: int = 0
+    skipped_kinds: dict[str, int] = field(default_factory=dict)
     documents_written: int = 0
     documents_deleted: int = 0
     failures: tuple[Failure, ...] = ()
     doubts: tuple[Failure, ...] = ()
     seconds: float = 0.0
+
+    @classmethod
+    def of(
+        cls, counts: Mapping[str, int], skipped: dict[str, int], failures: Iterable[Failure], doubts: Iterable[Failure]
+    ) -> "IndexReport":
+        """
+        Write a report.
+
+        :param counts: Of what became of sources and documents, by the names above.
+        :param skipped: See `skipped_kinds`.
+        :param failures: As above.
+        :param doubts: As above.
+        :returns: The report, without a time.
+        """
+        values: dict[str, Any] = {**counts, "skipped": sum(skipped.values()), "skipped_kinds": skipped}
+        return cls(**values, failures=tuple(failures), doubts=tuple(doubts))
 
     def to_dict(self) -> dict[str, Any]:
         """

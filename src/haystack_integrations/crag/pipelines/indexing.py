@@ -60,7 +60,7 @@ def index(
         assert index(folder, store).unchanged == 1
     ```
 
-    :param paths: Files and directories: Markdown, text, HTML, PDF, DOCX, and JSON Lines, whose records
+    :param paths: Files and directories: Markdown, text, `.rst`, HTML, PDF, DOCX, JSON Lines, whose records
         `{"id", "text", "title"}` become one document each, with that id; a text of over 10,000 characters is split.
     :param store: The document store.
     :param base: Directory to which the names of sources are relative: the same on another machine. One for an index.
@@ -89,7 +89,7 @@ def index(
         for found in read(run.listing):
             if not (allow_empty and isinstance(found, Empty)):
                 run.take(found)
-        return replace(run.end(), skipped=listing.skipped, seconds=round(monotonic() - started, 3))
+        return replace(run.end(), seconds=round(monotonic() - started, 3))
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class _Run:
         self._delete(stale)
         self._bulk.finish()
         doubts = (*self._converter.doubts, *doubts_of(self._store))
-        return IndexReport(**self._count, failures=tuple(self._failures), doubts=doubts)
+        return IndexReport.of(self._count, self.listing.skipped, self._failures, doubts)
 
     def _keep(self) -> None:
         """Fail for what is empty now and was not: what was indexed from it stays, but for records that moved."""

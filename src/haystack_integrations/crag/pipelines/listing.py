@@ -45,7 +45,8 @@ class Listing:
     :param files: Path and name of each file, ordered by name.
     :param names: The given paths that are files.
     :param prefixes: How the names begin of all that is in given directories and JSON Lines files, in order.
-    :param skipped: How many files in directories are of a kind that is not indexed.
+    :param skipped: How many files in directories are of a kind that is not indexed, by suffix, in lower case; "" for
+        those without a usual one.
     :param failures: What is there but cannot be listed.
     :param shard: The part of it that is to be indexed here.
     :param shared: The folder that names are shown from, where they are absolute paths; empty where they are not.
@@ -55,7 +56,7 @@ class Listing:
     files: tuple[tuple[Path, str], ...]
     names: frozenset[str]
     prefixes: tuple[str, ...]
-    skipped: int
+    skipped: dict[str, int]
     failures: tuple[Failure, ...]
     shard: Shard = field(default_factory=Shard)
     shared: str = ""

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -17,6 +19,7 @@ MIME_TYPES: Final = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
     ".txt": "text/plain",
+    ".rst": "text/plain",
     ".html": "text/html",
     ".htm": "text/html",
     ".pdf": "application/pdf",
@@ -25,6 +28,7 @@ MIME_TYPES: Final = {
 """The files that `indexing.yml` converts, by suffix."""
 
 SUFFIXES: Final = (*MIME_TYPES, RECORDS)  # all files that can be indexed
+_SUFFIX: Final = re.compile(r"\.\w{1,10}")
 _MAX_FILE: Final = 100_000_000
 _NOTHING: Final = "got nothing in it"
 _OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(SUFFIXES)}; convert it first"
@@ -49,7 +53,8 @@ def find(
         msg = f"no file or directory at {missing or 'any path'}; pass paths that exist, nothing was indexed"
         raise SourceError(msg)
     root = None if base is None else Path(os.path.abspath(base))
-    files, names, prefixes, failures, skipped = dict[str, Path](), set[str](), set[str](), list[Failure](), 0
+    files, names, prefixes, failures = dict[str, Path](), set[str](), set[str](), list[Failure]()
+    skipped = Counter[str]()
     visited: set[tuple[int, int]] = set()
     for path in given:
         name = _name(path, root)
@@ -67,15 +72,15 @@ def find(
             elif reason is _NOTHING:
                 failures.append(Empty(name, reason))
             elif reason is _OTHER_KIND and path.is_dir():
-                skipped += 1
+                skipped[_kind(found)] += 1
             else:
                 failures.append(Failure(name.encode(errors="backslashreplace").decode(), reason))
     ordered = tuple((files[name], name) for name in sorted(files))
     part = shard or Shard()
-    skipped = skipped if part.number == 1 else 0
+    others = dict(skipped.most_common()) if part.number == 1 else {}
     shared = shared_folder(given).rstrip("/") + "/" if root is None else ""
     return Listing(
-        ordered, frozenset(names), tuple(sorted(prefixes)), skipped, tuple(failures), part, shared, _inside(root)
+        ordered, frozenset(names), tuple(sorted(prefixes)), others, tuple(failures), part, shared, _inside(root)
     )
 
 
@@ -136,6 +141,12 @@ def _name(path: Path, base: Path | None) -> str:
 def _inside(folder: Path | None) -> str:
     """How the paths of all that is in a folder begin."""
     return "" if folder is None else folder.as_posix().rstrip("/") + "/"
+
+
+def _kind(path: Path) -> str:
+    """Name a kind of files by their suffix, whatever signs are in it."""
+    suffix = path.suffix.lower()
+    return suffix if _SUFFIX.fullmatch(suffix) else ""
 
 
 def _unusable(path: Path, name: str) -> str | None:

@@ -1,0 +1,143 @@
+"""
+Whether questions on an HTML manual find their answer: hit@k of BM25 in memory, and what `corrective_retrieval` decides.
+
+    python benchmarks/html_manuals.py /usr/share/doc/postgresql-doc-15/html [--terms 'sql-*.html'] [--questions 300]
+
+The folder is that of Debian's package `postgresql-doc-15` (DocBook), or any of HTML pages. Two kinds of questions:
+
+terms   "What does RESTRICT do in DROP TABLE?", of each term in a list of definitions that has one meaning on its page;
+        the right passage holds the beginning of the definition. Pages whose names match `--terms`; the page is named by
+        its title.
+cells   "What is the Storage Size of smallint in Numeric Types?", of each table with a head, a caption and at least six
+        rows; the right passage holds the row. `below its columns`: it holds the name of the column as well, outside of
+        its title. At most twelve questions of a page.
+
+All pages are indexed. To compare with another state of the package, put its `src` first in PYTHONPATH.
+"""
+
+import argparse
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from lxml import html
+
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.indexing import index
+
+KS = (1, 10)
+MOST_OF_A_PAGE = 12
+SHORTEST, LONGEST_TERM, SHOWN = 60, 40, 70
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_NUMBER = re.compile(r"^Table\s*[\dA-Z.]+\W*")
+
+
+class Asked(NamedTuple):
+    """A question, the page of its answer, and what the right passage holds: its answer, and perhaps a column."""
+
+    text: str
+    page: str
+    answer: str
+    column: str = ""
+
+
+def plain(text: str) -> str:
+    """Words alone, in lower case."""
+    return " ".join(_WORD.findall(text)).lower()
+
+
+def said(element: Any) -> str:
+    """The text of an element on one line."""
+    return " ".join(element.text_content().split())
+
+
+def terms(page: Path) -> Iterator[Asked]:
+    """Ask for each term of a page that has one definition."""
+    tree = html.parse(str(page)).getroot()
+    title, found = " ".join((tree.findtext(".//title") or "").split()), dict[str, list[str]]()
+    for term in tree.iter("dt"):
+        meaning = term.getnext()
+        if meaning is not None and meaning.tag == "dd":
+            found.setdefault(said(term), []).append(said(meaning))
+    for term, meanings in found.items():
+        if len(meanings) == 1 and len(meanings[0]) > SHORTEST and len(term) < LONGEST_TERM:
+            yield Asked(f"What does {term} do in {title}?", page.stem, plain(meanings[0])[:SHOWN])
+
+
+def cells(page: Path) -> Iterator[Asked]:
+    """Ask for cells of a page's tables."""
+    for table in html.parse(str(page)).getroot().iter("table"):
+        rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+        captions = table.xpath("preceding::p[@class='title'][1]")
+        whole = len({len(row) for row in rows}) == 1 and not any(cell.get("rowspan") for row in rows for cell in row)
+        if len(rows) < 6 or not whole or not captions or not all(cell.tag == "th" for cell in rows[0]):
+            continue
+        caption, head = _NUMBER.sub("", said(captions[0])), [said(cell) for cell in rows[0]]
+        names = Counter(plain(said(row[0])) for row in rows)
+        for row in (list(map(said, row)) for row in rows[1:]):
+            if names[plain(row[0])] > 1 or not plain(row[0]) or len(row[0]) > LONGEST_TERM:
+                continue
+            for column, cell in zip(head[1:], row[1:], strict=True):
+                if plain(column) and plain(column) != "description" and plain(cell) and len(cell) < SHORTEST:
+                    text = f"What is the {column} of {row[0]} in {caption}?"
+                    yield Asked(text, page.stem, plain(" ".join(row))[:SHOWN], plain(column))
+
+
+def drawn(questions: Sequence[Asked], wanted: int) -> list[Asked]:
+    """Draw questions that are asked of one place only, and few of a page."""
+    often = Counter(question.text for question in questions)
+    mixed = random.Random(3).sample(questions, len(questions))
+    pages, kept = Counter[str](), list[Asked]()
+    for question in mixed:
+        pages[question.page] += 1
+        if often[question.text] == 1 and pages[question.page] <= MOST_OF_A_PAGE:
+            kept.append(question)
+    return kept[:wanted]
+
+
+def measure(kind: str, store: InMemoryDocumentStore, asked: Sequence[Asked]) -> None:
+    """Ask everything, and print."""
+    rag, hits, count = load("corrective_retrieval", store=store), Counter[int](), Counter[str]()
+
+    def holds(document: Any, question: Asked) -> bool:
+        return Path(document.meta["source"]).stem == question.page and question.answer in plain(document.content or "")
+
+    for question in asked:
+        first = [holds(one, question) for one in store.bm25_retrieval(question.text, top_k=max(KS))]
+        hits.update(k for k in KS if any(first[:k]))
+        result = rag.run(query=question.text)
+        right = [one for one in result["documents"] if holds(one, question)]
+        count["evidence"] += bool(right)
+        count["columns"] += any(question.column in plain((one.content or "").partition("\n\n")[2]) for one in right)
+        count["correct"] += result["crag"]["trail"][0]["verdict"] == "correct"
+    shares = ", ".join(f"hit@{k} {hits[k] / len(asked):.3f}" for k in KS)
+    below = f", below its columns {count['columns']}" if any(question.column for question in asked) else ""
+    told = f"in the evidence {count['evidence']}{below}, correct {count['correct']} of {len(asked)}"
+    print(f"{kind}: {shares}; {told}", flush=True)
+
+
+def main() -> None:
+    """Index once, and measure both kinds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--terms", default="*.html")
+    parser.add_argument("--questions", type=int, default=300)
+    options = parser.parse_args()
+    pages = sorted(options.folder.glob("*.html"))
+    kinds = {
+        "terms": [one for page in pages if page.match(options.terms) for one in terms(page)],
+        "cells": [one for page in pages for one in cells(page)],
+    }
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    print(f"{len(pages)} pages, {index(options.folder, store).documents_written} passages", flush=True)
+    for kind, questions in kinds.items():
+        if asked := drawn(questions, options.questions):
+            measure(kind, store, asked)
+
+
+if __name__ == "__main__":
+    main()
