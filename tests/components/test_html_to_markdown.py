@@ -175,6 +175,31 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
     assert text.count("Ask first.") == 2
 
 
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        ("<details><summary>How long?</summary>Two weeks.</details>", "How long?\n\nTwo weeks."),
+        ("<details><summary><h3>How long?</h3></summary><p>Two weeks.</p></details>", "How long?\n\nTwo weeks."),
+        ("<h2><button>How long?</button></h2><div><p>Two weeks.</p></div>", "## How long?\n\nTwo weeks."),
+        ("<div><button aria-expanded='false'>How long?</button><p>Two weeks.</p></div>", "How long?\n\nTwo weeks."),
+        ("<fieldset><legend>Notice</legend><p>Two weeks.</p></fieldset>", "Notice\n\nTwo weeks."),
+        ("<address>Main street 5</address>", "Main street 5"),
+        ("<p>H<sub>2</sub>O boils below 10<sup>3</sup> K.</p>", "H2O boils below 10^3 K."),
+        (
+            "<p>So <math alttext='x^2'><mi>x</mi></math> is <math><mi>y</mi><mo>=</mo><mn>2</mn></math>.</p>",
+            "x^2 is y=2.",
+        ),
+        ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
+        ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
+        ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
+    ],
+)
+def test_what_a_page_shows_is_kept_whatever_it_is_made_of(page: str, wanted: str) -> None:
+    """Questions that open their answers, frames, formulas, raised and lowered signs, counts that begin elsewhere."""
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p>{page}</body></html>")
+    assert text.endswith(wanted)
+
+
 def test_a_cell_that_spans_rows_is_written_into_each_of_them() -> None:
     """A row says what it is of: in a passage of its own, nothing stands above it; a cell may span columns as well."""
     rows = [

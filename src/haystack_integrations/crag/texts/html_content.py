@@ -21,7 +21,13 @@ _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "o
 _CHROME: Final = ("div", "ul", "ol")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
 # Left out as decoration, with all that is in them; a date is a word of its sentence.
-_KEPT: Final = {"aside": "div", "figure": "div", "figcaption": "p", "time": "span"}
+_KEPT: Final = {
+    **dict.fromkeys(("aside", "details", "fieldset", "figure"), "div"),
+    **dict.fromkeys(("address", "figcaption", "legend", "summary"), "p"),
+    "menu": "ul",
+    "time": "span",
+}
+_OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
 _MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
@@ -48,7 +54,17 @@ def with_content_marked(page: bytes) -> bytes:
     if body is None:
         return page
     _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
-    for change in (_without_notes, _without_names, _as_code, _without_links, _with_captions, _with_cells, _with_terms):
+    for change in (
+        _without_buttons,
+        _without_notes,
+        _with_words,
+        _without_names,
+        _as_code,
+        _without_links,
+        _with_captions,
+        _with_cells,
+        _with_terms,
+    ):
         change(body)
     article = builder.E.main(itemprop="articleBody")
     article.text, body.text = body.text, None
@@ -80,6 +96,40 @@ def _without_notes(body: HtmlElement) -> None:
     for one in list(body.iter(*_HEADINGS)):
         if any(_NOTE.search(place.get("class", "")) for place in one.iterancestors("div", "aside", "blockquote")):
             one.tag = "p"
+
+
+def _without_buttons(body: HtmlElement) -> None:
+    """Keep the words of a button that opens what stands below it, which is a question or a heading; no other does."""
+    for one in list(body.iter("button")):
+        if _is_in(one, *_HEADINGS):
+            one.drop_tag()
+        elif one.get("aria-expanded") is not None or _OPENS.search(one.get("class", "")):
+            one.tag = "p"
+    for one in list(body.iter(*_HEADINGS)):
+        if _is_in(one, "summary"):
+            one.drop_tag()
+
+
+def _with_words(body: HtmlElement) -> None:
+    """Write signs that are shown by their place or form as text: else `H<sub>2</sub>O` were five words."""
+    for one in list(body.iter("sub", "sup")):
+        if one.tag == "sup" and one.text_content().strip():
+            one.text = "^" + (one.text or "")
+        one.drop_tag()
+    for one in list(body.iter("math")):
+        for note in list(one.iter("annotation", "annotation-xml")):
+            note.drop_tree()
+        one.text, one[:] = one.get("alttext") or " ".join(one.text_content().split()), []
+        one.drop_tag()
+    for one in list(body.iter("template", "rt", "rp")):  # of Japanese words, how they are read
+        one.drop_tree()
+    for one in list(body.iter("ruby", "rb")):
+        one.drop_tag()
+    for one in body.iter("ol"):
+        if (start := _number(one, "start")) != 1:
+            one.tag = "ul"
+            for number, item in enumerate(one.iterchildren("li"), start):
+                item.text = f"{number}. {(item.text or '').lstrip()}"
 
 
 def _without_names(body: HtmlElement) -> None:
