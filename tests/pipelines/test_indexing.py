@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import random
+import re
 import shutil
 from pathlib import Path
 from uuid import uuid4
@@ -369,6 +370,28 @@ def test_of_a_handbook_in_html_all_sections_are_indexed_and_not_the_longest_alon
     for said in ("The daemon collects", "level3", "a rule in each line", "with semicolons", "takes precedence"):
         assert said in text
     assert "Previous" not in text
+
+
+def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, store):
+    """Nobody who reads the page sees them; in a text that is no Markdown there are none."""
+    text = (
+        "# Refunds\n\n<!-- Was 14 days\nuntil May. -->A refund is paid within 30 days.<!-- check -->\n\n"
+        "Write `<!-- more -->` to fold.\n\n```html\n<!-- shown -->\n```\n\n<!-- never closed\n\nThe end."
+    )
+    for name in ("page.md", "page.txt"):
+        (tmp_path / name).write_text(text)
+    index(tmp_path, store)
+    found = contents(store)
+    assert "14 days" in found["page.txt"]
+    assert not re.search("14 days|check", found["page.md"])
+    for said in (
+        "\n\nA refund is paid within 30 days.\n\n",
+        "`<!-- more -->`",
+        "<!-- shown -->",
+        "never closed",
+        "The end.",
+    ):
+        assert said in found["page.md"]
 
 
 def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own(tmp_path, store):
