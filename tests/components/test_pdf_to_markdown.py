@@ -5,11 +5,11 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from files import pdf
 from haystack.components.converters import PyPDFToDocument
 from haystack.dataclasses import ByteStream
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from pypdf import PdfReader, PdfWriter
-from tests.files import pdf
 
 from haystack_integrations.crag.components import PdfToMarkdown
 from haystack_integrations.crag.pipelines.indexing import index
