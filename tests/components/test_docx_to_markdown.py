@@ -104,18 +104,19 @@ def test_paragraphs_headings_and_tables_in_a_control_are_text() -> None:
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote"])
 def test_a_note_stands_where_its_sign_does(kind: str) -> None:
-    """It was in no passage at all; a word deleted from it stays out."""
+    """It was in no passage at all; a word deleted from it stays out, and no file grows by many signs of one note."""
     file = docx.Document()
     paragraph = file.add_paragraph("Notice is two weeks.")
     paragraph._p.append(parse_xml(f"<w:r {W}><w:{kind}Reference w:id='2'/></w:r>"))
     paragraph.add_run(" In writing.")
+    file.add_paragraph("Again.")._p.append(parse_xml(f"<w:r {W}><w:{kind}Reference w:id='2'/></w:r>"))
     gone = f"<w:del {BY}><w:r><w:delText>all</w:delText></w:r></w:del>"
     said = f"<w:p><w:r><w:t>Three for</w:t></w:r></w:p><w:p>{gone}<w:r><w:t>managers.</w:t></w:r></w:p>"
     notes = f"<w:{kind}s {W}><w:{kind} w:id='2'>{said}</w:{kind}></w:{kind}s>".encode()
     part = Part(PackURI(f"/word/{kind}s.xml"), getattr(CT, f"WML_{kind}s".upper()), notes, file.part.package)
     file.part.relate_to(part, getattr(RT, f"{kind}s".upper()))
     (document,) = DocxToMarkdown().run([saved(file)])["documents"]
-    assert document.content == "Notice is two weeks. [Three for managers.] In writing."
+    assert document.content == "Notice is two weeks. [Three for managers.] In writing.\nAgain."
 
 
 def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -215,6 +216,31 @@ def test_numbers_have_the_form_of_their_list(form: str, wanted: dict[int, str]) 
         add(file, f"item {number}", 2)
     lines = lines_of(file)
     assert {number: lines[number - 1] for number in wanted} == {n: f"({sign}) item {n}" for n, sign in wanted.items()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<w:lvlText w:val="%1.%2"/>', f'<w:lvlText w:val="{"%1" * 20_000}"/>'),
+        ('<w:start w:val="4"/>', f'<w:start w:val="{"9" * 4_000}"/>'),
+        ('<w:start w:val="4"/>', '<w:start w:val="four"/>'),
+        ('w:ilvl="1"', 'w:ilvl="999999999"'),
+    ],
+)
+def test_a_hostile_list_makes_no_file_large_and_costs_no_heading(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    """A text before each paragraph that is longer than all of them would fill the memory."""
+    monkeypatch.setitem(globals(), "LEVELS", LEVELS.replace(old, new))
+    file = numbered_file()
+    file.add_heading("Payment", 1)
+    for number in range(40):
+        add(file, f"clause {number}", 1)
+        add(file, "at no level of Word's", 999_999_999)
+    lines = lines_of(file)
+    assert lines[0].startswith("# ")
+    assert lines[0].endswith("Payment")
+    assert max(map(len, lines)) < 50
 
 
 def test_items_of_a_list_have_a_sign_whatever_picture_word_shows() -> None:

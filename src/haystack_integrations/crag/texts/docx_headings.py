@@ -63,7 +63,7 @@ def _place_notes(file: DocxFile) -> None:
         parts = [one.target_part for one in file.part.rels.values() if one.reltype == kind and not one.is_external]
         notes = {one.get(qn("w:id")): _text_of(one) for part in parts for one in parse_xml(part.blob)}
         for sign in list(file.element.body.iter(qn(tag))):
-            if said := notes.get(sign.get(qn("w:id"))):
+            if said := notes.pop(sign.get(qn("w:id")), ""):  # once: a file of many signs of one note is no larger
                 text = OxmlElement("w:t")
                 text.text = f" [{said}]"
                 text.set(qn("xml:space"), "preserve")

@@ -1,5 +1,6 @@
 """The numbers of a DOCX's clauses and lists: Word counts them when it shows a file, and they stand nowhere in it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,10 +16,16 @@ _ROMAN: Final = tuple(
     zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "m cm d cd c xc l xl x ix v iv i".split(), strict=True)
 )
 _MOST_ROMAN: Final = 4_000
+_WHOLE: Final = re.compile(r"[0-9]{1,6}")
+_MOST_LETTERS: Final = 26 * 8
+_LEVELS: Final = range(9)  # as many as Word has
+_LONGEST: Final = 60  # characters of what stands before a paragraph: a longer one is a file that wants to fill memory
 
 
 def _letters(number: int) -> str:
     """Z is followed by AA, then BB."""
+    if not 0 < number < _MOST_LETTERS:
+        return str(number)
     return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
 
 
@@ -61,7 +68,9 @@ class _List:
 
     def next(self, level: int) -> str:
         """Count on, and give what stands before the paragraph."""
-        known = self.levels.get(level, _Level())
+        known = self.levels.get(level)
+        if known is None or level not in _LEVELS or len(known.text) > _LONGEST:
+            return ""
         self.counts[level] = self.counts.get(level, known.start - 1) + 1
         self.counts = {one: count for one, count in self.counts.items() if one <= level}
         if known.form == "bullet":
@@ -109,7 +118,7 @@ class Numbers:
             return ""
         names = {style.style_id for style in styles}
         of_style = (at for at, level in known.levels.items() if level.style in names)
-        level = next((int(at) for _, at in said if at is not None), None)
+        level = next((_whole(at, 0) for _, at in said if at is not None), None)
         self._begin(number, num, known)
         return known.next(next(of_style, 0) if level is None else level)
 
@@ -119,19 +128,19 @@ class Numbers:
             return
         self._begun.add(number)
         for change in num.iterchildren(qn("w:lvlOverride")):
-            start, level = _value(change, "w:startOverride"), int(_id(change, "ilvl") or 0)
+            start, level = _value(change, "w:startOverride"), _whole(_id(change, "ilvl"), 0)
             if start is not None:
                 known.counts = {one: count for one, count in known.counts.items() if one < level}
-                known.counts[level] = int(start) - 1
+                known.counts[level] = _whole(start, 1) - 1
 
 
 def _list_of(definition: Any) -> _List:
     levels = {}
     for one in definition.iterchildren(qn("w:lvl")):
         said = {name: _value(one, f"w:{name}") for name in ("start", "numFmt", "lvlText", "pStyle")}
-        start = int(said["start"] or 1)
+        start = _whole(said["start"], 1)
         level = _Level(start, said["numFmt"] or "decimal", said["lvlText"] or "", said["pStyle"])
-        levels[int(_id(one, "ilvl") or 0)] = level
+        levels[_whole(_id(one, "ilvl"), 0)] = level
     return _List(levels)
 
 
@@ -151,6 +160,11 @@ def _bases(style: Any) -> Iterator[Any]:
 def _value(element: Any, tag: str) -> str | None:
     found = element.find(qn(tag))
     return None if found is None else found.get(qn("w:val"))
+
+
+def _whole(said: str | None, other: int) -> int:
+    """Read a number; a damaged file costs its numbers, and not its headings."""
+    return int(said) if said is not None and _WHOLE.fullmatch(said) else other
 
 
 def _id(element: Any, name: str) -> str | None:
