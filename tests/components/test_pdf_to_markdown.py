@@ -95,3 +95,11 @@ def test_what_cannot_be_read_is_left_out_and_logged(tmp_path: Path, caplog: pyte
     with caplog.at_level(logging.WARNING):
         assert PdfToMarkdown().run([tmp_path / "missing.pdf", ByteStream(b"no pdf")])["documents"] == []
     assert "missing.pdf" in caplog.text
+
+
+@pytest.mark.parametrize(("lines", "headings"), [(200_000, 1), (900, 100_000)])
+def test_a_page_that_no_printer_makes_is_not_searched_for_each_heading(lines: int, headings: int) -> None:
+    """Each line is compared with each heading: two hundred thousand of both would take hours."""
+    page = "\n".join(f"line {number}" for number in range(lines))
+    outline = {0: [(1, f"Title {number}") for number in range(headings)]}
+    assert with_headings(page, outline) == page

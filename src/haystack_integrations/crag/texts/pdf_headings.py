@@ -13,6 +13,8 @@ Outline = Mapping[int, Sequence[tuple[int, str]]]
 """By page, from 0: the levels, from 1, and the words of its headings in order."""
 
 _MOST: Final = 10_000
+_MOST_LINES: Final = 1_000  # of a page, of which each is compared with each of its headings
+_MOST_OF_A_PAGE: Final = 200
 _DEEPEST: Final = 6
 _SHORTEST: Final = 3  # letters: a shorter word may be the end of another one
 _MARKS: Final = re.compile(r"(?m)^(?=[ \t]{0,3}#{1,6}[ \t])")
@@ -53,8 +55,10 @@ def with_headings(text: str, outline: Outline) -> str:
 
 def _page(text: str, headings: Sequence[tuple[int, str]]) -> str:
     lines, begin = text.split("\n"), 0
+    if len(lines) > _MOST_LINES:
+        return text
     letters = [_letters(line) for line in lines]
-    for level, words in headings:
+    for level, words in headings[:_MOST_OF_A_PAGE]:
         wanted = _letters(words)
         for size, number in product((1, 2), range(begin, len(lines))):
             if wanted and _is_same("".join(letters[number : number + size]), wanted):
