@@ -57,9 +57,9 @@ class DocxToMarkdown:
             - `documents`: As `DOCXToDocument` gives them, a paragraph on a line: none for a source that cannot be read,
               which is logged.
         """
-        from haystack_integrations.crag.texts.docx_headings import with_marks
+        from haystack_integrations.crag.texts.docx_content import with_content_marked
 
-        marked = [rewritten(source, with_marks) for source in sources]
+        marked = [rewritten(source, with_content_marked) for source in sources]
         found = self._converter.run(sources=marked, meta=meta)["documents"]
         return {"documents": [replace(one, id="", content=_ROW.sub(_narrow, one.content or "")) for one in found]}
 

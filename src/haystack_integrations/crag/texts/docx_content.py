@@ -24,7 +24,7 @@ _NOTES: Final = {
 _MOST_STEPS: Final = 10  # from a style to what it is based on
 
 
-def with_marks(data: bytes) -> bytes:
+def with_content_marked(data: bytes) -> bytes:
     """
     Put `#` before titles and headings, one for each level, and numbers before what Word counts; take text out of what
     holds it, and notes to their signs.
