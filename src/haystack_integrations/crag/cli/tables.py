@@ -41,8 +41,7 @@ def kinds_of(report: Mapping[str, Any]) -> str:
     :param report: `IndexReport.to_dict()`.
     :returns: The most frequent ones, such as `12 .png, 3 .xlsx, 1 other`; empty if there are none.
     """
-    kinds = list(report["skipped_kinds"].items())
-    named = [(kind, count) for kind, count in kinds if kind][:_MOST_KINDS]
+    named = [(kind, count) for kind, count in report["skipped_kinds"].items() if kind][:_MOST_KINDS]
     others = report["skipped"] - sum(count for _, count in named)
     return ", ".join([f"{count:,} {kind}" for kind, count in named] + [f"{others:,} other"] * bool(others))
 

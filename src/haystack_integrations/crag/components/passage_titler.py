@@ -71,12 +71,11 @@ class PassageTitler:
 
 def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]:
     """Give the passages of one document their titles."""
-    headings = Headings(is_markdown=PurePosixPath(source).suffix.lower() in _MARKDOWN)
-    tables = TableHeads()
-    has_headings = PurePosixPath(source).suffix.lower() in _WITH_HEADINGS
+    suffix = PurePosixPath(source).suffix.lower()
+    headings, tables = Headings(is_markdown=suffix in _MARKDOWN), TableHeads()
     for passage in passages:
         own = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source)
-        above = headings.over(passage.content or "") if has_headings else []
+        above = headings.over(passage.content or "") if suffix in _WITH_HEADINGS else []
         yield _titled(_below(tables.over(passage.content or ""), passage), own, above)
 
 

@@ -89,14 +89,14 @@ def without_vectors(store: Any) -> tuple[int, int]:
     `_reindex` makes such ones: it copies `_source`, in which our indices keep no vector.
 
     :param store: An ElasticsearchDocumentStore.
-    :returns: How many documents with a text have no vector, and how many have a text.
+    :returns: How many documents with a text have no vector, and if there are any, how many have a text; else 0.
     :raises StoreError: When the server cannot be reached.
     """
     index, texts = server_of(store).index, {"exists": {"field": TEXT}}
-    both = {"bool": {"filter": [texts, {"exists": {"field": VECTOR}}]}}
+    without = {"bool": {"filter": [texts], "must_not": [{"exists": {"field": VECTOR}}]}}
     with elasticsearch_client(store) as client:
-        found, whole = (client.count(index=index, query=query)["count"] for query in (texts, both))
-    return found - whole, found
+        lacking = client.count(index=index, query=without)["count"]
+        return lacking, client.count(index=index, query=texts)["count"] if lacking else 0
 
 
 def doubts_of(store: Any) -> list[Failure]:

@@ -11,6 +11,7 @@ from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 
 from haystack_integrations.crag.texts.docx_numbers import Numbers
+from haystack_integrations.crag.texts.docx_parts import bases, parts_of
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
@@ -21,7 +22,6 @@ _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
 }
-_MOST_STEPS: Final = 10  # from a style to what it is based on
 
 
 def with_content_marked(data: bytes) -> bytes:
@@ -60,8 +60,7 @@ def _unwrap(body: Any) -> None:
 def _place_notes(file: DocxFile) -> None:
     """Put each footnote where its sign stands: it says what it is to, and nobody reads on at the foot of a passage."""
     for tag, kind in _NOTES.items():
-        parts = [one.target_part for one in file.part.rels.values() if one.reltype == kind and not one.is_external]
-        notes = {one.get(qn("w:id")): _text_of(one) for part in parts for one in parse_xml(part.blob)}
+        notes = {one.get(qn("w:id")): _text_of(one) for part in parts_of(file, kind) for one in parse_xml(part.blob)}
         for sign in list(file.element.body.iter(qn(tag))):
             if said := notes.pop(sign.get(qn("w:id")), ""):  # once: a file of many signs of one note is no larger
                 text = OxmlElement("w:t")
@@ -79,14 +78,9 @@ def _levels(file: DocxFile) -> dict[str | None, int]:
     """Give the level of each style that is a heading, or is based on one, by its id."""
     levels: dict[str | None, int] = {}
     for style in file.styles:
-        base: Any = style
-        for _ in range(_MOST_STEPS):
-            if found := _HEADING.fullmatch(base.name or ""):
-                levels[style.style_id] = int(found["level"] or 1)
-                break
-            base = getattr(base, "base_style", None)
-            if base is None:
-                break
+        names = (_HEADING.fullmatch(base.name or "") for base in bases(style))
+        if found := next(filter(None, names), None):
+            levels[style.style_id] = int(found["level"] or 1)
     return levels
 
 

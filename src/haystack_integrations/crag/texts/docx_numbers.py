@@ -1,7 +1,7 @@
 """The numbers of a DOCX's clauses and lists: Word counts them when it shows a file, and they stand nowhere in it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -10,7 +10,8 @@ from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
-_MOST_STEPS: Final = 10  # from a style to what it is based on
+from haystack_integrations.crag.texts.docx_parts import bases, parts_of
+
 _BULLET: Final = "-"  # whatever sign of whatever font it is
 _ROMAN: Final = tuple(
     zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "m cm d cd c xc l xl x ix v iv i".split(), strict=True)
@@ -92,13 +93,11 @@ class Numbers:
 
         :param file: The file.
         """
-        kind = RELATIONSHIP_TYPE.NUMBERING
-        parts: Any = [one.target_part for one in file.part.rels.values() if one.reltype == kind]
-        root = [one for part in parts for one in part.element]
+        root = [one for part in parts_of(file, RELATIONSHIP_TYPE.NUMBERING) for one in part.element]
         self._lists = {_id(one, "abstractNumId"): _list_of(one) for one in root if one.tag == qn("w:abstractNum")}
         self._nums = {_id(one, "numId"): one for one in root if one.tag == qn("w:num")}
         self._begun = set[str | None]()
-        self._styles = {style.style_id: tuple(_bases(style)) for style in file.styles}
+        self._styles = {style.style_id: tuple(bases(style)) for style in file.styles}
         default = file.styles.default(WD_STYLE_TYPE.PARAGRAPH)
         self._default = None if default is None else default.style_id
 
@@ -148,13 +147,6 @@ def _numbered(element: Any) -> tuple[str | None, str | None]:
     """Read which list a paragraph or style says it is of, and at which level."""
     found = element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
     return (None, None) if found is None else (_value(found, "w:numId"), _value(found, "w:ilvl"))
-
-
-def _bases(style: Any) -> Iterator[Any]:
-    for _ in range(_MOST_STEPS):
-        if style is not None:
-            yield style
-            style = getattr(style, "base_style", None)
 
 
 def _value(element: Any, tag: str) -> str | None:

@@ -82,10 +82,8 @@ def _with_page_heading(body: HtmlElement, title: str) -> None:
     if count > 1:
         for one in headings:
             one.tag = _HEADINGS[min(_HEADINGS.index(one.tag) + 1, 5)]
-    own, words = (
-        set(_WORD.findall(text.casefold())) for text in (headings[0].text_content() if headings else "", title)
-    )
-    if own and own <= words:
+    own = _WORD.findall(headings[0].text_content().casefold()) if headings else []
+    if own and set(own) <= set(_WORD.findall(title.casefold())):
         headings[0].tag = "h1"
     else:
         body.insert(0, builder.H1(title))
@@ -184,7 +182,8 @@ def _with_cells(body: HtmlElement) -> None:
                     row.insert(place, deepcopy(cell))
                     left -= 1
                 elif cells:
-                    cell, rows = (one := cells.pop(0)), _number(one, "rowspan")
+                    cell = cells.pop(0)
+                    rows = _number(cell, "rowspan")
                 else:
                     break
                 if rows > 1 and len(cell.text_content()) <= _LONGEST_CELL:
@@ -192,8 +191,8 @@ def _with_cells(body: HtmlElement) -> None:
                 column, place = column + max(_number(cell, "colspan"), 1), place + 1
 
 
-def _number(cell: HtmlElement, name: str) -> int:
-    said = cell.get(name, "")
+def _number(one: HtmlElement, name: str) -> int:
+    said = one.get(name, "")
     return int(said) if re.fullmatch(r"[0-9]{1,4}", said) else 1
 
 
