@@ -217,11 +217,11 @@ def test_one_bad_file_stops_no_other(docs: Path) -> None:
 
 def test_files_of_other_kinds_are_told_and_stop_nothing(docs: Path) -> None:
     """Whoever asks what stands in a spreadsheet learns why nothing is found."""
-    for name in ("a.xlsx", "b.XLSX", "c.csv", "d.py", "e.toml", "f.cfg", "LICENSE"):
+    for name in ("a.ods", "b.ODS", "c.eml", "d.py", "e.toml", "f.cfg", "LICENSE"):
         (docs / name).write_text("x")
     result = crag("ask", QUESTION, "--docs", docs)
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: 2 .xlsx, 1 .csv, 1 .py, 1 .toml, 2 other: not read, ")
+    assert result.stderr.startswith("note: 2 .ods, 1 .eml, 1 .py, 1 .toml, 2 other: not read, ")
 
 
 def test_a_pdf_whose_text_is_of_no_use_is_a_warning(docs: Path) -> None:

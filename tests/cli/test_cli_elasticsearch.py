@@ -35,10 +35,10 @@ def test_what_changed_or_vanished_is_brought_up_to_date(docs: Path, place: list[
     crag("index", docs, *place)
     (docs / "camels.txt").unlink()
     (docs / "penguins.md").write_text("Emperor penguins breed in winter.")
-    (docs / "fish.csv").write_text("herring,1")
+    (docs / "fish.log").write_text("herring,1")
     result = crag("index", docs, *place)
     assert result.exit_code == 0
-    assert re.search(r"^skipped +1 +1 \.csv *$", result.stdout, re.MULTILINE)
+    assert re.search(r"^skipped +1 +1 \.log *$", result.stdout, re.MULTILINE)
     table = {key.strip(): value for key, value in (line.rsplit(maxsplit=1) for line in result.stdout.splitlines())}
     assert (table["updated"], table["removed"], table["failures"]) == ("1", "1", "0")
 

@@ -15,6 +15,7 @@ import docx
 import pytest
 from files import EMMA
 from haystack import Document, component
+from openpyxl import Workbook
 from waiting import eventually
 
 from haystack_integrations.crag.pipelines import conversion
@@ -22,6 +23,8 @@ from haystack_integrations.crag.pipelines.indexing import index
 
 WORDS = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 MAIN = "word/document.xml"
+CELLS = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+FAR = '<sheetData><row r="{}"><c r="{}"><v>1</v></c></row></sheetData>'
 CELL = "<w:tc><w:tcPr>{}</w:tcPr><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
 
 
@@ -74,6 +77,26 @@ def table(first: str, text: str, *rows: str) -> bytes:
     return word(f"<w:tbl><w:tr>{CELL.format(first, text)}</w:tr>{''.join(rows)}</w:tbl>")
 
 
+def book(*sheets: str) -> bytes:
+    """An XLSX with other marks in its sheets."""
+    plain, made, file = io.BytesIO(), io.BytesIO(), Workbook()
+    for _ in sheets[1:]:
+        file.create_sheet()
+    file.save(plain)
+    with ZipFile(plain) as known, ZipFile(made, "w", ZIP_DEFLATED) as archive:
+        for entry in known.infolist():
+            if not entry.filename.startswith("xl/worksheets/"):
+                archive.writestr(entry.filename, known.read(entry))
+        for number, body in enumerate(sheets, 1):
+            archive.writestr(f"xl/worksheets/sheet{number}.xml", f"<worksheet {CELLS}>{body}</worksheet>")
+    return made.getvalue()
+
+
+def merged(*areas: str) -> str:
+    """The end of a sheet with merged cells."""
+    return f"<sheetData/><mergeCells>{''.join(f'<mergeCell ref={area!r}/>' for area in areas)}</mergeCells>"
+
+
 SPAN = '<w:gridSpan w:val="3"/>'
 GRID = "<w:tblGrid>" + "<w:gridCol/>" * 3 + "</w:tblGrid>"
 BELOW = f"<w:tr>{CELL.format('<w:vMerge/>', '')}</w:tr>"
@@ -87,6 +110,14 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "endless.docx": (lambda: table(f'<w:gridSpan w:val="{"9" * 5000}"/>', "a"), "merged cells"),
     "encoded.docx": (lambda: table('<w:gridSpan w:val="&#49;00000000"/>', "a"), "merged cells"),
     "tall.docx": (lambda: table('<w:vMerge w:val="restart"/>', "a" * 1_000_000, *[BELOW] * 200), "merged cells"),
+    "far.xlsx": (lambda: book(FAR.format(1048576, "C1048576")), "1048576 rows and 3 columns"),
+    "far-and-small.xlsx": (lambda: book(FAR.format(1048576, "c1048576")), "1048576 rows and 3 columns"),
+    "placeless.xlsx": (lambda: book(f'<sheetData><row r="900000">{"<c/>" * 2}</row></sheetData>'), "900000 rows"),
+    "merged.xlsx": (lambda: book(merged("A1:XFD1048576")), "1048576 rows and 16384 columns"),
+    "often.xlsx": (lambda: book(merged(*["$A$1:$A$500000"] * 3)), "500000 rows and 1 columns"),
+    "sheets.xlsx": (lambda: book(*[merged("A1:A900")] * 1200), "1000000 cells in all sheets"),
+    "other-zip.xlsx": (lambda: word("<w:p/>"), "zip archive without a workbook"),
+    "old.pptx": (lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "old PPT format"),
     "other-zip.docx": (lambda: word("<w:p/>", way=ZIP_BZIP2), "no DOCX inside"),
 }
 

@@ -8,11 +8,14 @@ import os
 import random
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
+import openpyxl
+import pptx
 import pytest
 import yaml
 from files import EMMA, jsonl, long_text, pdf, record
@@ -56,6 +59,23 @@ def word(text: str) -> bytes:
     return written.getvalue()
 
 
+def workbook(rows: Sequence[Sequence[object]]) -> bytes:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def presentation(text: str) -> bytes:
+    slides = pptx.Presentation()
+    slides.slides.add_slide(slides.slide_layouts[1]).placeholders[1].text = text
+    written = io.BytesIO()
+    slides.save(written)
+    return written.getvalue()
+
+
 def contents(store: InMemoryDocumentStore) -> dict[str, str]:
     """The text of each source, put together from its chunks in order, each without the title before it."""
     chunks: dict[str, list[Document]] = {}
@@ -83,20 +103,23 @@ def store(in_memory_store: InMemoryDocumentStore) -> InMemoryDocumentStore:
 
 
 def test_every_kind_of_file_is_indexed_with_its_text(tmp_path, store):
-    """Markdown, text, HTML, PDF, DOCX and records, also with suffixes in capitals."""
+    """Markdown, text, HTML, PDF, office files, CSV and records, also with suffixes in capitals."""
     page = f"<html><body><article><h1>Emma</h1><p>{EMMA * 5}</p></article></body></html>"
     files = {"a.md": f"# Emma\n\n{EMMA}", "b.markdown": EMMA, "c.TXT": EMMA, "d.html": page, "e.htm": page}
     files["e.rst"] = f"Emma\n====\n\n{EMMA}"
+    files |= {"e.csv": f"No,Text\n1,{EMMA}\n", "e.tsv": f"No\tText\n1\t{EMMA}\n"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "f.pdf").write_bytes(pdf(EMMA))
     (tmp_path / "g.docx").write_bytes(word(EMMA))
+    (tmp_path / "g.XLSX").write_bytes(workbook([["No", "Text"], [1, EMMA]]))
+    (tmp_path / "g.pptx").write_bytes(presentation(EMMA))
     (tmp_path / "h.pdf").write_bytes(encrypted_pdf(""))
     jsonl(tmp_path / "i.jsonl", record(1))
     report = index(tmp_path, store, base=tmp_path)
     assert report.failures == ()
     found = contents(store)
-    assert sorted(found) == [*files, "f.pdf", "g.docx", "h.pdf", "i.jsonl#1"]
+    assert sorted(found) == [*sorted(files), "f.pdf", "g.XLSX", "g.docx", "g.pptx", "h.pdf", "i.jsonl#1"]
     assert "Hidden words" in found.pop("h.pdf")
     assert all("Jane Austen" in text for text in found.values())
 
@@ -413,7 +436,7 @@ def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own
     assert strips == [f"# {lines[0]}", lines[1], *items, *table, "# \u00a7 6 K\u00fcndigung"]
 
 
-@pytest.mark.parametrize("suffix", [".md", ".html", ".docx", ".txt"])
+@pytest.mark.parametrize("suffix", [".md", ".html", ".docx", ".txt", ".xlsx", ".csv"])
 def test_every_part_of_a_long_table_has_its_caption_and_the_names_of_its_columns(tmp_path, store, suffix):
     """A row alone is numbers: neither would a question on a column find it, nor could anybody read it."""
     head, rows = ["Tariff", "Sunday fare"], [[f"zone {n}", f"{n + 300} cents"] for n in range(200)]
@@ -426,6 +449,10 @@ def test_every_part_of_a_long_table_has_its_caption_and_the_names_of_its_columns
             for cell, text in zip(table.add_row().cells, row, strict=True):
                 cell.text = text
         document.save(path)
+    elif suffix in {".xlsx", ".csv"}:
+        all_rows = [["Fares of the harbour ferry"], [], head, *rows]
+        text = "\n".join(map(";".join, all_rows)).encode()
+        path.write_bytes(workbook(all_rows) if suffix == ".xlsx" else text)
     elif suffix == ".html":
         lines = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows)
         head_row = f"<caption>Fares of the harbour ferry</caption><tr><th>{head[0]}</th><th>{head[1]}</th></tr>"

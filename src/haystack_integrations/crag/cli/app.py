@@ -111,7 +111,8 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from stdin.")],
     more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="Files or folders, like --docs.")] = None,
     docs: Annotated[
-        list[Path] | None, typer.Option(metavar="PATH", help="Files or folders: md, txt, html, pdf, docx, jsonl.")
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Files or folders: md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl."),
     ] = None,
     store: Store = None,
     url: Url = None,
@@ -151,7 +152,9 @@ def ask(
 
 @app.command()
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders, md, txt, html, pdf, docx, jsonl.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Folders, md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl.")
+    ],
     store: Store = None,
     url: Url = None,
     index: Index = None,

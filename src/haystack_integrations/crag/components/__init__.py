@@ -4,6 +4,7 @@ from haystack_integrations.crag.components.answer_generator import AnswerGenerat
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.csv_to_markdown import CsvToMarkdown
 from haystack_integrations.crag.components.docx_to_markdown import DocxToMarkdown
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
@@ -14,6 +15,7 @@ from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
 from haystack_integrations.crag.components.long_passage_splitter import LongPassageSplitter
 from haystack_integrations.crag.components.passage_titler import PassageTitler
 from haystack_integrations.crag.components.pdf_to_markdown import PdfToMarkdown
+from haystack_integrations.crag.components.pptx_to_markdown import PptxToMarkdown
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
@@ -24,12 +26,14 @@ from haystack_integrations.crag.components.static_document_embedder import Stati
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.components.xlsx_to_markdown import XlsxToMarkdown
 
 __all__ = [
     "AnswerGenerator",
     "BatchRelevanceGrader",
     "CascadeGate",
     "CragRouter",
+    "CsvToMarkdown",
     "DocxToMarkdown",
     "EvidenceJoiner",
     "EvidencePromptBuilder",
@@ -40,6 +44,7 @@ __all__ = [
     "LongPassageSplitter",
     "PassageTitler",
     "PdfToMarkdown",
+    "PptxToMarkdown",
     "QueryExpander",
     "QuestionGuard",
     "RankerGrader",
@@ -50,4 +55,5 @@ __all__ = [
     "StaticTextEmbedder",
     "StripRefiner",
     "WebFallback",
+    "XlsxToMarkdown",
 ]

@@ -21,7 +21,7 @@ _BETWEEN: Final = re.compile(r"[\W_]+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
-_MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx"}
+_MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".tsv"}
 _WITH_HEADINGS: Final = {*_MARKDOWN, ".txt", ".rst"}
 
 

@@ -16,9 +16,9 @@ from pypdf.errors import DependencyError
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, name_of, provenance
-from haystack_integrations.crag.pipelines.docx_files import docx_problem
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
+from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 from haystack_integrations.crag.texts.legibility import illegible
 from haystack_integrations.crag.web.markup import crowded
@@ -200,8 +200,8 @@ def problem(source: Source) -> str | None:
         return "the file is empty; write something into it, or remove it"
     if source.suffix == ".pdf":
         return _pdf_problem(data)
-    if source.suffix == ".docx":
-        return docx_problem(data)
+    if source.suffix in OFFICE:
+        return office_problem(data, source.suffix)
     if data.startswith(_UTF16):
         return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
     if b"\0" in data:

@@ -60,8 +60,8 @@ def index(
         assert index(folder, store).unchanged == 1
     ```
 
-    :param paths: Files and directories: Markdown, text, `.rst`, HTML, PDF, DOCX, JSON Lines, whose records
-        `{"id", "text", "title"}` become one document each, with that id; a text of over 10,000 characters is split.
+    :param paths: Files and directories: Markdown, text, `.rst`, HTML, PDF, DOCX, PPTX, XLSX, CSV; JSON Lines, whose
+        records `{"id", "text", "title"}` become one document each, with that id; one of over 10,000 characters is cut.
     :param store: The document store.
     :param base: Directory to which the names of sources are relative: the same on another machine. One for an index.
         Without it `meta["source"]` is the path from the folder that the paths share, and a source is known again by

@@ -14,6 +14,7 @@ _LEVELS: Final = '=-~^"'
 _NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\d+[.)]\s")
 _SHORTER: Final = 2  # signs that a line below a title may lack
 _FIELD: Final = re.compile(r"[\w-]+\s*:")
+_BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
 _TITLE: Final = re.compile(r"(?i)title:\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
 
 
@@ -95,6 +96,16 @@ class Headings:
             return 0, ""
         words = _plain(line.rstrip())
         return (_LEVELS.index(under[1]) + 1, words) if words else (0, "")
+
+
+def plain(text: str) -> str:
+    """
+    Write text so that, as Markdown, none of its lines is a heading or begins code.
+
+    :param text: Any text.
+    :returns: The text, a backslash before each line that would be one.
+    """
+    return _BEGINNING.sub(r"\\", text)
 
 
 def _plain(words: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from pypdf import PdfReader
 
+from haystack_integrations.crag.texts.headings import plain
+
 Outline = Mapping[int, Sequence[tuple[int, str]]]
 """By page, from 0: the levels, from 1, and the words of its headings in order."""
 
@@ -17,7 +19,6 @@ _MOST_LINES: Final = 1_000  # of a page, of which each is compared with each of 
 _MOST_OF_A_PAGE: Final = 200
 _DEEPEST: Final = 6
 _SHORTEST: Final = 3  # letters: a shorter word may be the end of another one
-_MARKS: Final = re.compile(r"(?m)^(?=[ \t]{0,3}#{1,6}[ \t])")
 _SIGNS: Final = re.compile(r"[\W_]+")
 _NUMBER: Final = re.compile(r"(?:chapter|appendix|part|section)?[\divxlc]{0,8}[a-z]?\d{0,4}")
 
@@ -47,9 +48,9 @@ def with_headings(text: str, outline: Outline) -> str:
 
     :param text: The text of the pages, with a form feed between two.
     :param outline: The headings. One that is not a line of its page, or two, stays as it is.
-    :returns: The text; a line that begins with `#` by itself has a backslash before it.
+    :returns: The text; a line that would be a heading, or begin code, has a backslash before it.
     """
-    pages = _MARKS.sub(r"\\", text).split("\f")
+    pages = plain(text).split("\f")
     return "\f".join(_page(page, outline.get(number, ())) for number, page in enumerate(pages))
 
 

@@ -1,0 +1,55 @@
+"""CSV files as Markdown: a row says little without the names of its columns."""
+
+from pathlib import Path
+from typing import Any
+
+from haystack import Document, component
+from haystack.dataclasses import ByteStream
+
+from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.rewriting import rewritten
+
+
+@component
+@checked
+class CsvToMarkdown:
+    """
+    Rows of CSV files as Markdown tables, or as sections where cells hold paragraphs.
+
+    Haystack's `CSVToDocument` gives the text as it is, or a document for each row and one column. Cells are separated
+    by whichever of `,`, `;`, `|` and tab makes the most rows of one width.
+
+    ### Usage example
+
+    ```python
+    from haystack.dataclasses import ByteStream
+    from haystack_integrations.crag.components.csv_to_markdown import CsvToMarkdown
+
+    (document,) = CsvToMarkdown().run([ByteStream.from_string("Plan;Price\\nBasic;9 €\\nTeam;29 €\\n")])["documents"]
+    assert document.content == "| Plan | Price |\\n| --- | --- |\\n| Basic | 9 € |\\n| Team | 29 € |"
+    ```
+    """
+
+    def __init__(self) -> None:
+        """Take no options: what a pipeline needs otherwise, `TextFileToDocument` has."""
+        from haystack.components.converters import TextFileToDocument  # a tenth of a second that no question needs
+
+        self._converter = TextFileToDocument()
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, sources: list[str | Path | ByteStream], meta: dict[str, Any] | list[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
+        """
+        Convert files.
+
+        :param sources: CSV or TSV files, or what was read of them.
+        :param meta: Metadata for all documents, or for each.
+        :returns: A dictionary with the following keys:
+            - `documents`: One for each file: none for a source that cannot be read, which is logged.
+        """
+        from haystack_integrations.crag.texts.csv_rows import csv_as_markdown
+
+        told = [rewritten(source, csv_as_markdown) for source in sources]
+        documents: list[Document] = self._converter.run(sources=told, meta=meta)["documents"]
+        return {"documents": documents}

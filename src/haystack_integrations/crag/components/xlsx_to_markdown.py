@@ -1,0 +1,62 @@
+"""XLSX files as Markdown: a row says little without the names of its columns and of its sheet."""
+
+from pathlib import Path
+from typing import Any
+
+from haystack import Document, component
+from haystack.dataclasses import ByteStream
+
+from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.rewriting import rewritten
+
+
+@component
+@checked
+class XlsxToMarkdown:
+    """
+    Sheets of XLSX files, by openpyxl, each below its name: tables, or sections where cells hold paragraphs.
+
+    Haystack's `XLSXToDocument` names columns by letters and leaves out the name of the sheet. Hidden sheets are not
+    read; of a formula, the result is that was saved with it.
+
+    ### Usage example
+
+    ```python
+    from io import BytesIO
+    from haystack.dataclasses import ByteStream
+    from openpyxl import Workbook
+    from haystack_integrations.crag.components.xlsx_to_markdown import XlsxToMarkdown
+
+    file, saved = Workbook(), BytesIO()
+    file.active.title = "Prices"
+    for row in (["Plan", "Price"], ["Basic", 9]):
+        file.active.append(row)
+    file.save(saved)
+    (document,) = XlsxToMarkdown().run([ByteStream(saved.getvalue())])["documents"]
+    assert document.content == "## Prices\\n\\n| Plan | Price |\\n| --- | --- |\\n| Basic | 9 |"
+    ```
+    """
+
+    def __init__(self) -> None:
+        """Take no options: what a pipeline needs otherwise, `TextFileToDocument` has."""
+        from haystack.components.converters import TextFileToDocument  # a tenth of a second that no question needs
+
+        self._converter = TextFileToDocument()
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, sources: list[str | Path | ByteStream], meta: dict[str, Any] | list[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
+        """
+        Convert files.
+
+        :param sources: XLSX files, or what was read of them.
+        :param meta: Metadata for all documents, or for each.
+        :returns: A dictionary with the following keys:
+            - `documents`: One for each file: none for a source that cannot be read, which is logged.
+        """
+        from haystack_integrations.crag.texts.xlsx_cells import xlsx_as_markdown
+
+        told = [rewritten(source, xlsx_as_markdown) for source in sources]
+        documents: list[Document] = self._converter.run(sources=told, meta=meta)["documents"]
+        return {"documents": documents}

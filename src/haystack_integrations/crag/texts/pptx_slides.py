@@ -1,0 +1,52 @@
+"""What the slides of a PPTX file say."""
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from haystack_integrations.crag.texts.headings import plain
+from haystack_integrations.crag.texts.sheets import markdown_of
+
+if TYPE_CHECKING:
+    from pptx.slide import Slide
+
+
+def pptx_as_markdown(data: bytes) -> bytes:
+    """
+    Write slides as Markdown.
+
+    :param data: The file.
+    :returns: Of each slide that is not hidden the title as a heading, what is on it, and the speaker's notes; in UTF-8.
+    :raises Exception: python-pptx's, of many kinds.
+    """
+    from pptx import Presentation  # a fifth of a second that no question needs
+
+    slides = enumerate(Presentation(BytesIO(data)).slides, 1)
+    shown = ((number, slide) for number, slide in slides if slide.element.get("show") not in ("0", "false"))
+    return "\n\n".join(part for number, slide in shown for part in _told(number, slide)).encode()
+
+
+def _told(number: int, slide: "Slide") -> Iterator[str]:
+    title = slide.shapes.title
+    heading = "" if title is None else " ".join(title.text_frame.text.split())
+    told = list(_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id))
+    if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
+        told.append(plain(notes.text.strip()))
+    if heading or told:  # what has no title is not of the slide before it
+        yield from (f"## {heading or f'Slide {number}'}", *told)
+
+
+def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):  # a group
+            yield from _shapes(shape.shapes)
+        elif shape.has_text_frame:
+            yield from filter(None, [_list(shape.text_frame.paragraphs)])
+        elif getattr(shape, "has_table", False):
+            yield markdown_of([cell.text for cell in row.cells] for row in shape.table.rows)
+
+
+def _list(paragraphs: Iterable[Any]) -> str:
+    """Tell paragraphs by their levels; a single one is no list."""
+    told = [("  " * one.level, text) for one in paragraphs if (text := " ".join(one.text.split()))]
+    return plain(told[0][1]) if len(told) == 1 else "\n".join(f"{indent}- {text}" for indent, text in told)

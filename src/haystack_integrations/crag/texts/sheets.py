@@ -1,0 +1,71 @@
+"""Sheets as Markdown: tables with the names of their columns, or, where a row holds prose, a section for each row."""
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Final
+
+from haystack_integrations.crag.texts.headings import plain
+
+_PROSE: Final = 60  # words of a cell that is read, and not looked up; a few of them fill a passage
+_LONGEST_HEAD: Final = 400  # characters of column names that can stand above every passage
+_LONGEST_HEADING: Final = 200
+
+
+def markdown_of(rows: Iterable[Sequence[str]]) -> str:
+    """
+    Write the rows of a sheet as Markdown.
+
+    A row with one filled cell, at the beginning or below an empty row, is what stands above a table. The row after it
+    has the names of the table's columns. If some cell is as long as a paragraph, or the names are, each row becomes a
+    section below its cell of the column that tells rows apart best, since a row longer than a passage would be cut.
+
+    :param rows: The cells' texts, row by row.
+    :returns: The Markdown; empty if no cell has text.
+    """
+    parts, table, is_apart = list[str](), list[list[str]](), True
+    for row in rows:
+        cells = [" ".join(cell.split()) for cell in row]
+        filled = [cell for cell in cells if cell]
+        if filled and not (is_apart and len(filled) == 1):
+            table.append(cells)
+            is_apart = False
+            continue
+        if filled:
+            parts += [*_told(table), plain(filled[0])]
+            table = []
+        is_apart = True
+    return "\n\n".join([*parts, *_told(table)])
+
+
+def _told(table: Sequence[Sequence[str]]) -> list[str]:
+    """Tell a table in as many parts as are to stand apart; columns without a text are left out."""
+    columns = [column for column in zip_longest(*table, fillvalue="") if any(column)]
+    rows = list(zip(*columns, strict=True))
+    if not rows:
+        return []
+    names, *others = rows
+    is_prose = any(len(cell.split()) > _PROSE for row in others for cell in row)
+    if others and (is_prose or sum(map(len, names)) > _LONGEST_HEAD):
+        key = max(range(len(names)), key=lambda column: len({row[column] for row in others if _names(row[column])}))
+        return [part for row in others for part in _section(names, row, key)]
+    return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]
+
+
+def _names(cell: str) -> bool:
+    """Tell whether a cell can be the name of its row: a number seldom is what is asked for."""
+    return len(cell) <= _LONGEST_HEADING and any(map(str.isalpha, cell))
+
+
+def _section(names: Sequence[str], row: Sequence[str], key: int) -> list[str]:
+    """Tell a row: the cell of its name as heading, the others each behind the name of its column."""
+    is_named = _names(row[key])
+    cells = [
+        plain(": ".join(filter(None, (name, cell))))
+        for column, (name, cell) in enumerate(zip(names, row, strict=True))
+        if cell and not (is_named and column == key)
+    ]
+    return [f"### {row[key]}", *cells] if is_named else cells
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"

@@ -1,0 +1,106 @@
+"""CsvToMarkdown: rows stand below the names of their columns, or as sections."""
+
+import csv
+import re
+from io import StringIO
+
+import pytest
+from haystack.dataclasses import ByteStream
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.components import CsvToMarkdown, PassageTitler
+
+PROSE = "word " * 80
+
+
+def told(text: str | bytes) -> str:
+    """Convert a file."""
+    data = text if isinstance(text, bytes) else text.encode()
+    (document,) = CsvToMarkdown().run([ByteStream(data, meta={"source": "x.csv"})])["documents"]
+    assert document.meta["source"] == "x.csv"
+    return document.content or ""
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_rows_become_a_table_whatever_parts_their_cells(delimiter: str) -> None:
+    """Also beside a mark of the byte order, quotes, and other delimiters within cells."""
+    rows = [["Plan", "Price"], ["Basic, or so", "1,5 €"], ["Team; 5", "2,5 €"], ["All | of it", "3,5 €"]]
+    csv.writer(text := StringIO(), delimiter=delimiter).writerows(rows)
+    assert told("\ufeff" + text.getvalue()).split("\n") == [
+        "| Plan | Price |",
+        "| --- | --- |",
+        "| Basic, or so | 1,5 € |",
+        "| Team; 5 | 2,5 € |",
+        r"| All \| of it | 3,5 € |",
+    ]
+
+
+def test_a_cell_of_several_lines_stays_in_its_row() -> None:
+    """A row of a table is a line."""
+    assert told('Q,A\n"How?","By post.\r\n\r\nOr by mail."\n').endswith("\n| How? | By post. Or by mail. |")
+
+
+def test_empty_rows_and_columns_are_left_out_and_lines_above_a_table_stay_above_it() -> None:
+    """As of an exported sheet; one that begins with # is no heading."""
+    text = told(
+        "# Prices of 2025;;\n;;\n;Plan;Price\n;Basic;9\n;;\n;Team;29\n;;\nOld prices;;\n;Plan;Price\n;Basic;8\n"
+    )
+    head = "| Plan | Price |\n| --- | --- |\n"
+    new, old = f"{head}| Basic | 9 |\n| Team | 29 |", f"{head}| Basic | 8 |"
+    assert text == f"\\# Prices of 2025\n\n{new}\n\nOld prices\n\n{old}"
+
+
+def test_rows_with_paragraphs_become_sections_below_what_tells_them_apart() -> None:
+    """A number tells questions apart as well, and no one asks for it; the names of columns stay with their cells."""
+    rows = [("No", "Topic", "Question", "Answer"), ("1", "Pay", "By card?", PROSE), ("2", "Pay", "By cash?", "No.")]
+    csv.writer(text := StringIO()).writerows(rows)
+    assert told(text.getvalue()).split("\n\n") == [
+        *("### By card?", "No: 1", "Topic: Pay", f"Answer: {PROSE.strip()}"),
+        *("### By cash?", "No: 2", "Topic: Pay", "Answer: No."),
+    ]
+
+
+def test_a_passage_from_the_middle_of_an_answer_has_its_question_as_title() -> None:
+    """So that a search for the question finds it."""
+    (document,) = CsvToMarkdown().run([ByteStream(f"Question,Answer\nBy card?,{PROSE}\n".encode())])["documents"]
+    document.meta["source"] = "help/faq.csv"
+    texts = (document.content or "").partition("word word ")
+    passages = [type(document)(content=text, meta=document.meta) for text in (texts[0], texts[2])]
+    assert [one.meta["title"] for one in PassageTitler().run(passages)["documents"]] == [
+        "help faq",
+        "help faq - By card?",
+    ]
+
+
+def test_a_table_with_more_names_of_columns_than_a_passage_could_repeat_becomes_sections() -> None:
+    """A row that goes on in the next passage would be without them."""
+    names = [f"Column number {n} of many" for n in range(30)]
+    text = told(",".join(names) + "\n" + ",".join(f"v{n}" for n in range(30)) + "\n")
+    assert text.startswith("### v0\n\nColumn number 1 of many: v1\n\n")
+
+
+def test_text_that_is_no_table_stays_text() -> None:
+    """One column, one row, an unclosed quote with more behind it than a cell may have, nothing at all."""
+    assert told("One\nTwo\n") == "One\n\nTwo"
+    assert told("One, two\n") == "| One | two |\n| --- | --- |"
+    assert told("") == ""
+    endless = 'A,B\n"' + "x " * 100_000
+    assert told(endless) == endless
+
+
+def test_a_file_in_another_encoding_is_not_read(caplog: pytest.LogCaptureFixture) -> None:
+    """As with Haystack's converters: it is logged."""
+    assert CsvToMarkdown().run([ByteStream("Größe,Preis\n1,2\n".encode("cp1252"))])["documents"] == []
+    assert caplog.records
+
+
+WORDS = st.text(alphabet=st.sampled_from("ab 1,;|\t\"'\n#`-"), max_size=12)
+
+
+@given(st.lists(st.lists(WORDS, min_size=2, max_size=4), min_size=2, max_size=6))
+def test_no_word_of_a_cell_is_lost(rows: list[list[str]]) -> None:
+    """Whatever stands in them, in their order."""
+    csv.writer(text := StringIO()).writerows(rows)
+    found = told(text.getvalue())
+    assert re.findall("[ab1]+", found) == re.findall("[ab1]+", text.getvalue()) or "###" in found

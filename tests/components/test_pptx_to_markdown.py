@@ -1,0 +1,74 @@
+"""PptxToMarkdown: what is on a slide stands below its title."""
+
+from io import BytesIO
+
+from haystack.dataclasses import ByteStream
+from pptx import Presentation
+from pptx.util import Inches
+
+from haystack_integrations.crag.components import PptxToMarkdown
+
+TITLE_AND_TEXT, TITLE_ONLY, EMPTY = 1, 5, 6
+
+
+def told(file: "Presentation") -> str:
+    """Convert a presentation."""
+    file.save(data := BytesIO())
+    (document,) = PptxToMarkdown().run([ByteStream(data.getvalue(), meta={"source": "x.pptx"})])["documents"]
+    assert document.meta == {"source": "x.pptx"}
+    return document.content or ""
+
+
+def added(file: "Presentation", layout: int, title: str = "") -> "Presentation":
+    """Add a slide."""
+    slide = file.slides.add_slide(file.slide_layouts[layout])
+    if title:
+        slide.shapes.title.text = title
+    return slide
+
+
+def test_titles_are_headings_and_paragraphs_a_list_by_level() -> None:
+    """A title of two lines is one heading; a single paragraph is no list."""
+    file = Presentation()
+    body = added(file, TITLE_AND_TEXT, "Refunds\nof 2025").placeholders[1].text_frame
+    body.text = "In two weeks"
+    below = body.add_paragraph()
+    below.text, below.level = "to the account that paid", 1
+    added(file, TITLE_AND_TEXT, "Delivery").placeholders[1].text = "# In three days"
+    assert told(file).split("\n") == [
+        *("## Refunds of 2025", "", "- In two weeks", "  - to the account that paid", ""),
+        *("## Delivery", "", "\\# In three days"),
+    ]
+
+
+def test_tables_groups_and_notes_are_read() -> None:
+    """Haystack's converter leaves all three out."""
+    file = Presentation()
+    slide = added(file, TITLE_ONLY, "Prices")
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(1), Inches(4), Inches(1)).table
+    for cell, text in zip(table.iter_cells(), ["Plan", "Price", "Basic", "9"], strict=True):
+        cell.text = text
+    group = slide.shapes.add_group_shape().shapes.add_group_shape()
+    group.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Without tax"
+    slide.notes_slide.notes_text_frame.text = "Ask before you give a discount.\nNever twice."
+    assert told(file).split("\n\n") == [
+        "## Prices",
+        "| Plan | Price |\n| --- | --- |\n| Basic | 9 |",
+        "Without tax",
+        "Ask before you give a discount.\nNever twice.",
+    ]
+
+
+def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> None:
+    """It is told by its number; a slide without a word is none, and a hidden one is not read."""
+    file = Presentation()
+    added(file, TITLE_ONLY, "Prices")
+    added(file, EMPTY)
+    added(file, EMPTY).shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Thank you"
+    added(file, TITLE_ONLY, "Old prices").element.set("show", "0")
+    assert told(file) == "## Prices\n\n## Slide 3\n\nThank you"
+
+
+def test_a_file_that_cannot_be_read_gives_nothing() -> None:
+    """As with Haystack's converters."""
+    assert PptxToMarkdown().run([ByteStream(b"PK\x03\x04\xff")])["documents"] == []

@@ -1,0 +1,89 @@
+"""XlsxToMarkdown: sheets are read as they are shown."""
+
+from datetime import date, datetime, time
+from io import BytesIO
+
+import pytest
+from haystack.dataclasses import ByteStream
+from openpyxl import Workbook
+
+from haystack_integrations.crag.components import XlsxToMarkdown
+from haystack_integrations.crag.texts import xlsx_cells
+
+
+def told(book: Workbook) -> str:
+    """Convert a workbook."""
+    book.save(data := BytesIO())
+    (document,) = XlsxToMarkdown().run([ByteStream(data.getvalue(), meta={"source": "x.xlsx"})])["documents"]
+    assert document.meta == {"source": "x.xlsx"}
+    return document.content or ""
+
+
+def test_each_sheet_is_below_its_name_but_for_hidden_and_empty_ones() -> None:
+    """What a reader does not see is no evidence."""
+    book = Workbook()
+    for name, state in (("Prices 2025", "visible"), ("Lists", "hidden"), ("Codes", "veryHidden"), ("New", "visible")):
+        sheet = book.create_sheet(name)
+        sheet.sheet_state = state
+        if name != "New":
+            sheet.append(["Plan", "Price"])
+            sheet.append(["Basic", name])
+    assert told(book) == "## Prices 2025\n\n| Plan | Price |\n| --- | --- |\n| Basic | Prices 2025 |"
+
+
+def test_values_are_told_as_a_reader_sees_them() -> None:
+    """Whole numbers, shares, dates without a time, results of formulas that were saved with them."""
+    book = Workbook()
+    values = [
+        9.0,
+        29.99,
+        0.15,
+        date(2025, 1, 3),
+        datetime.fromisoformat("2025-01-03 14:30"),
+        time(14, 0),
+        True,
+        0.1 + 0.2,
+        "007",
+    ]
+    book.active.append([f"c{place}" for place, _ in enumerate(values)])
+    book.active.append(values)
+    book.active["C2"].number_format = "0.0%"
+    *_, row = told(book).split("\n")
+    assert row == "| 9 | 29.99 | 15% | 2025-01-03 | 2025-01-03 14:30 | 14:00:00 | True | 0.3 | 007 |"
+
+
+def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:
+    """Without it, the second row would say nothing of its region."""
+    book = Workbook()
+    for row in (["Price list", None, None], [], ["Region", "Plan", "Price"], ["North", "Basic", 9], [None, "Team", 29]):
+        book.active.append(row)
+    book.active.merge_cells("A1:C1")
+    book.active.merge_cells("A4:A5")
+    assert told(book).split("\n") == [
+        *("## Sheet", "", "Price list", "", "| Region | Plan | Price |", "| --- | --- | --- |"),
+        *("| North | Basic | 9 |", "| North | Team | 29 |"),
+    ]
+
+
+def test_rows_that_a_filter_hides_are_read() -> None:
+    """A filter is a way to look at a sheet, and its rows are there."""
+    book = Workbook()
+    for row in (["Plan", "Price"], ["Basic", 9], ["Team", 29]):
+        book.active.append(row)
+    book.active.row_dimensions[2].hidden = True
+    assert "| Basic | 9 |" in told(book)
+
+
+def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One text may stand in any number of cells; as with Haystack's converters, it is logged, and without the text."""
+    book = Workbook()
+    for _ in range(100):
+        book.active.append(["Emma is a novel."])
+    book.save(data := BytesIO())
+    monkeypatch.setattr(xlsx_cells, "_MOST_CHARACTERS", 1000)
+    damaged = ByteStream(b"PK\x03\x04\xff")
+    assert XlsxToMarkdown().run([ByteStream(data.getvalue()), damaged])["documents"] == []
+    assert len(caplog.records) == 2
+    assert "Emma" not in caplog.text
