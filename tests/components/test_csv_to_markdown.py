@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.components import CsvToMarkdown, PassageTitler
 
-PROSE = "word " * 80
+PROSE = "word " * 120
 
 
 def told(text: str | bytes) -> str:
@@ -58,6 +58,14 @@ def test_rows_with_paragraphs_become_sections_below_what_tells_them_apart() -> N
     assert told(text.getvalue()).split("\n\n") == [
         *("### By card?", "No: 1", "Topic: Pay", f"Answer: {PROSE.strip()}"),
         *("### By cash?", "No: 2", "Topic: Pay", "Answer: No."),
+    ]
+
+
+def test_a_file_without_names_of_columns_loses_no_row() -> None:
+    """No column has a paragraph for a name, so that the first row is like the others."""
+    assert told(f"By card?,{PROSE}\nBy cash?,No.\n").split("\n\n") == [
+        *("### By card?", PROSE.strip()),
+        *("### By cash?", "No."),
     ]
 
 

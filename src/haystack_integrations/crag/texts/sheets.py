@@ -6,7 +6,8 @@ from typing import Final
 
 from haystack_integrations.crag.texts.headings import plain
 
-_PROSE: Final = 60  # words of a cell that is read, and not looked up; a few of them fill a passage
+_LONGEST_ROW: Final = 100  # words; two of them fill a passage
+_LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
 _LONGEST_HEAD: Final = 400  # characters of column names that can stand above every passage
 _LONGEST_HEADING: Final = 200
 
@@ -16,8 +17,8 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
     Write the rows of a sheet as Markdown.
 
     A row with one filled cell, at the beginning or below an empty row, is what stands above a table. The row after it
-    has the names of the table's columns. If some cell is as long as a paragraph, or the names are, each row becomes a
-    section below its cell of the column that tells rows apart best, since a row longer than a passage would be cut.
+    has the names of the table's columns. If some row is long, or the names are, each row becomes a section below its
+    cell of the column that tells rows apart best, since a row longer than a passage would be cut.
 
     :param rows: The cells' texts, row by row.
     :returns: The Markdown; empty if no cell has text.
@@ -44,11 +45,17 @@ def _told(table: Sequence[Sequence[str]]) -> list[str]:
     if not rows:
         return []
     names, *others = rows
-    is_prose = any(len(cell.split()) > _PROSE for row in others for cell in row)
-    if others and (is_prose or sum(map(len, names)) > _LONGEST_HEAD):
+    if max(map(_words, names)) > _LONGEST_NAME:  # the first row is one like the others
+        names, others = ("",) * len(names), rows
+    is_long = not any(names) or any(sum(map(_words, row)) > _LONGEST_ROW for row in others)
+    if others and (is_long or sum(map(len, names)) > _LONGEST_HEAD):
         key = max(range(len(names)), key=lambda column: len({row[column] for row in others if _names(row[column])}))
         return [part for row in others for part in _section(names, row, key)]
     return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]
+
+
+def _words(cell: str) -> int:
+    return len(cell.split())
 
 
 def _names(cell: str) -> bool:
