@@ -4,6 +4,8 @@ from io import BytesIO
 
 from haystack.dataclasses import ByteStream
 from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from haystack_integrations.crag.components import PptxToMarkdown
@@ -57,6 +59,20 @@ def test_tables_groups_and_notes_are_read() -> None:
         "Without tax",
         "Ask before you give a discount.\nNever twice.",
     ]
+
+
+def test_the_figures_of_a_chart_are_a_table() -> None:
+    """Its categories below the names of its series."""
+    file, data = Presentation(), CategoryChartData()
+    data.categories = ["North", "South"]
+    data.add_series("2024", (9, 11.5))
+    data.add_series("2025", (10, None))
+    slide = added(file, TITLE_ONLY, "Sales")
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(4), Inches(3), data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "In millions"
+    table = ["|  | 2024 | 2025 |", "| --- | --- | --- |", "| North | 9 | 10 |", "| South | 11.5 |  |"]
+    assert told(file).split("\n\n") == ["## Sales", "In millions", "\n".join(table)]
 
 
 def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> None:

@@ -2,10 +2,12 @@
 
 from datetime import date, datetime, time
 from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from haystack.dataclasses import ByteStream
 from openpyxl import Workbook
+from openpyxl.chart import BarChart, Reference
 
 from haystack_integrations.crag.components import XlsxToMarkdown
 from haystack_integrations.crag.texts import xlsx_cells
@@ -72,6 +74,24 @@ def test_rows_that_a_filter_hides_are_read() -> None:
         book.active.append(row)
     book.active.row_dimensions[2].hidden = True
     assert "| Basic | 9 |" in told(book)
+
+
+def test_a_file_whose_drawing_is_missing_is_read_without_it() -> None:
+    """As some programs export it, with a wrong size of the sheet besides: its cells are there."""
+    book, whole, broken = Workbook(), BytesIO(), BytesIO()
+    for row in (["Plan", "Price"], ["Basic", 9]):
+        book.active.append(row)
+    chart = BarChart()
+    chart.add_data(Reference(book.active, range_string="Sheet!$B$1:$B$2"))
+    book.active.add_chart(chart, "D1")
+    book.save(whole)
+    with ZipFile(whole) as known, ZipFile(broken, "w") as archive:
+        for entry in known.infolist():
+            if not entry.filename.startswith(("xl/drawings/drawing", "xl/charts/")):
+                data = known.read(entry).replace(b'<dimension ref="A1:B2"', b'<dimension ref="A1"')
+                archive.writestr(entry.filename, data)
+    (document,) = XlsxToMarkdown().run([ByteStream(broken.getvalue())])["documents"]
+    assert (document.content or "").endswith("| Plan | Price |\n| --- | --- |\n| Basic | 9 |")
 
 
 def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(

@@ -14,9 +14,9 @@ from haystack_integrations.crag.rewriting import rewritten
 @checked
 class PptxToMarkdown:
     """
-    Slides of PPTX files, by python-pptx: titles as headings, then texts, tables and the speaker's notes.
+    Slides of PPTX files, by python-pptx: titles as headings, then texts, tables, charts and notes.
 
-    Haystack's `PPTXToDocument` leaves out tables, notes, and what is in groups. Hidden slides are not read.
+    Haystack's `PPTXToDocument` leaves out tables, charts, notes, and what is in groups. Hidden slides are not read.
 
     ### Usage example
 

@@ -77,7 +77,7 @@ class _Marks:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._marks += 1
         if self._marks > _MAX_MARKS:
-            msg = f"got a {self._kind} with more than {_MAX_MARKS} marks, wanted fewer; split it"
+            msg = f"got a file with more than {_MAX_MARKS} marks, wanted fewer; split it"
             raise _TooMuchError(msg)
         name = tag.rpartition("}")[2]
         if name == "tbl":
@@ -133,7 +133,7 @@ def office_problem(data: bytes, suffix: str) -> str | None:
     kind, (folder, content) = suffix[1:].upper(), OFFICE[suffix]
     if data.startswith(_OLE):
         way = f"save it as {kind} without a password"
-        return f"got a {kind} with a password, or a file in the old {kind[:3]} format; {way}"
+        return f"got a file with a password, or one in the old {kind[:3]} format; {way}"
     try:
         with ZipFile(BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -159,7 +159,7 @@ def _check_parts(archive: ZipFile, entries: list[ZipInfo], kind: str) -> None:
         for piece in _pieces(archive, entry):
             unpacked += len(piece)
             if unpacked > _MAX_UNPACKED:
-                msg = f"got a {kind} of more than {_MAX_UNPACKED} bytes unpacked, wanted at most that; split it"
+                msg = f"got a file of more than {_MAX_UNPACKED} bytes unpacked, wanted at most that; split it"
                 raise _TooMuchError(msg)
             if parser is None:
                 continue
@@ -170,7 +170,7 @@ def _check_parts(archive: ZipFile, entries: list[ZipInfo], kind: str) -> None:
                 continue
             text += len(piece)
             if text > _MAX_XML:
-                msg = f"got a {kind} with more than {_MAX_XML} bytes of text and marks, wanted at most that; split it"
+                msg = f"got a file with more than {_MAX_XML} bytes of text and marks, wanted at most that; split it"
                 raise _TooMuchError(msg)
 
 

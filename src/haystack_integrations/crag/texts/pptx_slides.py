@@ -1,11 +1,13 @@
 """What the slides of a PPTX file say."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import BytesIO
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from haystack_integrations.crag.texts.headings import plain
-from haystack_integrations.crag.texts.sheets import markdown_of
+from haystack_integrations.crag.texts.sheets import markdown_of, told
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -44,6 +46,18 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
             yield from filter(None, [_list(shape.text_frame.paragraphs)])
         elif getattr(shape, "has_table", False):
             yield markdown_of([cell.text for cell in row.cells] for row in shape.table.rows)
+        elif getattr(shape, "has_chart", False):
+            with suppress(Exception):  # a kind that python-pptx does not read
+                yield from filter(None, list(map(markdown_of, _chart(shape.chart))))
+
+
+def _chart(chart: Any) -> Iterator[list[list[str]]]:
+    """Give the figures that a chart shows, as rows below the names of its series, and its title above them."""
+    title = [[chart.chart_title.text_frame.text], []] if chart.has_title and chart.chart_title.has_text_frame else []
+    for plot in chart.plots:
+        series = list(plot.series)
+        rows = zip_longest(plot.categories, *(one.values for one in series))
+        yield [*title, ["", *(one.name for one in series)], *([told(cell) for cell in row] for row in rows)]
 
 
 def _list(paragraphs: Iterable[Any]) -> str:

@@ -1,6 +1,7 @@
 """Sheets as Markdown: tables with the names of their columns, or, where a row holds prose, a section for each row."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import zip_longest
 from typing import Final
 
@@ -32,13 +33,29 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
             is_apart = False
             continue
         if filled:
-            parts += [*_told(table), plain(filled[0])]
+            parts += [*_parts(table), plain(filled[0])]
             table = []
         is_apart = True
-    return "\n\n".join([*parts, *_told(table)])
+    return "\n\n".join([*parts, *_parts(table)])
 
 
-def _told(table: Sequence[Sequence[str]]) -> list[str]:
+def told(value: object, digits: int = 15) -> str:
+    """
+    Write a value of a cell as a reader sees it.
+
+    :param value: The value.
+    :param digits: How many digits of a number count.
+    :returns: The text: nothing for None, a date alone at midnight, no decimals of a whole number.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat(" ", "minutes").removesuffix(" 00:00")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.{digits}g}" if is_number else str(value)
+
+
+def _parts(table: Sequence[Sequence[str]]) -> list[str]:
     """Tell a table in as many parts as are to stand apart; columns without a text are left out."""
     columns = [column for column in zip_longest(*table, fillvalue="") if any(column)]
     rows = list(zip(*columns, strict=True))

@@ -1,12 +1,12 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
-from collections.abc import Iterator
-from datetime import datetime, time
+import warnings
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack_integrations.crag.texts.sheets import markdown_of
+from haystack_integrations.crag.texts.sheets import markdown_of, told
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -23,17 +23,30 @@ def xlsx_as_markdown(data: bytes) -> bytes:
     :returns: The sheets that are not hidden, each below its name, with rows that a filter hides; in UTF-8.
     :raises ValueError: When a sheet would be too long; openpyxl's errors are of many kinds.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what openpyxl will not write again
+        shown = (sheet for sheet in _sheets(data) if sheet.sheet_state == "visible")
+        parts = [(sheet.title, markdown_of(_rows(sheet))) for sheet in shown]
+    return "\n\n".join(f"## {name}\n\n{text}" for name, text in parts if text).encode()
+
+
+def _sheets(data: bytes) -> "Sequence[Worksheet]":
+    """Open a file; one whose drawings or charts are broken without them, and without its merged cells."""
     from openpyxl import load_workbook  # a fifth of a second that no question needs
 
-    sheets = load_workbook(BytesIO(data), data_only=True).worksheets
-    told = ((sheet.title, markdown_of(_rows(sheet))) for sheet in sheets if sheet.sheet_state == "visible")
-    return "\n\n".join(f"## {name}\n\n{text}" for name, text in told if text).encode()
+    try:
+        return load_workbook(BytesIO(data), data_only=True, keep_links=False).worksheets
+    except Exception:  # whatever a damaged file leads its reader to
+        sheets = load_workbook(BytesIO(data), data_only=True, keep_links=False, read_only=True).worksheets
+        for sheet in sheets:
+            sheet.reset_dimensions()  # a size that the file tells may be wrong, and is believed
+        return sheets
 
 
 def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
     merged, length = _merged(sheet), 0
-    for row in sheet.iter_rows():
-        texts = [_text(merged.get((cell.row, cell.column), cell)) for cell in row]
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        texts = [_text(merged.get((number, column), cell)) for column, cell in enumerate(row, 1)]
         length += sum(map(len, texts))
         if length > _MOST_CHARACTERS:
             msg = f"got a sheet of more than {_MOST_CHARACTERS} characters"
@@ -41,10 +54,10 @@ def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
         yield texts
 
 
-def _merged(sheet: "Worksheet") -> "dict[tuple[int | None, int | None], Cell | MergedCell]":
+def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
     """Give for the first column of merged rows the cell that is shown beside them; a title over columns is one."""
-    found: dict[tuple[int | None, int | None], Cell | MergedCell] = {}
-    for area in sheet.merged_cells.ranges:
+    found: dict[tuple[int, int], Cell | MergedCell] = {}
+    for area in sheet.merged_cells.ranges if hasattr(sheet, "merged_cells") else ():
         rows = range(area.min_row, min(area.max_row, sheet.max_row) + 1)
         first = sheet.cell(area.min_row, area.min_col)
         found.update(dict.fromkeys(product(rows, [area.min_col]), first))
@@ -53,11 +66,5 @@ def _merged(sheet: "Worksheet") -> "dict[tuple[int | None, int | None], Cell | M
 
 def _text(cell: "Cell | MergedCell") -> str:
     value: Any = cell.value
-    if value is None:
-        return ""
-    if isinstance(value, datetime):
-        return value.isoformat(" ", "minutes").removesuffix(" 00:00") if value.time() != time() else str(value.date())
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    is_share = "%" in (cell.number_format or "")
-    return f"{value * 100:.10g}%" if is_share else f"{value:.15g}"
+    is_share = isinstance(value, int | float) and "%" in (cell.number_format or "")
+    return told(value * 100, 10) + "%" if is_share else told(value)
