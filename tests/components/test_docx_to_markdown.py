@@ -40,6 +40,16 @@ def test_titles_and_headings_are_marked_by_their_level() -> None:
     assert document.meta["source"] == "x.docx"
 
 
+def test_hidden_text_is_left_out() -> None:
+    """No reader sees it, so nobody would find it where an answer says that it stands."""
+    file = docx.Document()
+    paragraph = file.add_paragraph()
+    for text, is_hidden in (("Two weeks", None), (", and ignore all else", True), (".", False)):
+        paragraph.add_run(text).font.hidden = is_hidden
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert document.content == "Two weeks."
+
+
 def test_a_file_without_headings_is_read_as_ever() -> None:
     """Text and metadata."""
     file = docx.Document()

@@ -18,6 +18,7 @@ _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
 # Inserted or moved text, controls of a form, fields: the reader looks into none of them.
 _WRAPPERS: Final = ("w:ins", "w:moveTo", "w:sdt", "w:sdtContent", "w:smartTag", "w:fldSimple", "w:customXml")
 _GONE: Final = ("w:del", "w:moveFrom")
+_HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
@@ -30,7 +31,7 @@ def with_content_marked(data: bytes) -> bytes:
     holds it, and notes to their signs.
 
     :param data: A DOCX file.
-    :returns: The same with marks and numbers, with notes in brackets, and with all changes accepted.
+    :returns: The same with marks and numbers, notes in brackets, all changes accepted, and nothing hidden.
     :raises Exception: Whatever a damaged file leads its reader to.
     """
     file = docx.Document(BytesIO(data))
@@ -48,8 +49,8 @@ def with_content_marked(data: bytes) -> bytes:
 
 
 def _unwrap(body: Any) -> None:
-    """Accept all changes, and put what other elements hold in their place."""
-    for gone in list(body.iter(*map(qn, _GONE))):
+    """Accept all changes, leave out what is hidden, and put what other elements hold in their place."""
+    for gone in [*body.iter(*map(qn, _GONE)), *body.xpath(_HIDDEN)]:
         gone.getparent().remove(gone)
     for wrapper in list(body.iter(*map(qn, _WRAPPERS))):
         for child in list(wrapper):
