@@ -140,12 +140,12 @@ def test_the_second_request_of_a_connection_has_limits_too(serve: Any, monkeypat
 
 def test_a_silent_connection_is_kept_longer_than_a_proxy_keeps_it(serve: Any) -> None:
     """
-    A proxy (nginx, AWS: 60 s) sends the next request on it, and cannot send a POST a second time.
+    A proxy (nginx, AWS: 60 s, Traefik: 90, Caddy: 120, Google: 600) sends the next request on it, and no POST again.
 
-    Closed here first, at uvicorn's 5 s, it would end in a 502 now and then. It does not hold up the end.
+    Closed here first, it ends in a 502 now and then: at 75 s, two of 60 by Caddy. It does not hold up the end.
     """
     running = serve()
-    assert server._IDLE_SECONDS > 60
+    assert server._IDLE_SECONDS > 600
     with raw(running) as client:
         for pause in (5.5, 0):
             client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
