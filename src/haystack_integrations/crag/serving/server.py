@@ -16,7 +16,7 @@ from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
-from haystack_integrations.crag.serving.workers import end_with_parent, run_workers
+from haystack_integrations.crag.serving.workers import end_with_parent, hold_many_connections, run_workers
 
 logger = logging.getLogger(__name__)
 
@@ -166,6 +166,7 @@ def serve(**given: Any) -> None:
     """
     configure_logs()
     os.environ.setdefault(*_LOOKUPS)  # read when the first name is looked up
+    hold_many_connections()
     settings = read_settings(**given)
     check_port(settings.host, settings.port)
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other
