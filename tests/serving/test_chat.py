@@ -127,6 +127,13 @@ def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: Scripte
     )
 
 
+def test_a_stream_tells_a_proxy_not_to_keep_it_until_it_is_whole(answering: Any) -> None:
+    """nginx and ingresses made of it do otherwise: the words come in one piece at the end."""
+    with answering.client() as client:
+        streams = (client.post("/v1/chat/completions", json=chat(QUESTION, stream=stream)) for stream in (True, False))
+        assert [stream.headers.get("X-Accel-Buffering") for stream in streams] == ["no", None]
+
+
 @pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
 def test_a_part_of_a_stream_has_a_delta_and_no_message(answering: Any, name: str) -> None:
     """OpenAI's client for JavaScript copies each part over what it has: a null would take the message's place."""

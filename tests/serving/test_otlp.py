@@ -21,6 +21,7 @@ from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metr
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as metrics_service
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as trace_messages
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as trace_service
+from opentelemetry.sdk.trace import TracerProvider
 from reading import Figures
 from serving.process import command
 
@@ -157,6 +158,23 @@ def test_the_trace_of_a_caller_is_gone_on_with_or_left_alone(
             answer = httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}, headers=headers)
     assert answer.status_code == 200
     assert (answer.headers["X-Trace-Id"] == trace) is heeds
+
+
+@pytest.mark.parametrize(
+    ("sampler", "told"), [("always-off", 1), ("traceidratio:some", 1), ("traceidratio:0.5", 0), ("always_off", 0)]
+)
+def test_a_sampler_that_is_misspelt_is_told(
+    sampler: str, told: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenTelemetry records all traces then, and its word for it is that of a library, which goes to no log."""
+    name, _, share = sampler.partition(":")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", name)
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", share or "1.0")
+    library = logging.getLogger("opentelemetry.sdk")
+    monkeypatch.setattr(library, "handlers", [Undelivered()])
+    monkeypatch.setattr(library, "propagate", False)
+    TracerProvider()
+    assert [record.getMessage().partition(" or ")[0] for record in caplog.records] == ["OTEL_TRACES_SAMPLER"] * told
 
 
 def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:

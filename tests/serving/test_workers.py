@@ -223,3 +223,13 @@ def test_a_process_that_is_no_worker_watches_no_loop() -> None:
 
     asyncio.run(begin())
     assert threading.active_count() == before
+
+
+def test_a_server_may_hold_as_many_connections_as_the_system_allows() -> None:
+    """Idle ones are kept for minutes: at 1,024, with which many systems begin, nobody new would be let in."""
+    program = (
+        "import resource; from haystack_integrations.crag.serving.workers import hold_many_connections;"
+        "hold_many_connections(); print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    limited = ("sh", "-c", 'ulimit -Sn 256; ulimit -Hn 512; exec "$0" "$@"', sys.executable, "-c", program)
+    assert subprocess.run(limited, capture_output=True, text=True, check=True).stdout.split() == ["512", "512"]

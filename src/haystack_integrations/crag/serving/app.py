@@ -25,6 +25,7 @@ from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.limits import Lane, Limits
+from haystack_integrations.crag.serving.places import Places
 from haystack_integrations.crag.serving.problems import CHAT, MCP, MODELS, ChatProblem, Problem
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import send_rest, trace_requests, trace_runs
@@ -164,8 +165,8 @@ def _metrics_router() -> APIRouter:
 
 def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
     """Add from the inside to the outside: limits, keys, browsers' questions about origins, from others."""
-    lane = Lane(settings.concurrent, settings.body_bytes, settings.read_seconds)
-    lanes = {UPLOADS: Lane(1, settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
+    lane = Lane(Places(settings.concurrent), settings.body_bytes, settings.read_seconds)
+    lanes = {UPLOADS: Lane(Places(1), settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
     app.add_middleware(StreamEnd)
     app.add_middleware(Limits, lane=lane, lanes=lanes)
     app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open, origins=settings.cors_origins)

@@ -13,6 +13,9 @@ from haystack_integrations.crag.serving.settings import is_loopback
 
 HEALTH: Final = ("/health/live", "/health/ready")
 METRICS: Final = "/metrics"
+CLIENT: Final = "crag.client"
+"""Of a request's scope: the key by which it came in, empty where none is asked for."""
+
 _HOST: Final = re.compile(r"\[([^\[\]]*)\](?::\d*)?|([^:\[\]]*)(?::\d*)?")
 _CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": "Bearer"}
 
@@ -38,7 +41,8 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if self._keys.required and not self._keys.accept(_key(headers)):
+        scope[CLIENT] = _key(headers) if self._keys.required else ""
+        if self._keys.required and not self._keys.accept(scope[CLIENT]):
             await problem(401, headers=_CHALLENGE)(scope, receive, send)
         elif not self._keys.required and not is_loopback(_name(headers.get("host", "").lower())):
             # A web page could have its own name point here, and a browser on this machine would call for it.

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haystack_integrations.crag.serving.gate import HEALTH, METRICS
+from haystack_integrations.crag.serving.gate import CLIENT, HEALTH, METRICS
+from haystack_integrations.crag.serving.places import Places
 from haystack_integrations.crag.serving.problems import problem
 
 _FREE: Final = (*HEALTH, METRICS)
@@ -20,16 +21,14 @@ class Lane:
     """
     The limits of some routes.
 
-    :param most: Requests that run at once.
+    :param places: Places for the requests that run at once.
     :param body_bytes: Longest body.
     :param read_seconds: Longest time for the body to come.
-    :param running: Requests that run now.
     """
 
-    most: int
+    places: Places
     body_bytes: int
     read_seconds: float
-    running: int = field(default=0, init=False)
 
 
 class Limits:
@@ -51,10 +50,11 @@ class Limits:
             await self.app(scope, receive, send)
             return
         lane = self._lanes.get(scope["path"], self._lane)
-        if lane.running >= lane.most:
+        client = scope[CLIENT]
+        if not lane.places.take(client):
             await problem(429, headers=_RETRY)(scope, receive, send)
             return
-        place = _Place(lane)
+        place = _Place(lane.places, client)
         try:
             body = await _body(scope, receive, lane)
             if isinstance(body, int):
@@ -90,16 +90,16 @@ async def _body(scope: Scope, receive: Receive, lane: Lane) -> bytes | int | Non
 
 
 class _Place:
-    """One of the places of a lane, left once."""
+    """A place that was taken; it is left once."""
 
-    def __init__(self, lane: Lane) -> None:
-        lane.running += 1
-        self._lane: Lane | None = lane
+    def __init__(self, places: Places, client: str) -> None:
+        self._places: Places | None = places
+        self._client = client
 
     def leave(self) -> None:
-        if self._lane is not None:
-            self._lane.running -= 1
-            self._lane = None
+        if self._places is not None:
+            self._places.leave(self._client)
+            self._places = None
 
 
 class _Exchange:

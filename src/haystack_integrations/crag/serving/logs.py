@@ -38,6 +38,9 @@ class Undelivered(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count it, and say it unless that was done a short while ago: a collector that is gone fails all the time."""
+        if "sampler" in str(record.msg).lower():
+            logger.warning("OTEL_TRACES_SAMPLER or its _ARG cannot be used, so all traces are recorded: correct it.")
+            return
         signal, name = _lost(record)
         if record.levelno >= logging.ERROR:
             said = f"{name} could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin."

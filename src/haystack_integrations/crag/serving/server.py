@@ -16,7 +16,7 @@ from haystack_integrations.crag.serving.app import create_app
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
 from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
-from haystack_integrations.crag.serving.workers import end_with_parent, run_workers
+from haystack_integrations.crag.serving.workers import end_with_parent, hold_many_connections, run_workers
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _HEAD_SECONDS: Final = 10.0
 _HEAD_BYTES: Final = 65_536
 _BODY_SECONDS: Final = 90.0  # more than any route gives a body: it is for what is refused before its body is read
 _READ_SECONDS: Final = 60.0
-_IDLE_SECONDS: Final = 75  # a proxy keeps a silent connection for 60: one closed before that fails its next request
+_IDLE_SECONDS: Final = 620  # proxies keep a silent connection for 60 to 600: one closed here first fails a request
 _WORKER_SECONDS: Final = 60  # a worker that still imports does not answer: after uvicorn's 5 it would be ended
 _STARTUP_FAILURE: Final = 3  # what uvicorn exits with
 _LOOKUPS: Final = ("UV_THREADPOOL_SIZE", "32")  # uvloop's 4 are all held by one name that no name server answers for
@@ -166,6 +166,7 @@ def serve(**given: Any) -> None:
     """
     configure_logs()
     os.environ.setdefault(*_LOOKUPS)  # read when the first name is looked up
+    hold_many_connections()
     settings = read_settings(**given)
     check_port(settings.host, settings.port)
     app = create_app(settings)  # with workers, too: a mistake ends the command, and not one worker after the other

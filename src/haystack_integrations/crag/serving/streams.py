@@ -7,7 +7,7 @@ a `message` of null, as Hayhooks puts it beside each `delta`, it loses its own a
 
 from typing import Final
 
-from starlette.datastructures import Headers
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from haystack_integrations.crag.serving.problems import CHAT
@@ -37,7 +37,10 @@ class StreamEnd:
         async def ended(message: Message) -> None:
             nonlocal is_stream
             if message["type"] == "http.response.start":
-                is_stream = Headers(raw=message["headers"]).get("content-type", "").startswith("text/event-stream")
+                headers = MutableHeaders(scope=message)
+                is_stream = headers.get("content-type", "").startswith("text/event-stream")
+                if is_stream:  # nginx would keep it until it is whole
+                    headers["X-Accel-Buffering"] = "no"
             elif is_stream and message["type"] == "http.response.body":
                 last = b"" if message.get("more_body", False) else DONE
                 message = {**message, "body": message.get("body", b"").replace(_NO_MESSAGE, b"") + last}

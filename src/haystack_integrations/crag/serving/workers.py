@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from contextlib import suppress
 from functools import partial
 from multiprocessing import active_children, parent_process
 from threading import Event, Thread
@@ -75,6 +76,15 @@ class Workers(Multiprocess):
         if self._deaths > 1:
             words = "Workers died {n} times within a short time; the next one that dies is started anew after {s} s."
             logger.error(words, n=self._deaths, s=pause)
+
+
+def hold_many_connections() -> None:
+    """Let this process, and workers that it starts, open as many files as it may; many systems begin with 1,024."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has none of this, macOS not for all limits
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def end_with_parent() -> None:
