@@ -18,7 +18,8 @@ class PdfToMarkdown:
     """
     Reads PDF files by pypdf, with `#` before the headings that the file's outline names, one for each level.
 
-    As Haystack's `PyPDFToDocument`, but that words stay apart in files whose fonts have no space, as TeX writes them.
+    As Haystack's `PyPDFToDocument`, but that words stay apart in files whose fonts have no space, as TeX writes them,
+    and that the values of forms and text typed upon a page are read. Comments and attached files are not.
 
     ### Usage example
 
@@ -68,6 +69,7 @@ def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
     from haystack.components.converters.utils import get_bytestream_from_source
     from pypdf import PdfReader
 
+    from haystack_integrations.crag.texts.pdf_fields import text_of
     from haystack_integrations.crag.texts.pdf_headings import outline_of, with_headings
     from haystack_integrations.crag.texts.pdf_words import tell_spaces
 
@@ -75,7 +77,7 @@ def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
     reader, pages = PdfReader(BytesIO(stream.data)), []
     for page in reader.pages:
         tell_spaces(page)
-        pages.append(page.extract_text())
+        pages.append(text_of(page))
     known = {**stream.meta, **meta}
     if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
         known["file_path"] = Path(path).name
