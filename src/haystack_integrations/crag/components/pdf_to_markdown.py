@@ -71,13 +71,13 @@ def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
 
     from haystack_integrations.crag.texts.pdf_fields import text_of
     from haystack_integrations.crag.texts.pdf_headings import outline_of, with_headings
-    from haystack_integrations.crag.texts.pdf_words import tell_spaces
+    from haystack_integrations.crag.texts.pdf_words import as_typed, tell_spaces
 
     stream = get_bytestream_from_source(source)
     reader, pages = PdfReader(BytesIO(stream.data)), []
     for page in reader.pages:
         tell_spaces(page)
-        pages.append(text_of(page))
+        pages.append(as_typed(text_of(page)))
     known = {**stream.meta, **meta}
     if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
         known["file_path"] = Path(path).name

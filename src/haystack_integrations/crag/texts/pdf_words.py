@@ -1,10 +1,13 @@
-"""Keep the words of a PDF apart whose fonts have no space: there, they are parted by gaps alone."""
+"""Words of a PDF as they are searched for: apart where gaps alone part them, and in letters as people type them."""
 
+import re
+import unicodedata
 from typing import Final
 
 from pypdf import PageObject
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject, StreamObject
 
+_SHAPES: Final = re.compile(r"[\ufb13-\ufdff\ufe70-\ufefc]+")
 _MAP: Final = NameObject("/ToUnicode")
 _SPACE: Final = b"\n1 beginbfchar\n<FFFF> <0020>\nendbfchar\n"
 
@@ -26,6 +29,16 @@ def tell_spaces(page: PageObject) -> None:
         if isinstance(told, StreamObject) and not (data := told.get_data()).endswith(_SPACE):
             font[_MAP] = with_space = DecodedStreamObject()
             with_space.set_data(data + _SPACE)
+
+
+def as_typed(text: str) -> str:
+    """
+    Write letters as they are typed: Arabic and Hebrew ones have other codes by their place in a word, as printed.
+
+    :param text: The text of a page.
+    :returns: The same with each as its plain letters.
+    """
+    return _SHAPES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def _part(of: DictionaryObject, name: str) -> DictionaryObject:
