@@ -14,11 +14,13 @@ import argparse
 import random
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from finding import find
+from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.pipelines import load
@@ -70,21 +72,15 @@ def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -
         end = begin + len(untitled(one.content or "", one.meta["title"]))
         spans[one.id] = Path(one.meta["source"]).stem, begin, end + 1
 
-    def holds(id_: str, question: Asked) -> bool:
-        source, begin, end = spans[id_]
-        return bool(source == question.file and begin < question.end <= end)
+    def holds(document: Document, number: int) -> bool:
+        source, begin, end = spans.get(document.id, ("", 0, 0))  # what was refined is none of them
+        return bool(source == asked[number].file and begin < asked[number].end <= end)
 
-    rag, hits, count = load("corrective_retrieval", store=store), Counter[int](), Counter[str]()
-    for question in asked:
-        first = [holds(one.id, question) for one in store.bm25_retrieval(question.text, top_k=max(KS))]
-        hits.update(k for k in KS if any(first[:k]))
-        result = rag.run(query=question.text)
-        count["in the evidence"] += any(holds(one.id, question) for one in result["documents"] if one.id in spans)
-        count["correct"] += result["crag"]["trail"][0]["verdict"] == "correct"
+    found = find(store, [question.text for question in asked], holds)
+    rag = load("corrective_retrieval", store=store)
     wrong = sum(rag.run(query=text)["crag"]["trail"][0]["verdict"] == "correct" for text in missing)
-    shares = ", ".join(f"hit@{k} {hits[k] / len(asked):.3f}" for k in KS)
-    told = f"in the evidence {count['in the evidence']}, correct {count['correct']} of {len(asked)}"
-    print(f"{suffix:4} {len(spans)} passages: {shares}; {told}; missing: correct {wrong} of {len(missing)}", flush=True)
+    told = f"{found.told(KS)}; missing: correct {wrong} of {len(missing)}"
+    print(f"{suffix:4} {len(spans)} passages: {told}", flush=True)
 
 
 def main() -> None:

@@ -59,6 +59,24 @@ def test_words_stay_apart_where_the_font_has_no_space(gap: bytes, letters: bytes
     assert document.content == read
 
 
+def test_words_stay_apart_in_a_page_that_was_put_into_another_file() -> None:
+    """It is drawn as one picture, with fonts of its own: stamps, covers and several pages on one are made so."""
+    inner = PdfReader(BytesIO(typeset(b"BT /F1 12 Tf 72 700 Td [(Two)-250(weeks)] TJ ET", letters=b"41> <7a> <0041")))
+    form = DecodedStreamObject()
+    form.set_data(inner.pages[0].get_contents().get_data())  # type: ignore[union-attr]
+    writer = PdfWriter(clone_from=BytesIO(pdf()))
+    form[NameObject("/Subtype")] = NameObject("/Form")
+    form[NameObject("/Resources")] = inner.pages[0]["/Resources"].clone(writer)
+    page = writer.pages[0]
+    page["/Resources"][NameObject("/XObject")] = DictionaryObject({NameObject("/X"): writer._add_object(form)})
+    content = DecodedStreamObject()
+    content.set_data(b"/X Do")
+    page[NameObject("/Contents")] = content
+    writer.write(data := BytesIO())
+    (document,) = PdfToMarkdown().run([ByteStream(data.getvalue())])["documents"]
+    assert (document.content or "").strip() == "Two weeks"
+
+
 def test_the_headings_of_the_outline_are_marked_by_their_level() -> None:
     """Each on its own page; what is a line elsewhere, or none, is no heading."""
     data = book("Leave", "Leave", "Notice", outline={"Leave": 1, "Notice": 2, "Pay": 2})

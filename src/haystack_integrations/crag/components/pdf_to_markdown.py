@@ -74,11 +74,10 @@ def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
     from haystack_integrations.crag.texts.pdf_words import as_typed, tell_spaces
 
     stream = get_bytestream_from_source(source)
-    reader, pages = PdfReader(BytesIO(stream.data)), []
-    for page in reader.pages:
-        tell_spaces(page)
-        pages.append(as_typed(text_of(page)))
+    reader = PdfReader(BytesIO(stream.data))
+    tell_spaces(reader)
+    text = as_typed("\f".join(map(text_of, reader.pages)))
     known = {**stream.meta, **meta}
     if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
         known["file_path"] = Path(path).name
-    return Document(content=with_headings("\f".join(pages), outline_of(reader)), meta=known)
+    return Document(content=with_headings(text, outline_of(reader)), meta=known)
