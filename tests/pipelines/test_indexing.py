@@ -21,7 +21,7 @@ from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import DictionaryObject, NameObject, StreamObject
+from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.identity import identity_of
@@ -840,6 +840,15 @@ def test_a_pdf_of_which_pages_are_pictures_is_indexed_and_named(folder, store):
         "letter.pdf": "got a PDF of which 1 of 2 pages, page 2 first,",
     }
     assert report["failures"] == []
+
+
+def test_a_pdf_that_shows_its_form_to_few_programs_is_named(folder, store):
+    """All others are told to wait; nothing that was filled in is on its pages."""
+    writer = PdfWriter(clone_from=io.BytesIO(pdf("Please wait... Your PDF viewer may not be able to display this.")))
+    writer.root_object[NameObject("/NeedsRendering")] = BooleanObject(True)
+    writer.write(folder / "form.pdf")
+    (doubt,) = index(folder, store, base=folder).doubts
+    assert (doubt.source, "XFA" in doubt.reason) == ("form.pdf", True)
 
 
 def test_a_pdf_whose_text_is_of_no_use_is_indexed_and_named(folder, store):

@@ -10,6 +10,7 @@ from pypdf.errors import DependencyError
 from haystack_integrations.crag.texts.legibility import illegible
 
 _FEW: Final = 2  # pages: a book may have so many pictures of a page's size, in front and at its end
+_NOTICE: Final = 3_000  # characters: "Please wait", in several languages
 _WAY: Final = "few questions will find it; export it again, or have its text recognised from its pages"
 
 
@@ -23,6 +24,10 @@ def pdf_doubt(data: bytes, texts: Sequence[str]) -> str | None:
     """
     if (why := illegible("\n".join(texts))) is not None:
         return f"got a PDF of which {why}: {_WAY}"
+    if sum(map(len, texts)) < _NOTICE and PdfReader(BytesIO(data)).root_object.get("/NeedsRendering"):
+        return (
+            "got a PDF whose form (XFA) only Adobe's programs show, so its notice to others was read; print it to a PDF"
+        )
     pages = "".join(texts).split("\f")
     bare = [number for number, page in enumerate(pages) if not page.strip()]
     if not _are_many(bare, pages):
