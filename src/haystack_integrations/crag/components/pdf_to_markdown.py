@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 @checked
 class PdfToMarkdown:
     """
-    Reads PDF files by pypdf, with `#` before the headings that the file's outline names, one for each level.
+    Reads PDF files by pypdf, with `#` before the headings that the file's outline or tags name, by level.
 
     As Haystack's `PyPDFToDocument`, but that words stay apart in files whose fonts have no space, as TeX writes them,
     and that the values of forms and text typed upon a page are read. Comments and attached files are not.
@@ -71,6 +71,7 @@ def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
 
     from haystack_integrations.crag.texts.pdf_fields import text_of
     from haystack_integrations.crag.texts.pdf_headings import outline_of, with_headings
+    from haystack_integrations.crag.texts.pdf_tags import tagged_headings
     from haystack_integrations.crag.texts.pdf_words import as_typed, tell_spaces
 
     stream = get_bytestream_from_source(source)
@@ -80,4 +81,4 @@ def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
     known = {**stream.meta, **meta}
     if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
         known["file_path"] = Path(path).name
-    return Document(content=with_headings(text, outline_of(reader)), meta=known)
+    return Document(content=with_headings(text, outline_of(reader) or tagged_headings(reader)), meta=known)
