@@ -18,7 +18,8 @@ from pypdf.generic import (
 )
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.texts.pdf_fields import text_of
+from haystack_integrations.crag.texts.pdf_fields import fields_of, with_fields
+from haystack_integrations.crag.texts.pdf_pieces import pieces_of
 
 TEXT = b"BT /F1 12 Tf 72 700 Td (Name:) Tj 0 -50 Td (Notice:) Tj ET BT 272 650 Td (months) Tj ET"
 
@@ -53,6 +54,11 @@ def form(*notes: dict[str, Any], text: bytes = TEXT) -> PageObject:
 def at(left: int, bottom: int, **more: Any) -> dict[str, Any]:
     """Give a field of twenty points' height there."""
     return {"/Rect": [left, bottom, left + 100, bottom + 20], **{f"/{key}": value for key, value in more.items()}}
+
+
+def text_of(page: PageObject) -> str:
+    """Read it with its fields."""
+    return with_fields(*pieces_of(page), fields_of(page))
 
 
 @pytest.mark.parametrize(

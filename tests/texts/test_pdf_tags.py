@@ -10,7 +10,8 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.texts.pdf_tags import tagged_headings
+from haystack_integrations.crag.texts.pdf_pieces import pieces_of
+from haystack_integrations.crag.texts.pdf_tags import marked_headings, words_of
 
 TEXT = b"""/H1 <</MCID 0>> BDC BT /F1 12 Tf 72 700 Td (Travel) Tj ET EMC
 /P <</MCID 1>> BDC BT /F1 12 Tf 72 680 Td (By train.) Tj ET EMC
@@ -43,12 +44,19 @@ def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None) -> byt
     return data.getvalue()
 
 
+def headings_of(data: bytes) -> list[tuple[int, str]]:
+    """Read those of its only page."""
+    reader = PdfReader(BytesIO(data))
+    (marked,) = marked_headings(reader).values() or ({},)
+    return words_of(pieces_of(reader.pages[0])[1], marked)
+
+
 @pytest.mark.parametrize(
     ("parts", "headings"),
     [
         ([part("/H1", 0), part("/P", 1), part("/H2", 2, part("/Span", 3))], [(1, "Travel"), (2, "1.1 Costs")]),
         ([part("/Sect", part("/Heading#201", 0), part("/P", 1)), part("/P", 2, 3)], [(1, "Travel")]),
-        ([part("/P", 0, 1, 2, 3)], None),
+        ([part("/P", 0, 1, 2, 3)], []),
         ([part("/H1", 9)], []),
     ],
 )
@@ -56,8 +64,7 @@ def test_what_is_tagged_as_a_heading_is_one(
     parts: list[DictionaryObject], headings: list[tuple[int, str]] | None
 ) -> None:
     """Of several pieces, or by another name that the file says is a heading's; what no one tagged so is none."""
-    reader = PdfReader(BytesIO(tagged(*parts, roles={"/Heading#201": "/H1"})))
-    assert tagged_headings(reader).get(0) == headings
+    assert headings_of(tagged(*parts, roles={"/Heading#201": "/H1"})) == headings
 
 
 def test_the_headings_are_marked_in_the_text() -> None:
@@ -86,4 +93,4 @@ def test_parts_that_hold_one_another_are_read_once() -> None:
         inner = writer._add_object(part("/Div", inner, inner))
     root[NameObject("/K")] = inner
     writer.write(data := BytesIO())
-    assert tagged_headings(PdfReader(data)).get(0) == [(1, "Travel")]
+    assert headings_of(data.getvalue()) == [(1, "Travel")]

@@ -1,6 +1,5 @@
 """PDF files whose headings are told as Markdown's: what a section is about stands in its heading alone."""
 
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +66,11 @@ class PdfToMarkdown:
 
 def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
     from haystack.components.converters.utils import get_bytestream_from_source
-    from pypdf import PdfReader
 
-    from haystack_integrations.crag.texts.pdf_fields import text_of
-    from haystack_integrations.crag.texts.pdf_headings import outline_of, with_headings
-    from haystack_integrations.crag.texts.pdf_tags import tagged_headings
-    from haystack_integrations.crag.texts.pdf_words import as_typed, tell_spaces
+    from haystack_integrations.crag.texts.pdf_pages import markdown_of
 
     stream = get_bytestream_from_source(source)
-    reader = PdfReader(BytesIO(stream.data))
-    tell_spaces(reader)
-    text = as_typed("\f".join(map(text_of, reader.pages)))
     known = {**stream.meta, **meta}
     if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
         known["file_path"] = Path(path).name
-    return Document(content=with_headings(text, outline_of(reader) or tagged_headings(reader)), meta=known)
+    return Document(content=markdown_of(stream.data), meta=known)

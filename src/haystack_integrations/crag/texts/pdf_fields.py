@@ -1,11 +1,13 @@
 """What was filled into a PDF: the values of its form and text typed upon a page, which its own text does not hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pypdf import PageObject
 from pypdf.generic import ArrayObject, DictionaryObject, StreamObject
+
+from haystack_integrations.crag.texts.pdf_pieces import Piece
 
 _MOST: Final = 1_000  # fields of a page, and pieces of its text among which each has its place
 _DEEPEST: Final = 9
@@ -27,41 +29,31 @@ class Field(NamedTuple):
     is_box: bool
 
 
-class Piece(NamedTuple):
-    """A piece of a page's text, in order, and where it begins."""
-
-    text: str
-    x: float
-    y: float
-
-
-def text_of(page: PageObject) -> str:
+def fields_of(page: PageObject) -> list[Field]:
     """
-    Read a page with what was filled into it.
+    Read what was filled in.
 
     :param page: The page.
-    :returns: Its text; a value stands behind the words on its left or above, a box (`[x]`, `[ ]`) also before those on
-        its right. One that has no words nearby ends the page, with the name of its field.
+    :returns: Its fields that say something, from left to right; none of one whose fields cannot be read.
     """
     try:
-        fields = sorted(islice(_fields(page), _MOST), key=lambda field: field.left)
+        return sorted(islice(_fields(page), _MOST), key=lambda field: field.left)
     except Exception:  # whatever a damaged file leads its reader to: its text is read nevertheless
-        fields = []
-    if not fields:
-        return str(page.extract_text())
-    pieces = list[Piece]()
+        return []
 
-    def visit(text: str, outer: list[float], inner: list[float], *_: Any) -> None:
-        x = inner[4] * outer[0] + inner[5] * outer[2] + outer[4]
-        pieces.append(Piece(text, x, inner[4] * outer[1] + inner[5] * outer[3] + outer[5]))
 
-    text = str(page.extract_text(visitor_text=visit))
+def with_fields(text: str, pieces: Sequence[Piece], fields: Sequence[Field]) -> str:
+    """
+    Put what was filled in where it stands.
+
+    :param text: The text of the page.
+    :param pieces: The same in pieces.
+    :param fields: The fields.
+    :returns: The text; a value stands behind the words on its left or above, a box (`[x]`, `[ ]`) also before those on
+        its right. One that has no words nearby ends the page, with the name of its field.
+    """
     if len(pieces) > _MOST or "".join(piece.text for piece in pieces) != text:
         pieces = [Piece(text, 0.0, float("inf"))]  # no place is known
-    return _filled(pieces, fields)
-
-
-def _filled(pieces: list[Piece], fields: list[Field]) -> str:
     texts, end = [piece.text for piece in pieces], list[str]()
     for field in fields:
         place, is_before = _place(pieces, field)
@@ -76,7 +68,7 @@ def _filled(pieces: list[Piece], fields: list[Field]) -> str:
     return "\n".join(["".join(texts), *end])
 
 
-def _place(pieces: list[Piece], field: Field) -> tuple[int | None, bool]:
+def _place(pieces: Sequence[Piece], field: Field) -> tuple[int | None, bool]:
     """Find the piece that says what a field is for, and whether the field stands before it."""
     words = [(piece, number) for number, piece in enumerate(pieces) if piece.text.strip()]
     line = [(piece, number) for piece, number in words if field.bottom - 2 <= piece.y <= field.top]
