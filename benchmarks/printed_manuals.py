@@ -75,7 +75,7 @@ def terms(tree: Any) -> Iterator[Asked]:
         term, meaning = element.getprevious(), letters(said(element))
         if term is None or term.tag != "dt" or len(meaning) <= SHOWN or not 0 < len(section) < LONGEST_SECTION:
             continue
-        if 1 < len(said(term)) <= LONGEST_TERM:
+        if _WORD.search(said(term)) and len(said(term)) <= LONGEST_TERM:
             yield Asked(f"What does {said(term)} mean in {section}?", meaning[:SHOWN])
 
 
