@@ -29,7 +29,13 @@ from haystack_integrations.crag.texts.titles import untitled
 
 HEADING = re.compile(r"(?m)^#{1,6} (.+)$")
 OPTION = re.compile(r"(?m)^ *\* `(\w+)` \{[^\n]*(?:\n(?! *\*)[^\n]+)*?\*\*Default:\*\*:? *\S+")
+COMMENT = re.compile(r"(?s)<!--.*?-->")  # Markdown's are no text
 KS = (1, 5, 10)
+
+
+def read(path: Path) -> str:
+    """The text of a manual."""
+    return COMMENT.sub("", path.read_text("utf-8"))
 
 
 class Asked(NamedTuple):
@@ -44,7 +50,7 @@ def questions(folder: Path, wanted: int) -> tuple[list[Asked], list[str]]:
     """Read the questions that have an answer, and ask as many for options that functions lack."""
     found, options = list[Asked](), defaultdict[str, set[str]](set)
     for path in sorted(folder.glob("*.md")):
-        text = path.read_text("utf-8")
+        text = read(path)
         heads = [(head.start(), head[1].replace("`", "").replace("\\", "")) for head in HEADING.finditer(text)]
         for option in OPTION.finditer(text):
             place = bisect_right(heads, (option.start(), "")) - 1
@@ -64,7 +70,7 @@ def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     with TemporaryDirectory() as copies:
         for path in folder.glob("*.md"):
-            Path(copies, path.stem + suffix).write_bytes(path.read_bytes())
+            Path(copies, path.stem + suffix).write_text(read(path), "utf-8")
         index(copies, store)
     spans = {}
     for one in store.filter_documents():
