@@ -1,5 +1,6 @@
 """Headings that a PDF tells by its tags are headings: word processors write tags, and no outline unless asked."""
 
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -84,13 +85,14 @@ def test_tags_that_say_nothing_cost_no_text(root: Any) -> None:
     assert document.content == "Two weeks."
 
 
-def test_parts_that_hold_one_another_are_read_once() -> None:
+@pytest.mark.parametrize("hold", [lambda inner: part("/Div", inner, inner), lambda inner: ArrayObject([inner, inner])])
+def test_parts_that_hold_one_another_are_read_once(hold: Callable[[Any], Any]) -> None:
     """Each has two places in the next one: read for each, thirty of them would take years."""
     writer = PdfWriter(clone_from=BytesIO(tagged(part("/H1", 0))))
     root = writer.root_object["/StructTreeRoot"]
     inner = root["/K"]
     for _ in range(30):
-        inner = writer._add_object(part("/Div", inner, inner))
+        inner = writer._add_object(hold(inner))
     root[NameObject("/K")] = inner
     writer.write(data := BytesIO())
     assert headings_of(data.getvalue()) == [(1, "Travel")]

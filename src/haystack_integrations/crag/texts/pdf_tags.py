@@ -65,10 +65,12 @@ def _marked(reader: PdfReader) -> Marked:
         part = part.get_object()
         if isinstance(part, int) and heading:
             found[page][part] = heading
-        elif isinstance(part, ArrayObject):
+        if not isinstance(part, ArrayObject | DictionaryObject) or id(part) in seen:
+            continue
+        seen[id(part)] = part
+        if isinstance(part, ArrayObject):
             left += [(one, page, heading) for one in part]
-        elif isinstance(part, DictionaryObject) and id(part) not in seen:
-            seen[id(part)] = part
+        else:
             shown = part.raw_get("/Pg") if "/Pg" in part else None
             page = shown.idnum if isinstance(shown, IndirectObject) else page
             kind = part.get("/S")
