@@ -23,10 +23,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from finding import find
+from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from lxml import html
 
-from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
 
 KS = (1, 10)
@@ -101,23 +102,20 @@ def drawn(questions: Sequence[Asked], wanted: int) -> list[Asked]:
 
 def measure(kind: str, store: InMemoryDocumentStore, asked: Sequence[Asked]) -> None:
     """Ask everything, and print."""
-    rag, hits, count = load("corrective_retrieval", store=store), Counter[int](), Counter[str]()
 
-    def holds(document: Any, question: Asked) -> bool:
-        return Path(document.meta["source"]).stem == question.page and question.answer in plain(document.content or "")
+    def holds(document: Document, number: int) -> bool:
+        page, answer = asked[number].page, asked[number].answer
+        return Path(document.meta["source"]).stem == page and answer in plain(document.content or "")
 
-    for question in asked:
-        first = [holds(one, question) for one in store.bm25_retrieval(question.text, top_k=max(KS))]
-        hits.update(k for k in KS if any(first[:k]))
-        result = rag.run(query=question.text)
-        right = [one for one in result["documents"] if holds(one, question)]
-        count["evidence"] += bool(right)
-        count["columns"] += any(question.column in plain((one.content or "").partition("\n\n")[2]) for one in right)
-        count["correct"] += result["crag"]["trail"][0]["verdict"] == "correct"
-    shares = ", ".join(f"hit@{k} {hits[k] / len(asked):.3f}" for k in KS)
-    below = f", below its columns {count['columns']}" if any(question.column for question in asked) else ""
-    told = f"in the evidence {count['evidence']}{below}, correct {count['correct']} of {len(asked)}"
-    print(f"{kind}: {shares}; {told}", flush=True)
+    found = find(store, [question.text for question in asked], holds)
+    below = ""
+    if any(question.column for question in asked):
+        texts = [[plain((one.content or "").partition("\n\n")[2]) for one in kept] for kept in found.kept]
+        named = sum(
+            any(question.column in text for text in every) for question, every in zip(asked, texts, strict=True)
+        )
+        below = f"; below its columns {named}"
+    print(f"{kind}: {found.told(KS)}{below}", flush=True)
 
 
 def main() -> None:

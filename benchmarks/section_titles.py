@@ -14,11 +14,13 @@ import argparse
 import random
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from finding import find
+from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.pipelines import load
@@ -27,7 +29,13 @@ from haystack_integrations.crag.texts.titles import untitled
 
 HEADING = re.compile(r"(?m)^#{1,6} (.+)$")
 OPTION = re.compile(r"(?m)^ *\* `(\w+)` \{[^\n]*(?:\n(?! *\*)[^\n]+)*?\*\*Default:\*\*:? *\S+")
+COMMENT = re.compile(r"(?s)<!--.*?-->")  # Markdown's are no text
 KS = (1, 5, 10)
+
+
+def read(path: Path) -> str:
+    """The text of a manual."""
+    return COMMENT.sub("", path.read_text("utf-8"))
 
 
 class Asked(NamedTuple):
@@ -42,7 +50,7 @@ def questions(folder: Path, wanted: int) -> tuple[list[Asked], list[str]]:
     """Read the questions that have an answer, and ask as many for options that functions lack."""
     found, options = list[Asked](), defaultdict[str, set[str]](set)
     for path in sorted(folder.glob("*.md")):
-        text = path.read_text("utf-8")
+        text = read(path)
         heads = [(head.start(), head[1].replace("`", "").replace("\\", "")) for head in HEADING.finditer(text)]
         for option in OPTION.finditer(text):
             place = bisect_right(heads, (option.start(), "")) - 1
@@ -62,7 +70,7 @@ def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     with TemporaryDirectory() as copies:
         for path in folder.glob("*.md"):
-            Path(copies, path.stem + suffix).write_bytes(path.read_bytes())
+            Path(copies, path.stem + suffix).write_text(read(path), "utf-8")
         index(copies, store)
     spans = {}
     for one in store.filter_documents():
@@ -70,21 +78,15 @@ def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -
         end = begin + len(untitled(one.content or "", one.meta["title"]))
         spans[one.id] = Path(one.meta["source"]).stem, begin, end + 1
 
-    def holds(id_: str, question: Asked) -> bool:
-        source, begin, end = spans[id_]
-        return bool(source == question.file and begin < question.end <= end)
+    def holds(document: Document, number: int) -> bool:
+        source, begin, end = spans.get(document.id, ("", 0, 0))  # what was refined is none of them
+        return bool(source == asked[number].file and begin < asked[number].end <= end)
 
-    rag, hits, count = load("corrective_retrieval", store=store), Counter[int](), Counter[str]()
-    for question in asked:
-        first = [holds(one.id, question) for one in store.bm25_retrieval(question.text, top_k=max(KS))]
-        hits.update(k for k in KS if any(first[:k]))
-        result = rag.run(query=question.text)
-        count["in the evidence"] += any(holds(one.id, question) for one in result["documents"] if one.id in spans)
-        count["correct"] += result["crag"]["trail"][0]["verdict"] == "correct"
+    found = find(store, [question.text for question in asked], holds)
+    rag = load("corrective_retrieval", store=store)
     wrong = sum(rag.run(query=text)["crag"]["trail"][0]["verdict"] == "correct" for text in missing)
-    shares = ", ".join(f"hit@{k} {hits[k] / len(asked):.3f}" for k in KS)
-    told = f"in the evidence {count['in the evidence']}, correct {count['correct']} of {len(asked)}"
-    print(f"{suffix:4} {len(spans)} passages: {shares}; {told}; missing: correct {wrong} of {len(missing)}", flush=True)
+    told = f"{found.told(KS)}; missing: correct {wrong} of {len(missing)}"
+    print(f"{suffix:4} {len(spans)} passages: {told}", flush=True)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""PdfToMarkdown: headings that the outline names are marked, all else is as Haystack's converter gives it."""
+"""PdfToMarkdown: headings that the outline names are marked, and words stay apart."""
 
 import logging
 from io import BytesIO
@@ -10,6 +10,7 @@ from haystack.components.converters import PyPDFToDocument
 from haystack.dataclasses import ByteStream
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
 from haystack_integrations.crag.pipelines.indexing import index
@@ -25,6 +26,55 @@ def book(*pages: str, outline: dict[str, int]) -> bytes:
         parent = writer.add_outline_item(title=words, page_number=page, parent=parent)
     writer.write(data := BytesIO())
     return data.getvalue()
+
+
+def typeset(content: bytes, *, letters: bytes) -> bytes:
+    """Give a PDF of one page; its font tells what its letters are, and has a wide sign by the code of a space."""
+    writer = PdfWriter(clone_from=BytesIO(pdf()))
+    page = writer.pages[0]
+    (font,) = (one.get_object() for one in page["/Resources"]["/Font"].values())
+    told, shown = DecodedStreamObject(), DecodedStreamObject()
+    told.set_data(b"1 beginbfrange\n<%s>\nendbfrange" % letters)
+    shown.set_data(content)
+    widths = ArrayObject([NumberObject(600 if code == 32 else 500) for code in range(32, 127)])
+    more = {"/FirstChar": NumberObject(32), "/Widths": widths, "/ToUnicode": told}
+    font.update(DictionaryObject({NameObject(name): value for name, value in more.items()}))
+    page[NameObject("/Contents")] = shown
+    writer.write(data := BytesIO())
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("gap", "letters", "read"),
+    [
+        (b"-250", b"41> <7a> <0041", "Two weeks"),
+        (b"-30", b"41> <7a> <0041", "Twoweeks"),
+        (b"-250", b"20> <7a> <0020", "Twoweeks"),  # it has a space, of which this is not half
+    ],
+)
+def test_words_stay_apart_where_the_font_has_no_space(gap: bytes, letters: bytes, read: str) -> None:
+    """TeX parts words by gaps; a sign that happens to have the code of a space says nothing of how wide they are."""
+    data = typeset(b"BT /F1 12 Tf 72 700 Td [(Two)%s(weeks)] TJ ET" % gap, letters=letters)
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    assert document.content == read
+
+
+def test_words_stay_apart_in_a_page_that_was_put_into_another_file() -> None:
+    """It is drawn as one picture, with fonts of its own: stamps, covers and several pages on one are made so."""
+    inner = PdfReader(BytesIO(typeset(b"BT /F1 12 Tf 72 700 Td [(Two)-250(weeks)] TJ ET", letters=b"41> <7a> <0041")))
+    form = DecodedStreamObject()
+    form.set_data(inner.pages[0].get_contents().get_data())  # type: ignore[union-attr]
+    writer = PdfWriter(clone_from=BytesIO(pdf()))
+    form[NameObject("/Subtype")] = NameObject("/Form")
+    form[NameObject("/Resources")] = inner.pages[0]["/Resources"].clone(writer)
+    page = writer.pages[0]
+    page["/Resources"][NameObject("/XObject")] = DictionaryObject({NameObject("/X"): writer._add_object(form)})
+    content = DecodedStreamObject()
+    content.set_data(b"/X Do")
+    page[NameObject("/Contents")] = content
+    writer.write(data := BytesIO())
+    (document,) = PdfToMarkdown().run([ByteStream(data.getvalue())])["documents"]
+    assert (document.content or "").strip() == "Two weeks"
 
 
 def test_the_headings_of_the_outline_are_marked_by_their_level() -> None:

@@ -24,6 +24,7 @@ from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.pipelines.identity import identity_of
@@ -832,6 +833,49 @@ def test_a_report_is_plain_json(folder, store):
     assert (values["added"], values["skipped"], values["sources"]) == (5, 1, 6)
     assert [failure["source"] for failure in values["failures"]] == ["bad.pdf"]
     assert values["seconds"] > 0
+
+
+def scanned(*pages: str, has_pictures: bool = True) -> bytes:
+    """Give a PDF of such pages; those without text show a picture, as a scanner makes it, or nothing."""
+    writer = PdfWriter()
+    for text in pages:
+        writer.append(PdfReader(io.BytesIO(pdf(text))))
+        if not text and has_pictures:
+            picture = StreamObject()
+            picture[NameObject("/Subtype")] = NameObject("/Image")
+            drawn = DictionaryObject({NameObject("/P"): writer._add_object(picture)})
+            writer.pages[-1]["/Resources"][NameObject("/XObject")] = drawn
+    writer.write(data := io.BytesIO())
+    return data.getvalue()
+
+
+def test_a_pdf_of_which_pages_are_pictures_is_indexed_and_named(folder, store):
+    """A cover letter before a scanned contract: nothing of the contract will be found, and somebody must know."""
+    long = "Goods can be returned within thirty days after their delivery. " * 40
+    files = {
+        "letter.pdf": scanned("The contract is enclosed.", ""),
+        "book.pdf": scanned("", *[long] * 4, ""),  # a cover, and its back
+        "annex.pdf": scanned(*[long] * 4, "", long, "", "", long),
+        "blank.pdf": scanned(long, "", "", "", has_pictures=False),
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    report = index(folder, store, base=folder).to_dict()
+    told = {doubt["source"]: doubt["reason"].partition(" are pictures")[0] for doubt in report["doubts"]}
+    assert told == {
+        "annex.pdf": "got a PDF of which 3 of 9 pages, page 5 first,",
+        "letter.pdf": "got a PDF of which 1 of 2 pages, page 2 first,",
+    }
+    assert report["failures"] == []
+
+
+def test_a_pdf_that_shows_its_form_to_few_programs_is_named(folder, store):
+    """All others are told to wait; nothing that was filled in is on its pages."""
+    writer = PdfWriter(clone_from=io.BytesIO(pdf("Please wait... Your PDF viewer may not be able to display this.")))
+    writer.root_object[NameObject("/NeedsRendering")] = BooleanObject(True)
+    writer.write(folder / "form.pdf")
+    (doubt,) = index(folder, store, base=folder).doubts
+    assert (doubt.source, "XFA" in doubt.reason) == ("form.pdf", True)
 
 
 def test_a_pdf_whose_text_is_of_no_use_is_indexed_and_named(folder, store):

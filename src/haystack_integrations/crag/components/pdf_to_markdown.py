@@ -1,22 +1,24 @@
 """PDF files whose headings are told as Markdown's: what a section is about stands in its heading alone."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from haystack import Document, component
+from haystack import Document, component, logging
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.inputs import checked
+
+logger = logging.getLogger(__name__)
 
 
 @component
 @checked
 class PdfToMarkdown:
     """
-    Haystack's `PyPDFToDocument`, with `#` before the headings that the file's outline names, one for each level.
+    Reads PDF files by pypdf, with `#` before the headings that the file's outline or tags name, by level.
 
-    A PDF without an outline is read as ever.
+    As Haystack's `PyPDFToDocument`, but that words stay apart in files whose fonts have no space, as TeX writes them,
+    and that the values of forms and text typed upon a page are read. Comments and attached files are not.
 
     ### Usage example
 
@@ -35,12 +37,6 @@ class PdfToMarkdown:
     ```
     """
 
-    def __init__(self) -> None:
-        """Take no options: what a pipeline needs otherwise, `PyPDFToDocument` has."""
-        from haystack.components.converters import PyPDFToDocument  # a tenth of a second that no question needs
-
-        self._converter = PyPDFToDocument()
-
     @component.output_types(documents=list[Document])
     def run(
         self, sources: list[str | Path | ByteStream], meta: dict[str, Any] | list[dict[str, Any]] | None = None
@@ -51,16 +47,30 @@ class PdfToMarkdown:
         :param sources: PDF files, or what was read of them.
         :param meta: Metadata for all documents, or for each.
         :returns: A dictionary with the following keys:
-            - `documents`: As `PyPDFToDocument` gives them, pages parted by form feeds: none for a source that cannot be
-              read, which is logged. A line that begins with `#` and is no heading has a backslash before it.
+            - `documents`: One per source, pages parted by form feeds; none for a source that cannot be read, which is
+              logged. A line that begins with `#` and is no heading has a backslash before it.
         """
-        from haystack.components.converters.utils import get_bytestream_from_source, normalize_metadata
-
-        from haystack_integrations.crag.texts.pdf_headings import outline_of, with_headings
+        from haystack.components.converters.utils import (
+            normalize_metadata,
+        )  # a tenth of a second that no question needs
 
         documents = []
         for source, own in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
-            for one in self._converter.run(sources=[source], meta=own)["documents"]:
-                headings = outline_of(get_bytestream_from_source(source).data)
-                documents.append(replace(one, id="", content=with_headings(one.content or "", headings)))
+            try:
+                documents.append(_read(source, own))
+            except Exception as error:  # whatever a damaged file leads its reader to
+                kind = type(error).__name__  # not its text, which may quote the file
+                logger.warning("Could not read {source}, skipping it: {kind}", source=source, kind=kind)
         return {"documents": documents}
+
+
+def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
+    from haystack.components.converters.utils import get_bytestream_from_source
+
+    from haystack_integrations.crag.texts.pdf_pages import markdown_of
+
+    stream = get_bytestream_from_source(source)
+    known = {**stream.meta, **meta}
+    if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
+        known["file_path"] = Path(path).name
+    return Document(content=markdown_of(stream.data), meta=known)

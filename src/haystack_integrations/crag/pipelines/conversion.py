@@ -4,23 +4,21 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 from haystack import Document, component
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
-from pypdf import PasswordType, PdfReader
-from pypdf.errors import DependencyError
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, name_of, provenance
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem
+from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES
-from haystack_integrations.crag.texts.legibility import illegible
+from haystack_integrations.crag.texts.titles import titled
 from haystack_integrations.crag.web.markup import crowded
 
 _MOST_ATTRIBUTES: Final = 2_000
@@ -137,17 +135,17 @@ class Converter:
             return {sources[0].name: Failure(sources[0].name, reason)}
         parts: dict[str, list[Document]] = {source.name: [] for source in sources}
         for document in documents:
-            if document.content and document.content.strip():
-                parts[name_of(document.meta)].append(document)
+            parts[name_of(document.meta)].append(document)
         for source in sources:
             self._look_at(source, parts[source.name])
         return {source.name: _numbered(source, parts[source.name], self.made_by) for source in sources}
 
     def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
         """Note a PDF that looks right on its pages and holds no words that a question could meet."""
-        if source.suffix == ".pdf" and (why := illegible("\n".join(part.content or "" for part in parts))) is not None:
-            way = "few questions will find it; export it again, or have its text recognised from its pages"
-            self.doubts.append(Failure(source.name, f"got a PDF of which {why}: {way}"))
+        if source.suffix == ".pdf" and any(map(_has_text, parts)):
+            texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
+            if (why := pdf_doubt(source.data, texts)) is not None:
+                self.doubts.append(Failure(source.name, why))
 
     def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:
         """Run the pipeline; what reads the files has its time, an embedder as much as it needs."""
@@ -159,8 +157,12 @@ class Converter:
         return found
 
 
-def _numbered(source: Source, parts: list[Document], made_by: str) -> list[Document] | Failure:
-    if not parts:
+def _has_text(document: Document) -> bool:
+    return bool((document.content or "").strip())
+
+
+def _numbered(source: Source, made: list[Document], made_by: str) -> list[Document] | Failure:
+    if not (parts := [one for one in made if _has_text(one)]):
         hint = "; a scanned PDF needs text recognition first" if source.suffix == ".pdf" else ""
         return Failure(source.name, f"no text was found in it, or it is damaged{hint}; repair it or leave it out")
     documents = []
@@ -199,7 +201,7 @@ def problem(source: Source) -> str | None:
     if not data.strip():
         return "the file is empty; write something into it, or remove it"
     if source.suffix == ".pdf":
-        return _pdf_problem(data)
+        return pdf_problem(data)
     if source.suffix in OFFICE:
         return office_problem(data, source.suffix)
     if data.startswith(_UTF16):
@@ -217,21 +219,3 @@ def problem(source: Source) -> str | None:
     except UnicodeDecodeError as error:
         return f"got a byte at position {error.start} that is not UTF-8, wanted UTF-8 text; save it as UTF-8"
     return None
-
-
-def _pdf_problem(data: bytes) -> str | None:
-    if b"%PDF-" not in data[:1024]:
-        return "got a file that does not begin like a PDF; give it the suffix of what it is, or export it again"
-    if b"/Encrypt" not in data:
-        return None
-    try:
-        reader = PdfReader(BytesIO(data))
-        # Many are encrypted with an empty password, only to restrict printing: those can be read.
-        locked = reader.is_encrypted and reader.decrypt("") is PasswordType.NOT_DECRYPTED
-    except DependencyError:
-        return "got a PDF with AES encryption; run `pip install cryptography`, or save a copy without a password"
-    except NotImplementedError:  # by certificates, or by a shop
-        return "got a PDF with an encryption that is not by a password; save a copy without encryption"
-    except Exception as error:  # whatever a damaged file leads its reader to
-        return f"got a damaged PDF ({type(error).__name__}); repair or export it again"
-    return "got a PDF with a password; save a copy without a password" if locked else None

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from io import BytesIO
 from itertools import product
 from typing import Any, Final
 
@@ -23,16 +22,15 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 _NUMBER: Final = re.compile(r"(?:chapter|appendix|part|section)?[\divxlc]{0,8}[a-z]?\d{0,4}")
 
 
-def outline_of(data: bytes) -> Outline:
+def outline_of(reader: PdfReader) -> Outline:
     """
     Read the outline.
 
-    :param data: A PDF file.
+    :param reader: A PDF file.
     :returns: Its headings; none if it has no outline, or one that cannot be read.
     """
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     try:
-        reader = PdfReader(BytesIO(data))
         for count, (level, one) in enumerate(_entries(reader.outline, 1)):
             page = reader.get_destination_page_number(one)
             if page is not None and count < _MOST:

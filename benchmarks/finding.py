@@ -1,0 +1,46 @@
+"""What the benchmarks of manuals count: hit@k of BM25 in memory, and what `corrective_retrieval` decides."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from haystack_integrations.crag.pipelines import load
+
+
+class Found(NamedTuple):
+    """What came of each question: the place of its answer in BM25's list, the documents that hold it, the verdict."""
+
+    places: list[int | None]
+    kept: list[list[Document]]
+    correct: list[bool]
+
+    def told(self, ks: Sequence[int]) -> str:
+        """Give the figures in words."""
+        asked = len(self.places)
+        hits = {k: sum(place is not None and place < k for place in self.places) / asked for k in ks}
+        shares = ", ".join(f"hit@{k} {share:.3f}" for k, share in hits.items())
+        return f"{shares}; in the evidence {sum(map(bool, self.kept))}, correct {sum(self.correct)} of {asked}"
+
+
+def find(
+    store: InMemoryDocumentStore, questions: Sequence[str], holds: Callable[[Document, int], bool], most: int = 10
+) -> Found:
+    """
+    Ask everything.
+
+    :param store: The passages.
+    :param questions: The questions.
+    :param holds: Tells of a passage whether it holds the answer to the question of that number.
+    :param most: The passages of BM25's list that are looked at.
+    :returns: What came of each.
+    """
+    rag, found = load("corrective_retrieval", store=store), Found([], [], [])
+    for number, question in enumerate(questions):
+        first = [holds(one, number) for one in store.bm25_retrieval(question, top_k=most)]
+        result = rag.run(query=question)
+        found.places.append(first.index(True) if any(first) else None)
+        found.kept.append([one for one in result["documents"] if holds(one, number)])
+        found.correct.append(result["crag"]["trail"][0]["verdict"] == "correct")
+    return found
