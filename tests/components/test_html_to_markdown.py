@@ -7,7 +7,7 @@ import pytest
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.components import HtmlToMarkdown
-from haystack_integrations.crag.texts.html_content import with_content_marked
+from haystack_integrations.crag.formats.html_content import with_content_marked
 
 PAGE = """<html><body><main><h1>Guide to <code>find_all</code></h1>
 <p>It takes a_b and 2*3, x &lt; y, [a], \\* and C:\\new.</p><h2>Install</h2>{code}

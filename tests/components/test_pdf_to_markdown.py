@@ -13,8 +13,8 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
+from haystack_integrations.crag.formats.pdf_headings import with_headings
 from haystack_integrations.crag.pipelines.indexing import index
-from haystack_integrations.crag.texts.pdf_headings import with_headings
 
 
 def book(*pages: str, outline: dict[str, int]) -> bytes:

@@ -10,7 +10,7 @@ from openpyxl import Workbook
 from openpyxl.chart import BarChart, Reference
 
 from haystack_integrations.crag.components import XlsxToMarkdown
-from haystack_integrations.crag.texts import xlsx_cells
+from haystack_integrations.crag.formats import xlsx_cells
 
 
 def told(book: Workbook) -> str:

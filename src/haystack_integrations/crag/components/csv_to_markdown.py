@@ -6,8 +6,8 @@ from typing import Any
 from haystack import Document, component
 from haystack.dataclasses import ByteStream
 
+from haystack_integrations.crag.converting import converted
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.rewriting import rewritten
 
 
 @component
@@ -30,12 +30,6 @@ class CsvToMarkdown:
     ```
     """
 
-    def __init__(self) -> None:
-        """Take no options: what a pipeline needs otherwise, `TextFileToDocument` has."""
-        from haystack.components.converters import TextFileToDocument  # a tenth of a second that no question needs
-
-        self._converter = TextFileToDocument()
-
     @component.output_types(documents=list[Document])
     def run(
         self, sources: list[str | Path | ByteStream], meta: dict[str, Any] | list[dict[str, Any]] | None = None
@@ -48,8 +42,6 @@ class CsvToMarkdown:
         :returns: A dictionary with the following keys:
             - `documents`: One for each file: none for a source that cannot be read, which is logged.
         """
-        from haystack_integrations.crag.texts.csv_rows import csv_as_markdown
+        from haystack_integrations.crag.formats.csv_rows import csv_as_markdown
 
-        told = [rewritten(source, csv_as_markdown) for source in sources]
-        documents: list[Document] = self._converter.run(sources=told, meta=meta)["documents"]
-        return {"documents": documents}
+        return {"documents": converted(sources, meta, csv_as_markdown)}

@@ -8,8 +8,8 @@ from typing import Any, Final
 from haystack import Document, component
 from haystack.dataclasses import ByteStream
 
+from haystack_integrations.crag.converting import rewritten
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.rewriting import rewritten
 
 _ROW: Final = re.compile(r"(?m)^\|.*\|$")
 _WIDTH: Final = re.compile(r"(?<= ) +|(?<=---)-+")
@@ -57,7 +57,7 @@ class DocxToMarkdown:
             - `documents`: As `DOCXToDocument` gives them, a paragraph on a line: none for a source that cannot be read,
               which is logged.
         """
-        from haystack_integrations.crag.texts.docx_content import with_content_marked
+        from haystack_integrations.crag.formats.docx_content import with_content_marked
 
         marked = [rewritten(source, with_content_marked) for source in sources]
         found = self._converter.run(sources=marked, meta=meta)["documents"]

@@ -8,8 +8,8 @@ from typing import Any, Final
 from haystack import Document, component
 from haystack.dataclasses import ByteStream
 
+from haystack_integrations.crag.converting import rewritten
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.rewriting import rewritten
 
 # The pages are the user's own, so what is left out matters more than a menu that is not: where paragraphs are `div`,
 # only the longest section would be kept.
@@ -58,7 +58,7 @@ class HtmlToMarkdown:
         :returns: A dictionary with the following keys:
             - `documents`: As `HTMLToDocument` gives them: none for a source that cannot be read, which is logged.
         """
-        from haystack_integrations.crag.texts.html_content import with_content_marked
+        from haystack_integrations.crag.formats.html_content import with_content_marked
 
         marked = [rewritten(source, with_content_marked) for source in sources]
         found = self._converter.run(sources=marked, meta=meta)["documents"]

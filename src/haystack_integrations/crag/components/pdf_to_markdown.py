@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from haystack import Document, component, logging
+from haystack import Document, component
 from haystack.dataclasses import ByteStream
 
+from haystack_integrations.crag.converting import converted
 from haystack_integrations.crag.inputs import checked
-
-logger = logging.getLogger(__name__)
 
 
 @component
@@ -50,27 +49,6 @@ class PdfToMarkdown:
             - `documents`: One per source, pages parted by form feeds; none for a source that cannot be read, which is
               logged. A line that begins with `#` and is no heading has a backslash before it.
         """
-        from haystack.components.converters.utils import (
-            normalize_metadata,
-        )  # a tenth of a second that no question needs
+        from haystack_integrations.crag.formats.pdf_pages import pdf_as_markdown
 
-        documents = []
-        for source, own in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
-            try:
-                documents.append(_read(source, own))
-            except Exception as error:  # whatever a damaged file leads its reader to
-                kind = type(error).__name__  # not its text, which may quote the file
-                logger.warning("Could not read {source}, skipping it: {kind}", source=source, kind=kind)
-        return {"documents": documents}
-
-
-def _read(source: str | Path | ByteStream, meta: dict[str, Any]) -> Document:
-    from haystack.components.converters.utils import get_bytestream_from_source
-
-    from haystack_integrations.crag.texts.pdf_pages import markdown_of
-
-    stream = get_bytestream_from_source(source)
-    known = {**stream.meta, **meta}
-    if isinstance(path := stream.meta.get("file_path"), str):  # as Haystack's converters: the name alone
-        known["file_path"] = Path(path).name
-    return Document(content=markdown_of(stream.data), meta=known)
+        return {"documents": converted(sources, meta, pdf_as_markdown)}

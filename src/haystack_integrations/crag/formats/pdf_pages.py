@@ -4,14 +4,14 @@ from io import BytesIO
 
 from pypdf import PdfReader
 
-from haystack_integrations.crag.texts.pdf_fields import fields_of, with_fields
-from haystack_integrations.crag.texts.pdf_headings import outline_of, with_headings
-from haystack_integrations.crag.texts.pdf_pieces import pieces_of
-from haystack_integrations.crag.texts.pdf_tags import marked_headings, words_of
-from haystack_integrations.crag.texts.pdf_words import as_typed, tell_spaces
+from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
+from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
+from haystack_integrations.crag.formats.pdf_pieces import pieces_of
+from haystack_integrations.crag.formats.pdf_tags import marked_headings, words_of
+from haystack_integrations.crag.formats.pdf_words import as_typed, tell_spaces
 
 
-def markdown_of(data: bytes) -> str:
+def pdf_as_markdown(data: bytes) -> str:
     """
     Read a PDF.
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from pypdf import PageObject
 from pypdf.generic import ArrayObject, DictionaryObject, StreamObject
 
-from haystack_integrations.crag.texts.pdf_pieces import Piece
+from haystack_integrations.crag.formats.pdf_pieces import Piece
 
 _MOST: Final = 1_000  # fields of a page, and pieces of its text among which each has its place
 _DEEPEST: Final = 9

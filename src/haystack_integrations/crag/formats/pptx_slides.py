@@ -6,26 +6,26 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from haystack_integrations.crag.formats.sheets import markdown_of, told
 from haystack_integrations.crag.texts.headings import plain
-from haystack_integrations.crag.texts.sheets import markdown_of, told
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
 
 
-def pptx_as_markdown(data: bytes) -> bytes:
+def pptx_as_markdown(data: bytes) -> str:
     """
     Write slides as Markdown.
 
     :param data: The file.
-    :returns: Of each slide that is not hidden the title as a heading, what is on it, and the speaker's notes; in UTF-8.
+    :returns: Of each slide that is not hidden the title as a heading, what is on it, and the speaker's notes.
     :raises Exception: python-pptx's, of many kinds.
     """
     from pptx import Presentation  # a fifth of a second that no question needs
 
     slides = enumerate(Presentation(BytesIO(data)).slides, 1)
     shown = ((number, slide) for number, slide in slides if slide.element.get("show") not in ("0", "false"))
-    return "\n\n".join(part for number, slide in shown for part in _told(number, slide)).encode()
+    return "\n\n".join(part for number, slide in shown for part in _told(number, slide))
 
 
 def _told(number: int, slide: "Slide") -> Iterator[str]:

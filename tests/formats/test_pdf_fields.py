@@ -18,8 +18,8 @@ from pypdf.generic import (
 )
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.texts.pdf_fields import fields_of, with_fields
-from haystack_integrations.crag.texts.pdf_pieces import pieces_of
+from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
+from haystack_integrations.crag.formats.pdf_pieces import pieces_of
 
 TEXT = b"BT /F1 12 Tf 72 700 Td (Name:) Tj 0 -50 Td (Notice:) Tj ET BT 272 650 Td (months) Tj ET"
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from pypdf import PdfReader
 from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject
 
-from haystack_integrations.crag.texts.pdf_pieces import Piece
+from haystack_integrations.crag.formats.pdf_pieces import Piece
 
 _MOST: Final = 500_000  # parts of a file's structure
 _LEVELS: Final = {"/H": 1} | {f"/H{level}": level for level in range(1, 7)}

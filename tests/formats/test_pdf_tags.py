@@ -11,8 +11,8 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.texts.pdf_pieces import pieces_of
-from haystack_integrations.crag.texts.pdf_tags import marked_headings, words_of
+from haystack_integrations.crag.formats.pdf_pieces import pieces_of
+from haystack_integrations.crag.formats.pdf_tags import marked_headings, words_of
 
 TEXT = b"""/H1 <</MCID 0>> BDC BT /F1 12 Tf 72 700 Td (Travel) Tj ET EMC
 /P <</MCID 1>> BDC BT /F1 12 Tf 72 680 Td (By train.) Tj ET EMC

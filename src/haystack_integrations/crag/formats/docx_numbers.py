@@ -10,7 +10,7 @@ from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
-from haystack_integrations.crag.texts.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.docx_parts import bases, parts_of
 
 _BULLET: Final = "-"  # whatever sign of whatever font it is
 _ROMAN: Final = tuple(

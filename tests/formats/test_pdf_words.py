@@ -2,7 +2,7 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.pdf_words import as_typed
+from haystack_integrations.crag.formats.pdf_words import as_typed
 
 
 @pytest.mark.parametrize(

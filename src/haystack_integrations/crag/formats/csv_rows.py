@@ -7,24 +7,27 @@ from io import StringIO
 from itertools import islice
 from typing import Final
 
-from haystack_integrations.crag.texts.sheets import markdown_of
+from haystack_integrations.crag.formats.sheets import markdown_of
 
 _DELIMITERS: Final = ",;\t|"
 _LOOKED_AT: Final = 50
 
 
-def csv_as_markdown(data: bytes) -> bytes:
+def csv_as_markdown(data: bytes) -> str:
     """
     Write a CSV file as Markdown.
 
     :param data: The file, in UTF-8.
-    :returns: The Markdown, in UTF-8.
+    :returns: The Markdown; of a file with a cell of more than 131,072 characters, as behind a quote that is never
+        closed, the text as it is.
     :raises UnicodeDecodeError: When it is in another encoding.
-    :raises csv.Error: When it has a cell of more than 131,072 characters, as behind a quote that is never closed.
     """
     text = data.decode("utf-8-sig")
-    delimiter = max(_DELIMITERS, key=lambda one: _equal_rows(_read(text, one)))
-    return markdown_of(_read(text, delimiter)).encode()
+    try:
+        delimiter = max(_DELIMITERS, key=lambda one: _equal_rows(_read(text, one)))
+        return markdown_of(_read(text, delimiter))
+    except csv.Error:
+        return text
 
 
 def _read(text: str, delimiter: str) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack_integrations.crag.texts.sheets import markdown_of, told
+from haystack_integrations.crag.formats.sheets import markdown_of, told
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
 
 
-def xlsx_as_markdown(data: bytes) -> bytes:
+def xlsx_as_markdown(data: bytes) -> str:
     """
     Write a workbook as Markdown.
 
     :param data: The file.
-    :returns: The sheets that are not hidden, each below its name, with rows that a filter hides; in UTF-8.
+    :returns: The sheets that are not hidden, each below its name, with rows that a filter hides.
     :raises ValueError: When a sheet would be too long; openpyxl's errors are of many kinds.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what openpyxl will not write again
         shown = (sheet for sheet in _sheets(data) if sheet.sheet_state == "visible")
         parts = [(sheet.title, markdown_of(_rows(sheet))) for sheet in shown]
-    return "\n\n".join(f"## {name}\n\n{text}" for name, text in parts if text).encode()
+    return "\n\n".join(f"## {name}\n\n{text}" for name, text in parts if text)
 
 
 def _sheets(data: bytes) -> "Sequence[Worksheet]":

@@ -10,8 +10,8 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 
-from haystack_integrations.crag.texts.docx_numbers import Numbers
-from haystack_integrations.crag.texts.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.docx_numbers import Numbers
+from haystack_integrations.crag.formats.docx_parts import bases, parts_of
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
