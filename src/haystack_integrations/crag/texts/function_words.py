@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.text import is_ideograph
 
 _GERMAN: Final = (
     "der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du er sie "
@@ -106,19 +107,51 @@ ASKING: Final = frozenset(
 )
 """What asks, in English and in these languages."""
 
+# Chinese has no spaces, and a word is one sign: these are runs of signs. Those that ask stand in no other word, and no
+# Japanese question has them but among kana.
+_CHINESE_ASKING: Final = frozenset(
+    "什么 什么样 什么时候 为什么 怎么 怎么样 怎么办 怎样 如何 哪 哪个 哪些 哪里 哪儿 哪种 谁 多少 几个 何时 为何 是否 "
+    "是不是 有没有 能不能 吗 呢 什麼 什麼樣 什麼時候 為什麼 怎麼 怎麼樣 怎麼辦 怎樣 哪個 哪裡 哪兒 "
+    "哪種 誰 幾個 何時 為何 嗎".split()
+)
+_CHINESE: Final = _CHINESE_ASKING | frozenset(
+    "的 了 是 在 和 与 或 被 我 你 您 他 她 它 我们 你们 他们 它们 这 那 这个 那个 这些 那些 可以 应该 能够 "
+    "需要 请问 对于 关于 與 我們 你們 他們 它們 這 這個 那個 這些 應該 能夠 請問 對於 關於".split()
+)
+_LONGEST_CHINESE: Final = 4
+
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
 
 def naming(written: Sequence[str]) -> list[str]:
     """
-    Leave the function words of its language out of a question.
+    Leave the function words of its language out of a question, in Chinese too.
 
     :param written: Its words, in any case, in order.
     :returns: The others; all words of a question that has no others.
     """
     lowered = [word.lower() for word in written]
-    common = function_words(lowered)
-    return [word for word, low in zip(written, lowered, strict=True) if low not in common] or list(written)
+    common, chinese = function_words(lowered), _chinese_places(lowered)
+    named = [
+        word
+        for place, (word, low) in enumerate(zip(written, lowered, strict=True))
+        if low not in common and place not in chinese
+    ]
+    return named or list(written)
+
+
+def _chinese_places(words: Sequence[str]) -> set[int]:
+    """Find the function words of a question in Chinese: the places of their signs."""
+    if not any(map(is_ideograph, words)) or any("\u3040" <= word[0] <= "\u30ff" for word in words):
+        return set()
+    runs = {
+        (start, stop): "".join(words[start:stop])
+        for start in range(len(words))
+        for stop in range(start + 1, min(start + _LONGEST_CHINESE, len(words)) + 1)
+    }
+    if _CHINESE_ASKING.isdisjoint(runs.values()):
+        return set()
+    return {place for span, run in runs.items() if run in _CHINESE for place in range(*span)}
 
 
 def function_words(words: Sequence[str]) -> frozenset[str]:

@@ -103,6 +103,16 @@ def _parts(marked: str) -> Iterator[str]:
             yield from filter(None, re.split(r"[.,']", word))
 
 
+def is_ideograph(word: str) -> bool:
+    """
+    Tell a single sign of a script without spaces, of which it takes about two to make a word.
+
+    :param word: A word, as `words` gives it.
+    :returns: Whether it is one.
+    """
+    return len(word) == 1 and UNSPACED.match(word) is not None
+
+
 def terms(text: str) -> list[str]:
     """
     Reduce a text to its content: words without stop words, stemmed (English; other languages stay much as they are).
