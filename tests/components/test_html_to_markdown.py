@@ -224,3 +224,17 @@ def test_cells_that_span_all_of_a_large_table_make_no_larger_page_than_allowed()
     table = f"<table><tr>{row}</tr>{'<tr><td>x</td></tr>' * 2_000}</table>"
     page = f"<html><body><h1>Kinds</h1><p>{TEXT}</p>{table}</body></html>"
     assert len(with_content_marked(page.encode())) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Was ist ein <em>Essential</em>-,\n<em>Required</em>-\r\n  Paket?", "Was ist ein<br>Paket?", "\n Was <b>x</b>\n"],
+)
+def test_a_heading_is_one_line_wherever_its_source_breaks_it(heading: str) -> None:
+    """Of a Markdown heading the next line is no part: a title ended in the middle, and its rest was text."""
+    text = converted(f"<html><body><h1>FAQ</h1><h2>{heading}</h2><p>A file with software.</p></body></html>")
+    first, title, rest = text.split("\n\n")
+    assert (first, rest) == ("# FAQ", "A file with software.")
+    assert "\n" not in title
+    assert title.startswith("## Was")
+    assert title.endswith(("Paket?", "**x**"))

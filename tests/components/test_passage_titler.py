@@ -24,6 +24,8 @@ def titled(text: str, **meta: str) -> Document:
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
         ("Fu\u0308hrung.md", "F\u00fchrung"),
+        ("वापसी_नीति.md", "वापसी नीति"),  # vowel signs are part of their word
+        ("นโยบาย-คืนเงิน.md", "นโยบาย คืนเงิน"),
     ],
 )
 def test_a_passage_is_named_by_the_words_of_its_path(source: str, title: str) -> None:

@@ -14,10 +14,11 @@ from haystack_integrations.crag.grades import source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.texts.headings import Headings
 from haystack_integrations.crag.texts.table_heads import TableHeads
+from haystack_integrations.crag.texts.text import MARKS
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
 _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
-_BETWEEN: Final = re.compile(r"[\W_]+")
+_BETWEEN: Final = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.

@@ -17,6 +17,7 @@ _NOTE: Final = re.compile(
 )
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _WORD: Final = re.compile(r"\w+")
+_BREAK: Final = re.compile(r"\s*[\n\r]\s*")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
@@ -57,6 +58,7 @@ def with_content_marked(page: bytes) -> bytes:
     for change in (
         _without_buttons,
         _without_notes,
+        _on_one_line,
         _with_words,
         _without_names,
         _as_code,
@@ -94,6 +96,17 @@ def _without_notes(body: HtmlElement) -> None:
     for one in list(body.iter(*_HEADINGS)):
         if any(_NOTE.search(place.get("class", "")) for place in one.iterancestors("div", "aside", "blockquote")):
             one.tag = "p"
+
+
+def _on_one_line(body: HtmlElement) -> None:
+    """Write a heading on one line, wherever its source breaks it: of a Markdown heading the next line is no part."""
+    for one in body.iter(*_HEADINGS):
+        for line in list(one.iter("br")):
+            line.tail = " " + (line.tail or "")
+            line.drop_tag()
+        for part in one.iter():
+            part.text = _BREAK.sub(" ", part.text or "")
+            part.tail = (part.tail or "") if part is one else _BREAK.sub(" ", part.tail or "")
 
 
 def _without_buttons(body: HtmlElement) -> None:

@@ -16,6 +16,7 @@ from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
 from haystack_integrations.crag.judging.evidence import Features, examine, weight_of
 from haystack_integrations.crag.judging.phrases import weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
+from haystack_integrations.crag.texts.text import is_ideograph
 
 COMPARED: Final = (
     "covered",
@@ -90,10 +91,10 @@ def _damped(asked: Asked, found: Sequence[frozenset[str]]) -> dict[str, float]:
     Weigh the question's terms by how few of these documents have them.
 
     They were retrieved for the question, so what all of them have is no common word: weights differ by a factor of
-    two, not ten. It says less than a corpus does, and the same in every corpus.
+    two, not ten. It says less than a corpus does, and the same in every corpus. An ideograph is half a word.
     """
     held, size = Counter(chain.from_iterable(found)), len(found)
-    return {term: log(2 + size / (held[term] + 1)) for term in asked.terms}
+    return {term: log(2 + size / (held[term] + 1)) / (1 + is_ideograph(term)) for term in asked.terms}
 
 
 def _relative(features: Sequence[Features]) -> list[Features]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.text import is_ideograph
 
 _GERMAN: Final = (
     "der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du er sie "
@@ -22,7 +23,7 @@ _GERMAN: Final = (
     "weil da dass daß ob damit während nachdem bevor bis doch also zwar nicht nichts nie ja nein bitte mal "
     "eigentlich überhaupt in im ins an am ans auf aus bei beim mit nach von vom vor zu zum zur über um unter für "
     "durch gegen ohne seit wegen trotz zwischen neben hinter ab dabei dafür dagegen daran darauf daraus darin davon "
-    "dazu dadurch darüber hier dort dann nun jetzt wieder gibt hin her"
+    "dazu dadurch darüber hier dort dann nun jetzt wieder gibt hin her tun tut macht machen mache bewirkt bewirken"
 )
 _FRENCH: Final = (
     "le la les l un une des du de d au aux ce cet cette ces c mon ma mes ton ta tes son sa ses notre nos votre vos "
@@ -30,7 +31,7 @@ _FRENCH: Final = (
     "quand comment pourquoi combien quel quelle quels quelles est sont était étaient être suis es êtes sommes été a "
     "ai as ont avons avez avait avaient avoir peut peux pouvons pouvez peuvent dois doit devons devez doivent fait "
     "faut et ou mais donc car ni ne n pas plus si à dans par pour sur sous avec sans chez entre vers depuis comme "
-    "aussi très tout toute tous toutes lorsque puisque lequel laquelle lesquels lesquelles quelqu"
+    "aussi très tout toute tous toutes lorsque puisque lequel laquelle lesquels lesquelles quelqu faire font fais"
 )
 _SPANISH: Final = (
     "el la los las lo un una unos unas de del al a en con sin por para sobre entre desde hasta hacia según y e o u "
@@ -38,7 +39,8 @@ _SPANISH: Final = (
     "tu tus su sus nuestro nuestra nuestros nuestras este esta estos estas ese esa esos esas aquel aquella esto eso "
     "qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo adónde es son era eran ser soy "
     "eres somos fue fueron está están estoy estaba estar hay he ha has han hemos había haber puede puedo puedes "
-    "pueden poder debe debo deben como cuando donde porque más muy también ya todo toda todos todas"
+    "pueden poder debe debo deben como cuando donde porque más muy también ya todo toda todos todas "
+    "hace hacer hacen hago"
 )
 _ITALIAN: Final = (
     "il lo la i gli le l un uno una di del dello della dei degli delle a ad al allo alla ai agli alle da dal dallo "
@@ -47,7 +49,8 @@ _ITALIAN: Final = (
     "sua suoi sue nostro nostra nostri nostre vostro vostra questo questa questi queste quello quella quelli quelle "
     "come dove quando perché quanto quanta quanti quante quale quali qual cosa cos dov è sono sei siamo era erano "
     "essere stato ho hai ha abbiamo avete hanno avere posso puoi può possiamo possono potere devo devi deve dobbiamo "
-    "devono dovrei dovrebbe bisogna faccio fa fare anche più già dopo prima poi così molto tutto tutta tutti tutte"
+    "devono dovrei dovrebbe bisogna faccio fa fanno fare anche più già dopo prima poi così molto tutto tutta tutti "
+    "tutte"
 )
 _PORTUGUESE: Final = (
     "o a os as um uma uns umas de do da dos das dum duma em no na nos nas num numa por pelo pela pelos pelas para com "
@@ -55,7 +58,8 @@ _PORTUGUESE: Final = (
     "lhe lhes meu minha meus minhas teu tua seu sua seus suas nosso nossa nossos nossas este esta estes estas esse "
     "essa esses essas isto isso aquele aquela aquilo como onde quando porquê porque quanto quanta quantos quantas "
     "qual quais é são sou somos era eram ser foi foram está estão estou estar há ter tem têm tenho temos pode posso "
-    "podemos podem poder deve devo devemos devem deveria também mais já muito todo toda todos todas"
+    "podemos podem poder deve devo devemos devem deveria também mais já muito todo toda todos todas "
+    "faz fazer fazem faço"
 )
 _DUTCH: Final = (
     "de het een ik jij je u hij zij ze wij we jullie hen hun mij me jou ons zich men mijn jouw uw zijn "
@@ -63,14 +67,14 @@ _DUTCH: Final = (
     "waaraan waarin ben bent is was waren geweest heb hebt heeft hebben had hadden gehad word wordt worden werd "
     "werden geworden kan kun kunt kunnen kon konden moet moeten moest mag mogen wil wilt willen zal zult zullen zou "
     "zouden laat laten en of maar want dus ook nog al niet geen wel om te in op aan bij met van naar voor uit over "
-    "onder tot tussen tegen door na als dan toen omdat terwijl zodat zo zeer graag"
+    "onder tot tussen tegen door na als dan toen omdat terwijl zodat zo zeer graag doe doet doen"
 )
 _SWEDISH: Final = (
     "en ett den det de dem jag du han hon vi ni mig dig oss er sig man min mitt mina din ditt dina sin sitt sina vår "
     "vårt våra ert era denna detta dessa vem vad var vart när hur varför vilken vilket vilka är vara varit har hade "
     "haft blir bli blev blivit kan kunde ska skall skulle måste får fick bör borde vill ville och eller men för att "
     "som om i på av till med från hos vid mot under över efter före innan utan mellan inte ingen inget inga också så "
-    "då här där in ut upp nu många mycket mer"
+    "då här där in ut upp nu många mycket mer gör göra"
 )
 _RUSSIAN: Final = (
     "и в во не на с со к ко по о об от до из за для у при без под над перед между через про а но или да ли же бы то "
@@ -80,7 +84,7 @@ _RUSSIAN: Final = (
     "тебе тебя мы нам нас вы вам вас он она оно они его её ему ей им их себя себе мой моя моё мои моего моей моих мою "
     "моём твой наш наша наше наши ваш ваша ваше ваши свой своя своё свои своего своей своих свою быть есть был была "
     "было были будет будут является являются могу может можем могут можно нужно надо нужен нужна нужны должен должна "
-    "должно должны ещё уже также только более очень так все всё всех"
+    "должно должны ещё уже также только более очень так все всё всех делает делают делать сделать"
 )
 _POLISH: Final = (
     "i w we z ze na do od po o u za przed pod nad przy dla bez przez między a ale lub albo czy że żeby aby jeśli gdy "
@@ -89,11 +93,18 @@ _POLISH: Final = (
     "ona ono my wy oni mnie mi mną ciebie ci nam nas was jego go jej ją ich im się siebie sobie mój moja moje mojego "
     "mojej moim twój swój swoja swoje swojego swojej nasz jest są był była było były być będzie jestem mogę może "
     "możemy mogą można należy trzeba muszę musi powinien powinna powinno mam ma mamy mają nie też także już jeszcze "
-    "tylko bardzo więc"
+    "tylko bardzo więc robi robią robić zrobić"
+)
+_TURKISH: Final = (
+    "ne nedir neden niçin niye nasıl nerede nereye nereden hangi hangisi kaç kim kime kimin kimler mi mı mu mü mıdır "
+    "midir mudur müdür bir bu şu o bunu bunun buna bunlar ve veya ya da de ile için ama fakat gibi kadar göre ben beni "
+    "bana benim sen seni sana senin biz bize bizim siz size sizin onlar onu ona onun var yok vardır olur olan olarak "
+    "olmak oldu olması değil daha çok en her hiç ise eğer sonra önce yapar yapmak yapılır yaparım eder etmek "
+    "edilir ederim"
 )
 _LISTS: Final = tuple(
     frozenset(words.split())
-    for words in (_GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _SWEDISH, _RUSSIAN, _POLISH)
+    for words in (_GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _SWEDISH, _RUSSIAN, _POLISH, _TURKISH)
 )
 
 ASKING: Final = frozenset(
@@ -102,23 +113,56 @@ ASKING: Final = frozenset(
     "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas perché quanto quanta quanti "
     "quante quale quali quem onde quantos quantas quais waar waarom wanneer hoeveel welk welke när varför vilken "
     "vilket vilka kto gdzie kiedy dlaczego jaki jaka jakie który "
-    "która które кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков".split()
+    "która które кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков "
+    "nedir niçin niye nasıl nerede nereye nereden hangi hangisi kaç".split()
 )
 """What asks, in English and in these languages."""
+
+# Chinese has no spaces, and a word is one sign: these are runs of signs. Those that ask stand in no other word, and no
+# Japanese question has them but among kana.
+_CHINESE_ASKING: Final = frozenset(
+    "什么 什么样 什么时候 为什么 怎么 怎么样 怎么办 怎样 如何 哪 哪个 哪些 哪里 哪儿 哪种 谁 多少 几个 何时 为何 是否 "
+    "是不是 有没有 能不能 吗 呢 什麼 什麼樣 什麼時候 為什麼 怎麼 怎麼樣 怎麼辦 怎樣 哪個 哪裡 哪兒 "
+    "哪種 誰 幾個 何時 為何 嗎".split()
+)
+_CHINESE: Final = _CHINESE_ASKING | frozenset(
+    "的 了 是 在 和 与 或 被 我 你 您 他 她 它 我们 你们 他们 它们 这 那 这个 那个 这些 那些 可以 应该 能够 "
+    "需要 请问 对于 关于 與 我們 你們 他們 它們 這 這個 那個 這些 應該 能夠 請問 對於 關於".split()
+)
+_LONGEST_CHINESE: Final = 4
 
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
 
 def naming(written: Sequence[str]) -> list[str]:
     """
-    Leave the function words of its language out of a question.
+    Leave the function words of its language out of a question, in Chinese too.
 
     :param written: Its words, in any case, in order.
     :returns: The others; all words of a question that has no others.
     """
     lowered = [word.lower() for word in written]
-    common = function_words(lowered)
-    return [word for word, low in zip(written, lowered, strict=True) if low not in common] or list(written)
+    common, chinese = function_words(lowered), _chinese_places(lowered)
+    named = [
+        word
+        for place, (word, low) in enumerate(zip(written, lowered, strict=True))
+        if low not in common and place not in chinese
+    ]
+    return named or list(written)
+
+
+def _chinese_places(words: Sequence[str]) -> set[int]:
+    """Find the function words of a question in Chinese: the places of their signs."""
+    if not any(map(is_ideograph, words)) or any("\u3040" <= word[0] <= "\u30ff" for word in words):
+        return set()
+    runs = {
+        (start, stop): "".join(words[start:stop])
+        for start in range(len(words))
+        for stop in range(start + 1, min(start + _LONGEST_CHINESE, len(words)) + 1)
+    }
+    if _CHINESE_ASKING.isdisjoint(runs.values()):
+        return set()
+    return {place for span, run in runs.items() if run in _CHINESE for place in range(*span)}
 
 
 def function_words(words: Sequence[str]) -> frozenset[str]:
@@ -126,9 +170,9 @@ def function_words(words: Sequence[str]) -> frozenset[str]:
     Find the function words of the language that a question is asked in.
 
     :param words: The words of the question, lower-case.
-    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian or Polish where it has
-        two of them at least, or one that asks, and more than twice as many as it has of English; of any other question
-        none: `STOP_WORDS` are no terms anyway.
+    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish or Turkish where it
+        has two of them at least, or one that asks, and more than twice as many as it has of English; of any other
+        question none: `STOP_WORDS` are no terms anyway.
     """
     asked = set(words)
     best = max(_LISTS, key=lambda known: len(asked & known))

@@ -22,10 +22,10 @@ PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter."""
 
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
-_MARK = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
+MARKS: Final = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
 # Soft hyphens and joiners, as converters of PDF and HTML leave them: in a word, and no part of it.
 _WITHIN = re.compile(r"[\u00ad\u200c\u200d\u2060\ufeff]+")
-_WORD = re.compile(rf"\w[\w{_MARK}]*(?:['.,]\w[\w{_MARK}]*)*")
+_WORD = re.compile(rf"\w[\w{MARKS}]*(?:['.,]\w[\w{MARKS}]*)*")
 _TO_SPACES = bytes(code if chr(code).isalnum() or chr(code) in "'.," else ord(" ") for code in range(256))
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
@@ -101,6 +101,16 @@ def _parts(marked: str) -> Iterator[str]:
             yield word.replace(".", "")
         else:
             yield from filter(None, re.split(r"[.,']", word))
+
+
+def is_ideograph(word: str) -> bool:
+    """
+    Tell a single sign of a script without spaces, of which it takes about two to make a word.
+
+    :param word: A word, as `words` gives it.
+    :returns: Whether it is one.
+    """
+    return len(word) == 1 and UNSPACED.match(word) is not None
 
 
 def terms(text: str) -> list[str]:
