@@ -74,6 +74,39 @@ def test_a_value_of_another_kind_is_as_if_it_were_missing(httpserver: HTTPServer
     assert len(told.stdout) < 10_000_000
 
 
+RECORD = {
+    "crag.iterations": 2,
+    "crag.decision": "incorrect",
+    "crag.decision.rule": "lower_threshold",
+    "crag.action": "abstain",
+    "crag.mode": "enforce",
+    "crag.score": 0.1,
+}
+
+
+@pytest.mark.parametrize("arrived", [1, 2])
+def test_a_run_that_lost_a_decision_on_the_way_has_the_verdict_of_its_record_and_says_so(
+    httpserver: HTTPServer, arrived: int
+) -> None:
+    """A Jaeger that was started anew has what came after it: the decision of one pass is not that of the run."""
+    decision = DECISION if arrived == 1 else DECISION | RECORD | {"crag.iteration": 2}
+    record = span(RECORD, spanID="b", operationName="crag.record", startTime=2)
+    command = answered(httpserver, span(decision), record)
+    result = crag(*command)
+    assert "incorrect 0.10 → abstain" in result.stdout
+    assert "2 passes" in result.stdout
+    assert "some of the decisions are not in this trace" in result.stdout
+    (run,) = json.loads(crag(*command, "--json").stdout)["runs"]
+    assert (run["verdict"], run["iterations"], len(run["trail"])) == ("incorrect", 2, 1)
+    assert run["coverage"]["reasons"] == ["decisions_not_traced"]
+
+
+def test_a_run_that_lost_all_its_decisions_is_not_said_to_have_made_none(httpserver: HTTPServer) -> None:
+    result = crag(*answered(httpserver, span(RECORD, operationName="crag.record")))
+    assert result.exit_code == ExitCode.USAGE
+    assert "they were lost on the way to Jaeger, or in it" in result.stderr.replace("\n", " ")
+
+
 @pytest.mark.parametrize("name", ["crag.iteration", "crag.decision", "crag.action", "crag.mode"])
 def test_a_decision_without_what_makes_it_one_is_refused(httpserver: HTTPServer, name: str) -> None:
     """As where a limit of attributes has cut it off; a failed one is none."""

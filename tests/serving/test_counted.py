@@ -2,6 +2,7 @@
 
 import time
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from reading import Figures, in_new_process
@@ -49,6 +50,22 @@ def test_whether_the_store_answers_is_a_figure(figures: Figures, serve: Any) -> 
         with serve(store=store).client() as client:
             client.get("/health/ready")
             assert figures.value("crag_ready") == ready
+
+
+def test_whether_the_store_answers_is_a_figure_that_nobody_needs_to_ask_for(
+    figures: Figures, serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind nginx no probe asks; of several workers it reaches one, and the others would tell of an old failure."""
+    monkeypatch.setattr("haystack_integrations.crag.serving.health._WATCHED_SECONDS", 0.05)
+    store = BrokenStore(index="test_broken_store")
+    monkeypatch.setattr("haystack_integrations.crag.serving.health._CACHED_SECONDS", 0.0)
+    serve(store=store)
+    for ready in (0, 1):
+        end = time.monotonic() + 30
+        while figures.value("crag_ready") != ready:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        store.count_documents_async = AsyncMock(return_value=3)
 
 
 def test_several_workers_behind_one_page_of_figures_are_told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,7 +195,7 @@ def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
 
 
 def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: pytest.LogCaptureFixture) -> None:
-    """Jaeger refuses metrics every minute: that must not be what keeps the other word from the log."""
+    """Jaeger refuses metrics each time: that must not be what keeps the other word from the log."""
     handler, figures = Undelivered(), Figures(configure_metrics())
     for name, text, level in (
         ("opentelemetry.exporter.otlp.proto.http.metric_exporter", "Failed to export %s batch", logging.ERROR),

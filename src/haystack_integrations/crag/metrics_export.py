@@ -1,5 +1,6 @@
 """Where the figures of `metrics` go: a page for Prometheus, and OTLP where an endpoint is set. Both are the SDK's."""
 
+import os
 from importlib import import_module
 from threading import Lock
 from typing import Any, Final
@@ -8,6 +9,8 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.otlp import endpoint, protocol, sends
 
 _INSTALL: Final = 'pip install "crag-haystack[serve]"'
+_EVERY_MILLISECONDS: Final = 15_000
+"""As often as Prometheus scrapes. The SDK's minute is as long as the dashboard's windows: no rate would be seen."""
 
 _lock = Lock()
 _exports: "list[MetricsExport]" = []
@@ -50,9 +53,10 @@ def configure_metrics() -> MetricsExport:
     Begin to count, once for a process: a second call gives the same.
 
     The page is always there; OTLP besides where `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`
-    is set, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds, by the protocol that `OTEL_EXPORTER_OTLP_METRICS_PROTOCOL`
-    or `OTEL_EXPORTER_OTLP_PROTOCOL` names; `OTEL_METRICS_EXPORTER=none` sends nothing. An app with a meter provider of
-    its own needs none of this: the meter `crag` reports to whatever is configured.
+    is set, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds (15,000), by the protocol that
+    `OTEL_EXPORTER_OTLP_METRICS_PROTOCOL` or `OTEL_EXPORTER_OTLP_PROTOCOL` names; `OTEL_METRICS_EXPORTER=none` sends
+    nothing. An app with a meter provider of its own needs none of this: the meter `crag` reports to whatever is
+    configured.
 
     :returns: What gives the page.
     :raises ConfigurationError: When a package is missing, the protocol is unknown, or another meter provider is set
@@ -95,4 +99,5 @@ def _otlp() -> list[Any]:
     except ImportError as error:
         msg = f"{endpoint('metrics')[0]} is set, but {error.name!r} is missing; run {_INSTALL}"
         raise ConfigurationError(msg) from None
-    return [PeriodicExportingMetricReader(exporter.OTLPMetricExporter())]
+    every = None if os.environ.get("OTEL_METRIC_EXPORT_INTERVAL") else _EVERY_MILLISECONDS
+    return [PeriodicExportingMetricReader(exporter.OTLPMetricExporter(), every)]

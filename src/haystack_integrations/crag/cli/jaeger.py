@@ -16,6 +16,7 @@ _RUN: Final = "haystack.pipeline.run"
 _ROUTE: Final = "crag.route"
 _RECORD: Final = "crag.record"
 _NEEDED: Final = frozenset({"crag.iteration", "crag.decision", "crag.action", "crag.mode"})
+_ENDED: Final = frozenset({"crag.iterations", "crag.decision", "crag.action", "crag.mode"})
 _SECONDS: Final = 10.0
 _MOST_BYTES: Final = 100_000_000
 _MOST_DOCUMENTS: Final = 10_000
@@ -174,12 +175,16 @@ def _is_decision(tags: Mapping[str, Any]) -> bool:
 def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
     trail = [_decision(tags) for tags in filter(_is_decision, run)]
     last = next((tags for tags in run if "crag.iterations" in tags), run[-1])
+    passes = max(last.get("crag.iterations", 0), *(entry["iteration"] for entry in trail))
+    # The run's own record has the last word: a collector may have lost the last decision.
+    end = _decision(last | {"crag.iteration": passes}) if last.keys() >= _ENDED else trail[-1]
     so_far = last.get("crag.tokens")  # of a decision, where no record was traced; neither: they are not known
     tokens = {"in": last.get("crag.tokens.in", so_far), "out": last.get("crag.tokens.out", so_far and 0)}
     return {
-        **{key: trail[-1][key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit")},
+        **{key: end[key] for key in ("verdict", "score", "action", "rule", "mode")},
+        **{key: trail[-1][key] for key in ("thresholds", "limit")},
         "strategy": last.get("crag.correction.strategy"),
-        "iterations": len(trail),
+        "iterations": passes,
         "llm_calls": last.get("crag.llm_calls", 0),
         "tokens": tokens,
         "answer": {
@@ -188,7 +193,9 @@ def _record(run: list[dict[str, Any]]) -> dict[str, Any]:
             "unsupported_numbers": _numbers(last),
         },
         "milliseconds": last.get("crag.milliseconds", 0.0),
-        "coverage": {"reasons": last.get("crag.degraded.reasons", [])},
+        "coverage": {
+            "reasons": last.get("crag.degraded.reasons", []) + ["decisions_not_traced"] * (passes > len(trail))
+        },
         "trail": trail,
     }
 

@@ -25,7 +25,10 @@ def trace(trace_id: TraceId, jaeger: Jaeger = _JAEGER, json: Json = False) -> No
     if not runs:
         why = f"; it failed in {failed[0]}" if failed else ""
         msg = f"the trace has {len(spans)} spans, but none of a decision (`crag.route`){why}"
-        msg += "; take the trace of a question to a pipeline with a CragRouter"
+        if any(span.name == "crag.record" for span in spans):
+            msg += "; they were lost on the way to Jaeger, or in it"
+        else:
+            msg += "; take the trace of a question to a pipeline with a CragRouter"
         raise ConfigurationError(msg)
     if json:
         show_json({"trace_id": trace_id, "spans": len(spans), "errors": failed, "runs": runs})

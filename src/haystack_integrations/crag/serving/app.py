@@ -61,12 +61,13 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     trace_runs()
     deployment = deploy(settings, store)
     tools = Tools(deployment, settings.body_bytes)
+    readiness = Readiness(deployment.store, settings.ready_seconds)
     running: set[asyncio.Task[Any]] = set()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            async with deployment.running(), tools.manager.run():
+            async with deployment.running(), tools.manager.run(), readiness.watched():
                 end_with_loop()
                 yield
                 # Requests that were ended have a last word for their clients: behind this the process is killed.
@@ -87,6 +88,7 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
         responses=_FAILURES,
     )
     app.state.deployment = deployment
+    app.include_router(health_router(readiness))
     _add_routes(app, deployment, settings, _KEYS if keys.required else [])
     app.router.routes.append(Route(MCP, endpoint=tools, include_in_schema=False))
     add_handlers(app, deployment.accepted, deployment.wrappers)
@@ -103,7 +105,6 @@ def _add_routes(app: FastAPI, deployment: Deployment, settings: ServeSettings, k
         told |= {"response_model": RunResult, "dependencies": keys}
         app.add_api_route(f"/{name}/run", run, methods=["POST"], name=name, **told)
     _add_chat(app, deployment, keys)
-    app.include_router(health_router(Readiness(deployment.store, settings.ready_seconds)))
     app.include_router(_metrics_router(), dependencies=[] if settings.metrics_open else keys)
     if settings.uploads:
         app.include_router(uploads_router(deployment.store), dependencies=keys)

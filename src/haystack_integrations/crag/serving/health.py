@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -13,6 +15,7 @@ from haystack_integrations.crag.serving.gate import HEALTH
 from haystack_integrations.crag.serving.problems import problem
 
 _CACHED_SECONDS: Final = 2.0
+_WATCHED_SECONDS: Final = 15.0
 
 
 class Readiness:
@@ -38,6 +41,20 @@ class Readiness:
                 metrics.store_answered(self._answer)
                 self._asked = time.monotonic()
         return self._answer
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Ask every 15 seconds besides: a probe may never come, or not back to the worker that told of a failure."""
+        task = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _watch(self) -> None:
+        while True:
+            await self()
+            await asyncio.sleep(_WATCHED_SECONDS)
 
 
 def health_router(readiness: Readiness) -> APIRouter:
