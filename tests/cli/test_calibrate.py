@@ -1,6 +1,8 @@
 """`crag calibrate` through the command line: figures, files, refusals."""
 
 import json
+import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +161,18 @@ def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
         assert "exists and is no earlier result of this kind" in refused(crag(*command), ExitCode.USAGE)
     assert "for two results" in refused(crag(*fit, "--output", file, "--html", file), ExitCode.USAGE)
     assert (corpus.read_bytes(), file.read_bytes()) == (before, calibration)
+
+
+def test_a_disk_that_is_full_is_found_before_anything_is_fitted(tmp_path: Path) -> None:
+    """Minutes of work were lost; nothing is left beside the files. The data is not even read."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        ran = crag("calibrate", tmp_path / "none", "--split", SPLIT, "--output", tmp_path / "mine.json")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert re.search(r"cannot write '.*mine.json' \(File too large\)", refused(ran, ExitCode.USAGE))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_split_without_lists_says_how_to_make_them(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """What the commands that evaluate and calibrate share: the extra they need, and the files they write."""
 
+import os
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from haystack_integrations.crag.cli.output import complain
@@ -20,6 +22,7 @@ RESULT: Final = b'"verdict": {\n    "accuracy"'
 """How a file says in its first lines that it is a calibration, a page or a result: one that may be replaced."""
 
 _FIRST: Final = 2000  # bytes
+_TRIAL: Final = 200_000  # about a calibration
 
 
 def require_extra() -> None:
@@ -55,6 +58,18 @@ def check_targets(*targets: tuple[Path | None, bytes]) -> None:
         if _holds_another(file, mark):
             msg = f"{str(file)!r} exists and is no earlier result of this kind; choose another file, or remove it first"
             raise ConfigurationError(msg)
+        _try_to_write(file)
+
+
+def _try_to_write(file: Path) -> None:
+    """Find a disk that is full, or a folder that may not be written, before minutes of work and not after them."""
+    if file.exists() and not (file.is_file() and os.access(file.parent, os.W_OK)):
+        return  # such as /dev/stdout, or a file of one's own in somebody else's folder
+    try:
+        with TemporaryFile(dir=file.parent) as trial:
+            trial.write(bytes(_TRIAL))
+    except OSError as error:
+        raise cannot_write(file, error) from None
 
 
 def _holds_another(file: Path, mark: bytes) -> bool:
