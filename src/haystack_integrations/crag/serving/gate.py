@@ -13,7 +13,7 @@ from haystack_integrations.crag.serving.settings import is_loopback
 
 HEALTH: Final = ("/health/live", "/health/ready")
 METRICS: Final = "/metrics"
-CLIENT: Final = "crag.client"
+CLIENT: Final = "crag_client"
 """Of a request's scope: the key by which it came in, empty where none is asked for."""
 
 _HOST: Final = re.compile(r"\[([^\[\]]*)\](?::\d*)?|([^:\[\]]*)(?::\d*)?")
