@@ -25,6 +25,7 @@ from haystack_integrations.crag.cli.trace import trace
 
 _CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
 _EPILOG: Final = f"[bold]Exit codes[/]\n{_CODES}"
+_KINDS: Final = "md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl"
 
 
 class Commands(TyperGroup):
@@ -112,7 +113,7 @@ def ask(
     more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="Files or folders, like --docs.")] = None,
     docs: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="Files or folders: md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl."),
+        typer.Option(metavar="PATH", help=f"Files or folders: {_KINDS}."),
     ] = None,
     store: Store = None,
     url: Url = None,
@@ -152,9 +153,7 @@ def ask(
 
 @app.command()
 def index(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH", help="Folders, md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help=f"Folders, {_KINDS}.")],
     store: Store = None,
     url: Url = None,
     index: Index = None,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pypdf import PdfReader
 
-from haystack_integrations.crag.texts.headings import plain
+from haystack_integrations.crag.texts.headings import escaped
 
 Outline = Mapping[int, Sequence[tuple[int, str]]]
 """By page, from 0: the levels, from 1, and the words of its headings in order."""
@@ -48,7 +48,7 @@ def with_headings(text: str, outline: Outline) -> str:
     :param outline: The headings. One that is not a line of its page, or two, stays as it is.
     :returns: The text; a line that would be a heading, or begin code, has a backslash before it.
     """
-    pages = plain(text).split("\f")
+    pages = escaped(text).split("\f")
     return "\f".join(_page(page, outline.get(number, ())) for number, page in enumerate(pages))
 
 

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from haystack_integrations.crag.formats.sheets import markdown_of, told
-from haystack_integrations.crag.texts.headings import plain
+from haystack_integrations.crag.texts.headings import escaped
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -33,7 +33,7 @@ def _told(number: int, slide: "Slide") -> Iterator[str]:
     heading = "" if title is None else " ".join(title.text_frame.text.split())
     told = list(_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id))
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
-        told.append(plain(notes.text.strip()))
+        told.append(escaped(notes.text.strip()))
     if heading or told:  # what has no title is not of the slide before it
         yield from (f"## {heading or f'Slide {number}'}", *told)
 
@@ -63,4 +63,4 @@ def _chart(chart: Any) -> Iterator[list[list[str]]]:
 def _list(paragraphs: Iterable[Any]) -> str:
     """Tell paragraphs by their levels; a single one is no list."""
     told = [("  " * one.level, text) for one in paragraphs if (text := " ".join(one.text.split()))]
-    return plain(told[0][1]) if len(told) == 1 else "\n".join(f"{indent}- {text}" for indent, text in told)
+    return escaped(told[0][1]) if len(told) == 1 else "\n".join(f"{indent}- {text}" for indent, text in told)

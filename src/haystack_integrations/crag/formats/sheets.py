@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Final
 
-from haystack_integrations.crag.texts.headings import plain
+from haystack_integrations.crag.texts.headings import escaped
 
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
@@ -33,7 +33,7 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
             is_apart = False
             continue
         if filled:
-            parts += [*_parts(table), plain(filled[0])]
+            parts += [*_parts(table), escaped(filled[0])]
             table = []
         is_apart = True
     return "\n\n".join([*parts, *_parts(table)])
@@ -84,7 +84,7 @@ def _section(names: Sequence[str], row: Sequence[str], key: int) -> list[str]:
     """Tell a row: the cell of its name as heading, the others each behind the name of its column."""
     is_named = _names(row[key])
     cells = [
-        plain(": ".join(filter(None, (name, cell))))
+        escaped(": ".join(filter(None, (name, cell))))
         for column, (name, cell) in enumerate(zip(names, row, strict=True))
         if cell and not (is_named and column == key)
     ]

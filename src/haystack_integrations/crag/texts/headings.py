@@ -98,7 +98,7 @@ class Headings:
         return (_LEVELS.index(under[1]) + 1, words) if words else (0, "")
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """
     Write text so that, as Markdown, none of its lines is a heading or begins code.
 
