@@ -209,13 +209,8 @@ def _numbers(tags: Mapping[str, Any]) -> list[str]:
 
 def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
     ids, scores = tags.get("crag.document.ids", []), tags.get("crag.scores", [])
-    dropped = zip(
-        tags.get("crag.discarded.ids", []),
-        tags.get("crag.discarded.scores", []),
-        tags.get("crag.discarded.reasons", []),
-        strict=False,
-    )
-    discarded = [{"id": id_, "score": score, "reason": reason} for id_, score, reason in dropped]
+    dropped = (tags.get(f"crag.discarded.{name}", []) for name in ("ids", "scores", "reasons"))
+    discarded = [{"id": id_, "score": score, "reason": reason} for id_, score, reason in zip(*dropped, strict=False)]
     gone = {entry["id"] for entry in discarded}
     kept = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=False) if id_ not in gone]
     return {
@@ -234,6 +229,7 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
         "kept": _filled(kept, tags.get("crag.documents.kept", 0)),
         "discarded": _filled(discarded, tags.get("crag.documents.discarded", 0)),
         "grading": {"cut": tags.get("crag.documents.cut", 0)},
+        "signals": {"set": {"absent": tags.get("crag.decision.absent", 0)}},
     }
 
 

@@ -30,6 +30,7 @@ _COUNTS: Final = (
     "crag.iteration",
     "crag.llm_calls",
     "crag.tokens",
+    "crag.decision.absent",
     "crag.documents.",
     "crag.answer.unsupported_numbers",
 )

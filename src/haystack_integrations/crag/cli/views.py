@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.record_tags import absent_in
 from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.vocabulary import ABSTENTION
@@ -196,6 +197,9 @@ def _reason(decision: Mapping[str, Any]) -> str:
     }
     if (surely := decision["thresholds"].get("correct_from")) is not None:
         rules["set_verdict"] = f"set_verdict; answered only from what is correct by {surely:.2f} or more"
+    if absent := absent_in(decision):
+        named = _counted(absent, "number or name", "numbers or names")
+        rules["set_verdict"] = f"set_verdict; {named} of the question in no document"
     return rules.get(decision["judged_by"], str(decision["judged_by"]))
 
 

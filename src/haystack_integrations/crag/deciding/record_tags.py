@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from haystack_integrations.crag.deciding.corrections import strategy_of
+from haystack_integrations.crag.deciding.decisions import SET_VERDICT
 from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
 
 _CITATIONS: Final = ("cited", "cited_unknown")
@@ -27,6 +28,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.decision.rule": decision["rule"],
         "crag.decision.judged_by": decision["judged_by"],
         "crag.decision.limit": decision["limit"],
+        "crag.decision.absent": absent_in(decision) or None,
         "crag.action": decision["action"],
         "crag.mode": decision["mode"],
         "crag.score": decision["score"],
@@ -56,6 +58,18 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.abstention.documents": abstention and abstention["found"]["documents"],
         "crag.abstention.missing": abstention and len(abstention["missing"]["words"]),
     }
+
+
+def absent_in(decision: Mapping[str, Any]) -> int:
+    """
+    Count what a question names exactly and none of its documents has, where that kept the verdict from `correct`.
+
+    :param decision: A decision, as `decision_record` gave it.
+    :returns: The number that the grader told, where its verdict holds.
+    """
+    of_set = (decision.get("signals") or {}).get("set")
+    told = of_set.get("absent") if isinstance(of_set, Mapping) and decision["judged_by"] == SET_VERDICT else None
+    return told if isinstance(told, int) else 0
 
 
 def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import measure_once
-from haystack_integrations.crag.judging.judge import Conclusion, conclude, crossed, likely_of
+from haystack_integrations.crag.judging.judge import Conclusion, concluded, crossed
 
 LIMITS = (0.05, 0.1, 0.2)
 """Shares of wrong `generate` decisions that are tried on held-out questions."""
@@ -143,8 +143,8 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, lis
     :returns: What is said of it, and the score of each document.
     """
     measured = crossed(measure_once(each.asked, each.readings), each.asked, each.readings, calibration)
-    likely = likely_of(measured.documents, calibration)
-    return conclude(measured, likely, calibration), likely.scores()
+    likely, conclusion = concluded(each.source.question, each.source.texts, measured, calibration)
+    return conclusion, likely.scores()
 
 
 def figures(

@@ -76,6 +76,7 @@ def grade(
     of_set = {
         **{f"probability_{name}": value for name, value in probabilities.items()},
         "covered": covered,
+        "absent": opinion.conclusion.absent,
         "calibrated": calibration.is_calibrated,
         "statistics": "retrieved" if statistics is None else statistics.origin,
     }

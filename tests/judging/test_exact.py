@@ -1,0 +1,133 @@
+"""What a question names exactly: without it, documents are about another year, version or option."""
+
+import pytest
+from haystack import Document
+from haystack.components.generators.chat import MockChatGenerator
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.components import CascadeGate, HeuristicGrader, StaticDocumentEmbedder
+from haystack_integrations.crag.judging.exact import absent
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+
+RATES = "The reduced rate for parcels was 4 % in 2022. Whoever has fewer than 50 employees pays half of it."
+
+
+def looked_for(question: str, *texts: str) -> list[str]:
+    return absent(question, [("", text) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("What was the rate in 2023?", RATES, ["2023"]),
+        ("What was the rate in ２０２３?", RATES, ["2023"]),
+        ("2023年の料金は?", "2022年の料金は4%です。", ["2023"]),
+        ("The 2008 elections?", "The 2012 elections were held in May.", ["2008"]),
+        ("How do I install it on Ubuntu 24.04?", "On Ubuntu 22.04, run apt.", ["24.04"]),
+        ("What is new in v3.12?", "New in v3.11: faster.", ["v3.12"]),
+        ("What does error 1045 mean?", "Error 1044 means that access is denied.", ["1045"]),
+        ("What does --dry-run do?", "`--dry` shows what would be run.", ["--dry-run"]),
+        ("What does -r do?", "-R reads folders.", ["-r"]),
+        ("What is max_tokens for?", "min_tokens is the least.", ["max_tokens"]),
+        ("What does fetchAll() give?", "fetchOne() gives a row.", ["fetchAll"]),
+        ("What is in /etc/hosts?", "Names are looked up in /etc/passwd.", ["/etc/hosts"]),
+        ("When is os.path.join wrong?", "os.path.exists tells whether.", ["os.path.join"]),
+    ],
+)
+def test_what_is_named_exactly_and_stands_nowhere_is_found(question: str, text: str, expected: list[str]) -> None:
+    """Years, versions, numbers of errors, options, names of code."""
+    assert looked_for(question, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What was the rate in 2022?", RATES),
+        ("Is Python 3.4 enough?", "It needs Python 3.4.1."),
+        ("What does --dry-run do?", "**–dry-run** shows what would be run."),
+        ("What does -r do?", "\\-r reads folders."),
+        ("What is max_tokens for?", "`maxTokens` bounds the reply."),
+        ("What is max_tokens for?", "max\\_tokens bounds the reply."),
+        ("Is 1,200 much?", "They have 1 200 of them."),
+        ("What was decided on 2022/01/25?", "On January 25, 2022 it was decided."),
+    ],
+)
+def test_what_is_written_in_another_way_is_there(question: str, text: str) -> None:
+    """Converters change dashes and escape signs; dates and groups of digits have many forms."""
+    assert looked_for(question, text) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Do we pay half with 30 employees?", RATES),
+        ("May I return it after 45 days?", "Returns are possible within 30 days."),
+        ("Is a fee of $500 too much?", "A fee is $300 at most."),
+        ("Sind 500 € zu viel?", "Mehr als 300 € werden nicht verlangt."),
+        ("Does a discount of 15% apply?", "The discount is 10 %."),
+    ],
+)
+def test_an_amount_is_not_missed_where_the_documents_tell_of_its_measure(question: str, text: str) -> None:
+    """45 days are covered by a rule about 30 days; only a person or a model can say how."""
+    assert looked_for(question, text) == []
+
+
+def test_an_amount_of_what_no_document_tells_of_is_missed() -> None:
+    """Of seats the documents say nothing."""
+    assert looked_for("What do 45 seats cost?", RATES) == ["45"]
+
+
+def test_small_numbers_ordinals_and_joined_units_say_too_little() -> None:
+    """They are written out, or in other ways."""
+    assert looked_for("Which 3 cases, of the 19th century and the 1950s, need 400mg?", "Nothing.") == []
+
+
+def test_the_title_counts() -> None:
+    """A manual names its version there, and not in each passage."""
+    assert absent("How do I install Ubuntu 24.04?", [("Ubuntu 24.04", "Run the installer.")]) == []
+
+
+@given(st.text(), st.lists(st.text(), max_size=3))
+def test_any_text_can_be_looked_at(question: str, texts: list[str]) -> None:
+    """What is found stands in the question, as Unicode's compatible form writes it."""
+    assert len(looked_for(question, *texts)) <= 60
+    assert looked_for(question, *texts, question) == []
+
+
+def graded(question: str) -> dict[str, object]:
+    documents = [Document(content=RATES), Document(content="Parcels are sent on Mondays.")]
+    return HeuristicGrader().run(query=question, documents=documents)
+
+
+def test_a_list_without_the_year_asked_for_is_not_correct() -> None:
+    """The same words about another year are no answer, and no document of them scores as one."""
+    right, wrong = (graded(f"What was the reduced rate for parcels in {year}?") for year in (2022, 2023))
+    assert right["report"]["verdict"]["verdict"] == "correct"
+    assert wrong["report"]["verdict"]["verdict"] == "ambiguous"
+    assert wrong["signals"]["set"]["absent"] == 1
+    assert right["signals"]["set"]["absent"] == 0
+    assert max(wrong["scores"]) < 0.6 < max(right["scores"])
+    probabilities = wrong["report"]["verdict"]["probabilities"]
+    assert sum(probabilities.values()) == pytest.approx(1, abs=1e-3)
+    assert probabilities["correct"] < right["report"]["verdict"]["probabilities"]["correct"] / 2
+
+
+def test_a_cascade_asks_its_model_about_another_year() -> None:
+    """A rule on wording is no last word where a model can be asked."""
+    wrong = graded("What was the reduced rate for parcels in 2023?")
+    asked = CascadeGate().run(
+        query="What was the reduced rate for parcels in 2023?", documents=wrong["documents"], report=wrong["report"]
+    )
+    assert "undecided" in asked
+
+
+def test_the_trail_says_why_a_verdict_is_not_correct() -> None:
+    """A year that no document has is searched for once more, and then told."""
+    store = memory_store()
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=RATES)])["documents"])
+    rag = load("corrective_rag", store=store, generator=MockChatGenerator("4 % [1]."), grader=HeuristicGrader())
+    record = rag.run(query="What was the reduced rate for parcels in 2023?")["crag"]
+    assert (record["verdict"], record["signals"]["set"]["absent"]) == ("ambiguous", 1)
+    assert len(record["trail"]) == 2
