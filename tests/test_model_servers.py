@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
 from haystack.dataclasses import ChatMessage
 from model_faults import Endpoint, Fault, Keys, client_of, completion, keyed
 from werkzeug import Response
 
+from haystack_integrations.crag.cli.errors import ExitCode, explain
 from haystack_integrations.crag.components import AnswerGenerator, BatchRelevanceGrader
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
@@ -77,6 +78,13 @@ def graded(endpoint: Endpoint, answer: Callable[[Keys], Response], documents: li
         grader.close()
 
 
+def piped(generator: AnswerGenerator) -> Pipeline:
+    """A pipeline, whose errors name the component."""
+    pipeline = Pipeline()
+    pipeline.add_component("generator", generator)
+    return pipeline
+
+
 @pytest.mark.parametrize("server", TOO_LONG)
 def test_a_prompt_that_a_server_calls_too_long_in_its_own_words_is_split(server: str, endpoint: Endpoint) -> None:
     """It is no offence at the form of the request: the halves are asked for by the schema as well."""
@@ -128,6 +136,19 @@ def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: End
     assert result["report"]["tokens_in"] == 2050 + 2 * (2200 * 4 // 3)
 
 
+def test_the_next_grading_sends_no_prompt_that_was_too_long_before(endpoint: Endpoint) -> None:
+    """A wasted call for each question, and documents beyond the limit of calls, where the context holds three."""
+    endpoint.fault = Fault(lambda keys: refusal(TOO_LONG["llama.cpp"]) if len(keys) > 3 else completion(keyed(keys)))
+    grader = BatchRelevanceGrader(client_of(endpoint), max_chars_per_document=2_100)
+    first = grader.run(query=QUESTION, documents=docs(10, words=400))
+    again = grader.run(query="Who sold Emma?", documents=docs(10, words=400))
+    alone = grader.run(query="Who read Emma?", documents=docs(1, words=400))
+    grader.close()
+    assert first["report"]["reasons"] == ["grader_partial:context_length", "grader_partial:max_llm_calls"]
+    assert (again["status"], again["report"]["bisections"], again["report"]["llm_calls"]) == ("ok", 0, 4)
+    assert (alone["status"], alone["report"]["llm_calls"]) == ("ok", 1)
+
+
 def test_a_count_that_no_server_made_is_none(endpoint: Endpoint) -> None:
     """Some report 0 or 1 for every prompt."""
     result = graded(endpoint, lambda keys: completion(keyed(keys)), docs(10, words=400))
@@ -142,3 +163,22 @@ def test_an_answer_to_a_part_of_the_prompt_is_none(endpoint: Endpoint, caplog: p
     assert reply.meta[ANSWER_FAILED] == "context_length"
     assert reply.meta["usage"]["prompt_tokens"] == 2050
     assert re.search("read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH", caplog.text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda _: refusal(FILTERED["Azure"]), "its filter stopped the prompt"),
+        (lambda _: refusal(TOO_LONG["Groq"]), "refused: 413.*too long"),
+        (lambda _: read_by_ollama(["only"], 4000, 4096), "read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH"),
+    ],
+)
+def test_crag_ask_names_the_way_out(answer: Callable[[Keys], Response], told: str, endpoint: Endpoint) -> None:
+    """A filter is not mended by a longer context, nor a short context by another address."""
+    endpoint.fault = Fault(answer)
+    generator = AnswerGenerator(client_of(endpoint), on_failure="raise")
+    with pytest.raises(Exception, match=r".") as raised:
+        piped(generator).run({"generator": {"messages": [ChatMessage.from_user("word " * 4000)]}})
+    message, code = explain(raised.value)
+    assert re.search(told, message)
+    assert code is ExitCode.UNREACHABLE

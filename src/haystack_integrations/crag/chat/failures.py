@@ -59,8 +59,8 @@ class PromptCutError(CallError):
         """Keep the reply for what it cost; the kind is that of servers that refuse such a prompt."""
         super().__init__("context_length")
         self.read, self.reply = read, reply
-        way_out = "raise its context (OLLAMA_CONTEXT_LENGTH), or lower the grader's max_prompt_tokens"
-        self.args = (f"the chat server read {read} tokens of a longer prompt and cut the rest; {way_out}",)
+        way_out = "raise its context (for Ollama by OLLAMA_CONTEXT_LENGTH), or pass less"
+        self.args = (f"the chat model's server read {read} tokens of a longer prompt and cut the rest; {way_out}",)
 
 
 class NoPartsError(NoCompletionError):

@@ -76,7 +76,7 @@ class Grading:
 
         :param items: What to ask the model about.
         """
-        self._ask_all(windows(items, self.options.max_prompt_tokens, self._overhead))
+        self._ask_all(windows(items, self.model.room(self.options.max_prompt_tokens), self._overhead))
         self._ask_all([[item] for item in self._suspected(items)])
 
     async def ask_async(self, items: Sequence[Item]) -> None:
@@ -85,7 +85,7 @@ class Grading:
 
         :param items: What to ask the model about.
         """
-        await self._ask_all_async(windows(items, self.options.max_prompt_tokens, self._overhead))
+        await self._ask_all_async(windows(items, self.model.room(self.options.max_prompt_tokens), self._overhead))
         await self._ask_all_async([[item] for item in self._suspected(items)])
 
     def _ask_all(self, cut: Sequence[list[Item]]) -> None:
@@ -117,7 +117,7 @@ class Grading:
             with self._calling(asked[0]) as span:
                 try:
                     messages, read = self._call(*asked, span, alone=len(window) == 1)
-                    answer = read(self.model.ask(messages, self.seconds_left()))
+                    answer = read(self.model.ask(messages, self.seconds_left(), self._estimate(asked[0])))
                 except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
                     answer = self._failed(error, span)
 
@@ -128,7 +128,7 @@ class Grading:
             with self._calling(asked[0]) as span:
                 try:
                     messages, read = self._call(*asked, span, alone=len(window) == 1)
-                    answer = read(await self.model.ask_async(messages, self.seconds_left()))
+                    answer = read(await self.model.ask_async(messages, self.seconds_left(), self._estimate(asked[0])))
                 except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
                     answer = self._failed(error, span)
 
