@@ -95,7 +95,7 @@ class AnswerGenerator(ChatBacked):
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
-            return self._told(span, replies, unended=callback is not None and not why)
+            return self._told(span, replies, None if callback is None else why)
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
@@ -125,7 +125,7 @@ class AnswerGenerator(ChatBacked):
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
-            return self._told(span, replies, unended=callback is not None and not why)
+            return self._told(span, replies, None if callback is None else why)
 
     def _asked_for_answer(self) -> AnswerModel:
         """Give what was learned of the model's server; of another one where it was exchanged since construction."""
@@ -143,10 +143,12 @@ class AnswerGenerator(ChatBacked):
         reply = error.reply if isinstance(error, PromptCutError) else reply
         return {"replies": [apology(self.apology, error, reply.meta if reply else {})]}
 
-    def _told(self, span: Span, replies: list[ChatMessage], *, unended: bool) -> dict[str, Any]:
+    def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         first = replies[0] if replies else ChatMessage.from_assistant("")
-        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        if unended:
+        if why:  # Haystack's generator joins the parts without a server's own word, such as `model_length`
+            first.meta["finish_reason"] = first.meta.get("finish_reason") or why[-1]
+        elif why is not None:
             mark_broken_off(first, self.chat_generator)
+        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
         return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first)
