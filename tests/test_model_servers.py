@@ -170,6 +170,7 @@ def test_an_answer_to_a_part_of_the_prompt_is_none(endpoint: Endpoint, caplog: p
     [
         (lambda _: refusal(FILTERED["Azure"]), "its filter stopped the prompt"),
         (lambda _: refusal(TOO_LONG["Groq"]), "refused: 413.*too long"),
+        (lambda _: refusal(said("System role not supported")), "refused: 400.*takes a system message"),
         (lambda _: read_by_ollama(["only"], 4000, 4096), "read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH"),
     ],
 )
