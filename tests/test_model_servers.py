@@ -13,6 +13,7 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.dataclasses import ChatMessage
 from model_faults import Endpoint, Fault, Keys, client_of, completion, keyed
+from scripted_model import documents_in
 from werkzeug import Response
 
 from haystack_integrations.crag.cli.errors import ExitCode, explain
@@ -134,6 +135,26 @@ def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: End
     assert result["scores"] == [0.9] * 10
     assert result["report"]["bisections"] == 1
     assert result["report"]["tokens_in"] == 2050 + 2 * (2200 * 4 // 3)
+
+
+class Native:
+    """A generator for a server's own API, which tells what was read of a prompt by another name."""
+
+    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Grade as far as the context holds."""
+        assert generation_kwargs
+        keys = list(documents_in([{"content": message.text or ""} for message in messages]))
+        read = 2050 if len(keys) > 5 else 3000
+        meta = {"finish_reason": "stop", "usage": {"input_tokens": read, "output_tokens": 9}}
+        return {"replies": [ChatMessage.from_assistant(keyed(keys, 0.9 if read == 3000 else 0.0), meta=meta)]}
+
+
+def test_a_cut_prompt_is_no_refused_schema_for_any_generator() -> None:
+    """One of another vendor may refuse a schema by whatever error; this one has taken it."""
+    grader = BatchRelevanceGrader(Native(), max_chars_per_document=2_100, structured_output=True)
+    result = grader.run(query=QUESTION, documents=docs(10, words=400))
+    assert (result["scores"], result["report"]["llm_calls"]) == ([0.9] * 10, 3)
+    assert result["report"]["structured"]
 
 
 def test_the_next_grading_sends_no_prompt_that_was_too_long_before(endpoint: Endpoint) -> None:

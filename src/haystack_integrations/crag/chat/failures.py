@@ -13,7 +13,7 @@ from haystack_integrations.crag.interrupts import ends_run
 # say "context length", llama.cpp "size" and its Python server "window", Anthropic "prompt is too long", Google "input
 # token count", Bedrock "input is too long", xAI "maximum prompt length", TGI names a sum, Kimi a limit; Groq says 413.
 _TOO_LONG: Final = re.compile(
-    r"context[ _]?(?:length|size|window|limit)|contextwindow|maximum (?:context|prompt|model|allowed input)"
+    r"context[ _]?(?:length|size|window|limit)|maximum context|maximum (?:prompt|model|allowed input) length"
     r"|input token count|too many (?:input )?tokens|(?:prompt|input|request)[ _](?:is[ _])?too[ _](?:long|large)"
     r"|(?:input|model) token limit|max tokens allowed|prompt exceeds|reduce the length|max_new_tokens`? must be"
 )

@@ -12,6 +12,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat import (
     CallError,
+    PromptCutError,
     ask,
     ask_async,
     kind_of,
@@ -179,7 +180,7 @@ class GradingModel:
     def _may_be_the_form(self, error: Exception) -> bool:
         """Generators of other vendors refuse a schema before they send it, each by an error of its own."""
         is_unknown = self._is_foreign and self._schema is not None and not self._schema_taken
-        return may_be_the_form(error) or (is_unknown and not isinstance(error, TimeoutError))
+        return may_be_the_form(error) or (is_unknown and not isinstance(error, TimeoutError | PromptCutError))
 
     def _tell_way_out(self, error: Exception) -> None:
         logger.warning(
