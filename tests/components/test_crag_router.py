@@ -349,6 +349,13 @@ def test_a_spent_budget_ends_the_run_with_what_there_is(budget: Budget, spent: d
     assert result["decision"]["coverage"]["deadline_hit"] == (limit == "deadline")
 
 
+@pytest.mark.parametrize(("reason", "hit"), [("grader_partial:deadline", True), ("grader_partial:empty", False)])
+def test_a_grading_that_ran_out_of_time_is_a_deadline_that_was_hit(reason: str, hit: bool) -> None:
+    """The budget may have time left: the grader has a deadline of its own."""
+    decision = CragRouter().run(query=QUESTION, documents=docs(0.9), report={"reasons": [reason]})["decision"]
+    assert decision["coverage"]["deadline_hit"] is hit
+
+
 def test_observe_decides_and_records_but_changes_nothing() -> None:
     """How a team tries this in production without risk."""
     documents = docs(0.1, 0.2)

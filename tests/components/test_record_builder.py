@@ -133,5 +133,8 @@ def test_an_answer_that_its_model_did_not_end_is_told() -> None:
     assert told("length") == ["answer_cut_off:length"]
     assert told("content_filter") == ["answer_cut_off:content_filter"]
     assert told("max_tokens") == told("incomplete") == ["answer_cut_off:length"]
-    assert told("refusal") == ["answer_cut_off:content_filter"]
+    assert told("model_length") == told("MAX_TOKENS") == ["answer_cut_off:length"]  # Mistral's and Google's
+    assert told("refusal") == told("RECITATION") == ["answer_cut_off:content_filter"]
+    # The server's own failures: DeepSeek's, OpenRouter's, SGLang's.
+    assert told("insufficient_system_resource") == told("error") == told("abort") == ["answer_cut_off:interrupted"]
     assert told("stop") == told("eos_token") == told(None) == told(["length"]) == []

@@ -212,17 +212,28 @@ def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: 
     assert "".join(parts) == completion["choices"][0]["message"]["content"]
 
 
-@pytest.mark.parametrize("why", ["length", "content_filter"])
-def test_an_answer_that_its_model_did_not_end_says_so(answering: Any, model: ScriptedModel, why: str) -> None:
-    """In the word that OpenAI's clients look at: a stream has no record beside it that would tell."""
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("length", "length"),
+        ("content_filter", "content_filter"),
+        ("model_length", "length"),
+        ("insufficient_system_resource", "length"),
+        ("SAFETY", "content_filter"),
+    ],
+)
+def test_an_answer_that_its_model_did_not_end_says_so(
+    answering: Any, model: ScriptedModel, why: str, told: str
+) -> None:
+    """In the words that OpenAI's clients look at: a stream has no record beside it that would tell."""
     judged = model.reply
     model.reply = lambda messages: judged(messages) if documents_in(messages) else ("A half of an", why)
     with answering.client() as client:
         choice = client.post("/v1/chat/completions", json=chat(QUESTION)).json()["choices"][0]
         parts, reasons = streamed(client, chat(QUESTION))
-    assert (choice["message"]["content"], choice["finish_reason"]) == ("A half of an", why)
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("A half of an", told)
     assert "".join(parts) == "A half of an"
-    assert [reason for reason in reasons if reason] == [why]
+    assert [reason for reason in reasons if reason] == [told]
 
 
 def test_a_stream_that_broke_off_between_model_and_server_says_so(answering: Any, model: ScriptedModel) -> None:

@@ -47,6 +47,17 @@ def test_correct_one_document_that_answers_is_enough(store: Any, asynchronous: b
     assert result["answers"][0].data == "Two [1]."
 
 
+@pytest.mark.parametrize("pipeline", ["corrective_rag", "cascade_rag"])
+def test_every_passage_that_was_found_is_judged_however_long_they_are(in_memory_store: Any, pipeline: str) -> None:
+    """As of a splitter of your own, 2,000 words each: what was left out before it was judged is missed by nobody."""
+    texts = [f"Number {n}. " + "The moons of a planet are many. " * 290 for n in range(10)]
+    fill(in_memory_store, [Document(content=text) for text in texts])
+    grader = grading_by(lambda text: 0.9 if "Number 7." in text else 0.1)
+    rag = load(pipeline, store=in_memory_store, grader=grader, generator=scripted("Two [1]."))
+    crag = rag.run(query=QUESTION)["crag"]
+    assert crag["documents_before"] == 10
+
+
 @BOTH_DOORS
 def test_ambiguous_evidence_is_refined_and_then_answered_from(store: Any, asynchronous: bool) -> None:
     """Evidence on topic is never thrown away; the model has the last word on whether it suffices."""

@@ -119,8 +119,8 @@ def cut_off(reply: ChatMessage) -> str | None:
     Tell why an answer ends before its model ended it.
 
     :param reply: The answer.
-    :returns: `length` or `content_filter`, by the model's own word; `stream`, where that broke off before any word on
-        it; None for a whole answer.
+    :returns: `length`, `content_filter` or `interrupted`, by the server's own word; `stream`, where that broke off
+        before any word on it; None for a whole answer.
     """
     if reply.meta.get(BROKEN_OFF):
         return STREAM

@@ -5,6 +5,7 @@ from haystack_integrations.crag.chat.failures import (
     CallError,
     NoCompletionError,
     NoPartsError,
+    PromptCutError,
     kind_of,
     may_be_the_form,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "ChatBacked",
     "NoCompletionError",
     "NoPartsError",
+    "PromptCutError",
     "ask",
     "ask_async",
     "check_generator",

@@ -5,21 +5,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat.failures import NoCompletionError, NoPartsError, could_not_read, kind_of
+from haystack_integrations.crag.chat.failures import (
+    NoCompletionError,
+    NoPartsError,
+    PromptCutError,
+    could_not_read,
+    kind_of,
+)
 from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.interrupts import ends_run
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.bodies import read_to_a_limit
 from haystack_integrations.crag.replies.parts import as_text
+from haystack_integrations.crag.texts.text import UNSPACED
+
+logger = logging.getLogger(__name__)
 
 _OPENAI_TIMEOUT_S: Final = 30.0
 _BEGUN: Final = "completion_start_time"  # of a stream, by Haystack: None where no part of it came
 _GRACE_S: Final = 0.5
+# A server that tells fewer tells none that it counted; contexts begin at 512, and Ollama keeps a half of its own.
+_LEAST_READ: Final = 256
 # OpenAI's own limit of `n`. Behind us each reply becomes an answer that holds them all, and a server copies it all.
 _MOST_REPLIES: Final = 128
 
@@ -37,7 +49,7 @@ def ask(generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: floa
     """
     with _counted(generator) as sent:
         sent.append(run_within(generator, seconds, _arguments(generator, messages, seconds, options)))
-        return _completed(generator, as_text(sent[0]))
+        return _completed(generator, as_text(sent[0]), messages)
 
 
 async def ask_async(
@@ -55,7 +67,7 @@ async def ask_async(
     """
     with _counted(generator) as sent:
         sent.append(await run_within_async(generator, seconds, _arguments(generator, messages, seconds, options)))
-        return _completed(generator, as_text(sent[0]))
+        return _completed(generator, as_text(sent[0]), messages)
 
 
 @contextmanager
@@ -81,8 +93,12 @@ def _counted(generator: ChatGenerator) -> Iterator[list[Mapping[str, Any]]]:
             metrics.model_asked(model_of(generator), provider, time.monotonic() - begun, usage, error)
 
 
-def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Refuse a reply whose text is none, or of whose stream no part came; drop replies beyond what one can ask for."""
+def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequence[ChatMessage]) -> Mapping[str, Any]:
+    """
+    Refuse a reply whose text is none, of whose stream no part came, or to a part of the prompt only.
+
+    Replies beyond what one can ask for are dropped.
+    """
     replies = (sent.get("replies") or [])[:_MOST_REPLIES]
     for reply in replies if speaks_openai(generator) else []:
         text: Any = reply.text
@@ -90,7 +106,26 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any]) -> Mapping[str
             raise NoPartsError
         if not isinstance(text, str | None):
             raise NoCompletionError
+    for reply in replies[:1]:
+        if _LEAST_READ <= (read := _read_of(reply)) < _least_tokens(messages):
+            cut = PromptCutError(read, reply)
+            logger.warning("{cut}", cut=str(cut))
+            raise cut
     return {**sent, "replies": replies} if "replies" in sent else sent
+
+
+def _read_of(reply: ChatMessage) -> int:
+    """Tell how many tokens of its prompt a server read, what it had read before included; 0 where it tells none."""
+    usage = reply.meta.get("usage")
+    counts = usage.items() if isinstance(usage, dict) else ()
+    wanted = [count for name, count in counts if name == "prompt_tokens" or str(name).endswith("input_tokens")]
+    return sum(count for count in wanted if isinstance(count, int))
+
+
+def _least_tokens(messages: Sequence[ChatMessage]) -> int:
+    """Tell how many tokens a prompt has at least, by any tokenizer: none has one for several words."""
+    texts = [message.text or "" for message in messages]
+    return sum(max(len(text.split()), len(UNSPACED.findall(text)) // 2) for text in texts)
 
 
 def _arguments(

@@ -1,13 +1,31 @@
 """Why a call to a model brought no reply: errors of our own, and the kind of anybody's."""
 
+import re
 from json import JSONDecodeError
 from typing import Final
+
+from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.errors import tls_failure
 from haystack_integrations.crag.interrupts import ends_run
 
-_CONTEXT_WORDS: Final = ("context_length", "context length", "maximum context", "too many tokens")
+# Each server has words of its own, most with the status 400 for all: OpenAI, Azure, vLLM, SGLang, LM Studio and Ollama
+# say "context length", llama.cpp "size" and its Python server "window", Anthropic "prompt is too long", Google "input
+# token count", Bedrock "input is too long", xAI "maximum prompt length", TGI names a sum, Kimi a limit; Groq says 413.
+_TOO_LONG: Final = re.compile(
+    r"context[ _]?(?:length|size|window|limit)|maximum context|maximum (?:prompt|model|allowed input) length"
+    r"|input token count|too many (?:input )?tokens|(?:prompt|input|request)[ _](?:is[ _])?too[ _](?:long|large)"
+    r"|(?:input|model) token limit|max tokens allowed|prompt exceeds|reduce the length|max_new_tokens`? must be"
+)
+# Likewise for a prompt that a filter stopped: Azure, LiteLLM, Alibaba, OpenAI, xAI, OpenRouter.
+_FILTERED: Final = re.compile(
+    r"content[ _]?(?:filter|policy|management policy)|data_inspection_failed|usage (?:policy|guidelines)|was flagged"
+)
+_TOO_LARGE: Final = 413
+_TOO_OFTEN: Final = 429
+_TOLD: Final = 1_000  # characters of an error that are its own words: behind them some servers repeat the request
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
+_OF_THE_TEXT: Final = ("context_length", "content_filter")
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -27,6 +45,22 @@ class NoCompletionError(CallError, ValueError):
         """Name the way out; the kind is for log and record."""
         super().__init__("no_completion")
         self.args = ("the reply is not a chat completion; check the address (most end in /v1) and any proxy before it",)
+
+
+class PromptCutError(CallError):
+    """
+    A server read less of a prompt than was sent, and replied all the same.
+
+    Ollama cuts a prompt that its context does not hold from its beginning, with status 200: rubric, question and first
+    documents are gone, and the reply looks like any other.
+    """
+
+    def __init__(self, read: int, reply: ChatMessage) -> None:
+        """Keep the reply for what it cost; the kind is that of servers that refuse such a prompt."""
+        super().__init__("context_length")
+        self.read, self.reply = read, reply
+        way_out = "raise its context (for Ollama by OLLAMA_CONTEXT_LENGTH), or pass less"
+        self.args = (f"the chat model's server read {read} tokens of a longer prompt and cut the rest; {way_out}",)
 
 
 class NoPartsError(NoCompletionError):
@@ -50,9 +84,12 @@ def kind_of(error: BaseException) -> str:
         return "deadline"
     if tls_failure(error) is not None:
         return "tls"
-    text = str(error).lower()
-    if any(words in text for words in _CONTEXT_WORDS):
+    # OpenAI's client tells one field of the response: a code, and whatever has another form, is in its body alone.
+    status, text = getattr(error, "status_code", None), f"{error} {getattr(error, 'body', '')}"[:_TOLD].lower()
+    if status == _TOO_LARGE or (status != _TOO_OFTEN and _TOO_LONG.search(text)):
         return "context_length"
+    if status != _TOO_OFTEN and _FILTERED.search(text):
+        return "content_filter"
     return _KINDS.get(type(error).__name__, type(error).__name__)
 
 
@@ -63,7 +100,7 @@ def may_be_the_form(error: Exception) -> bool:
     :param error: What a chat generator raised.
     :returns: Whether the same may be asked in another form.
     """
-    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) != "context_length"
+    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) not in _OF_THE_TEXT
 
 
 def could_not_read(error: BaseException) -> bool:

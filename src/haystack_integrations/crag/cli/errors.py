@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import (
     OWN_AUTHORITY,
@@ -47,11 +48,16 @@ _CODES: Final[dict[type[CragError], ExitCode]] = {
 }
 
 _MODEL_HINTS: Final = {
-    400: "check that CRAG_LLM_MODEL names a chat model whose context is long enough",
+    400: "check CRAG_LLM_OPTIONS, and that CRAG_LLM_MODEL names a chat model that takes a system message",
     401: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set",
     403: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set, and what it may use",
     404: "check CRAG_LLM_BASE_URL (most end in /v1) and CRAG_LLM_MODEL",
     429: "wait, or use another key in CRAG_LLM_API_KEY",
+}
+# Of any status.
+_KIND_HINTS: Final = {
+    "context_length": "the prompt is too long for it: set a CRAG_LLM_MODEL with a longer context, or raise it there",
+    "content_filter": "its filter stopped the prompt: ask in other words, or look at the filter's settings",
 }
 _MODEL_TLS: Final = (
     "put the address that its certificate is for into CRAG_LLM_BASE_URL (http:// where it speaks no TLS); "
@@ -146,7 +152,7 @@ def _answer_message(error: BaseException) -> str:
     """Say why there is no answer, where the client of the chat model had no word on it."""
     if isinstance(error, TimeoutError):
         return "the chat model did not answer in the run's time; look at its load, or set another CRAG_LLM_MODEL"
-    if getattr(error, "kind", None) == "no_text":
+    if getattr(error, "kind", None) in ("no_text", "context_length"):
         return f"{error} (CRAG_LLM_MODEL)"
     return "the chat model's server did not return a chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
 
@@ -161,6 +167,7 @@ def _model_message(error: BaseException) -> str:
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         hint = _MODEL_HINTS.get(status, "look at the server's log, or set CRAG_LLM_BASE_URL to another one")
+        hint = _KIND_HINTS.get(kind_of(error), hint)
         return f"the chat model{place} refused: {status} {name}; {hint}"
     if "Timeout" in name:
         return f"the chat model{place} did not answer in time; look at its load, or set another CRAG_LLM_MODEL"

@@ -9,7 +9,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off, reply_tags
-from haystack_integrations.crag.chat import ChatBacked, check_generator, kind_of, model_of
+from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
@@ -95,7 +95,7 @@ class AnswerGenerator(ChatBacked):
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
-            return self._told(span, replies, unended=callback is not None and not why)
+            return self._told(span, replies, None if callback is None else why)
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
@@ -125,7 +125,7 @@ class AnswerGenerator(ChatBacked):
                 replies = [without_thought(reply) for reply in sent["replies"]]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
-            return self._told(span, replies, unended=callback is not None and not why)
+            return self._told(span, replies, None if callback is None else why)
 
     def _asked_for_answer(self) -> AnswerModel:
         """Give what was learned of the model's server; of another one where it was exchanged since construction."""
@@ -133,19 +133,22 @@ class AnswerGenerator(ChatBacked):
             self._model = AnswerModel(self.chat_generator)
         return self._model
 
-    def _failed(self, span: Span, error: Exception, meta: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _failed(self, span: Span, error: Exception, reply: ChatMessage | None = None) -> dict[str, Any]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
         set_tags(span, {**LLM_CALL, "error.type": kind})
         if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
             raise error
-        return {"replies": [apology(self.apology, error, meta or {})]}
+        reply = error.reply if isinstance(error, PromptCutError) else reply
+        return {"replies": [apology(self.apology, error, reply.meta if reply else {})]}
 
-    def _told(self, span: Span, replies: list[ChatMessage], *, unended: bool) -> dict[str, Any]:
+    def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         first = replies[0] if replies else ChatMessage.from_assistant("")
-        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        if unended:
+        if why:  # Haystack's generator joins the parts without a server's own word, such as `model_length`
+            first.meta["finish_reason"] = first.meta.get("finish_reason") or why[-1]
+        elif why is not None:
             mark_broken_off(first, self.chat_generator)
-        return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)
+        set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
+        return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first)

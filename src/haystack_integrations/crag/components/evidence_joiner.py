@@ -72,7 +72,8 @@ class EvidenceJoiner:
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
             (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine; scores that grow
             from the first document to the last are distances, and say nothing.
-        :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays.
+        :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays. What
+            is left out is not judged, and only the span tells how many (`crag.documents.left_out`).
         :param kept_weight: Fuse what a refinement keeps as a list of its own with this weight, first on ties, under
             the name `kept`; None puts it before all that is new.
         :raises ConfigurationError: For an unusable weight, name or number.
@@ -119,10 +120,12 @@ class EvidenceJoiner:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)
-            documents = within_tokens([self._document(hit, known) for hit in hits[: self.top_k]], self.max_tokens)
+            found = [self._document(hit, known) for hit in hits[: self.top_k]]
+            documents = within_tokens(found, self.max_tokens)
+            left_out = {"crag.documents.left_out": len(found) - len(documents)}
             if known is not None and known.kept and self.kept_weight is None:
                 documents = _carry(documents, known)
-            given = {f"crag.documents.in.{name}": len(found) for name, found in lists.items()}
+            given = {f"crag.documents.in.{name}": len(given) for name, given in lists.items()} | left_out
             set_tags(span, {"openinference.span.kind": "CHAIN", **given, "crag.documents.out": len(documents)})
         # What has no weight in this pass was not asked for: its failure costs nothing.
         said = {name: report for name, report in reports.items() if weights.get(name)}

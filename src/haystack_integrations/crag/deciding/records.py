@@ -104,10 +104,15 @@ def _coverage_of_pass(
         "iterations": state.iteration + 1,
         "llm_calls": state.usage.llm_calls,
         "tokens": state.usage.tokens,
-        "deadline_hit": choice.limit == "deadline" or ran_out_of_time(retrieval),
+        "deadline_hit": _of_time(reasons) or ran_out_of_time(retrieval),
         "degraded": bool(reasons),
         "reasons": reasons,
     }
+
+
+def _of_time(reasons: Sequence[str]) -> bool:
+    """Tell whether one of them is that time ran out: for a correction, a grading or the answer."""
+    return any(one.endswith(":deadline") for one in reasons)
 
 
 def _of_grades(judgement: Judgement) -> list[str]:
@@ -144,7 +149,7 @@ def run_record(
     tokens_in, tokens_out, tokens = (None, None, None) if untold else (total.tokens_in, total.tokens_out, total.tokens)
     coverage |= {"llm_calls": total.llm_calls, "tokens": tokens}
     coverage["reasons"] = [*coverage["reasons"], *shortcomings]
-    coverage["deadline_hit"] |= any(one.endswith(":deadline") for one in shortcomings)
+    coverage["deadline_hit"] |= _of_time(shortcomings)
     coverage["degraded"] |= bool(shortcomings)
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},

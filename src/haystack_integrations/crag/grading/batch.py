@@ -16,7 +16,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat import CallError, kind_of
+from haystack_integrations.crag.chat import CallError, PromptCutError, kind_of
 from haystack_integrations.crag.grades import Grade, question_id
 from haystack_integrations.crag.grading.canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading.canary import canary, judged, placed
@@ -76,7 +76,7 @@ class Grading:
 
         :param items: What to ask the model about.
         """
-        self._ask_all(windows(items, self.options.max_prompt_tokens, self._overhead))
+        self._ask_all(windows(items, self.model.room(self.options.max_prompt_tokens), self._overhead))
         self._ask_all([[item] for item in self._suspected(items)])
 
     async def ask_async(self, items: Sequence[Item]) -> None:
@@ -85,7 +85,7 @@ class Grading:
 
         :param items: What to ask the model about.
         """
-        await self._ask_all_async(windows(items, self.options.max_prompt_tokens, self._overhead))
+        await self._ask_all_async(windows(items, self.model.room(self.options.max_prompt_tokens), self._overhead))
         await self._ask_all_async([[item] for item in self._suspected(items)])
 
     def _ask_all(self, cut: Sequence[list[Item]]) -> None:
@@ -117,9 +117,9 @@ class Grading:
             with self._calling(asked[0]) as span:
                 try:
                     messages, read = self._call(*asked, span, alone=len(window) == 1)
-                    answer = read(self.model.ask(messages, self.seconds_left()))
+                    answer = read(self.model.ask(messages, self.seconds_left(), self._estimate(asked[0])))
                 except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
-                    answer = _failed(error, span)
+                    answer = self._failed(error, span)
 
     async def _ask_window_async(self, window: list[Item]) -> None:
         plan = plan_window(window, self._limits, self.tally)
@@ -128,9 +128,9 @@ class Grading:
             with self._calling(asked[0]) as span:
                 try:
                     messages, read = self._call(*asked, span, alone=len(window) == 1)
-                    answer = read(await self.model.ask_async(messages, self.seconds_left()))
+                    answer = read(await self.model.ask_async(messages, self.seconds_left(), self._estimate(asked[0])))
                 except Exception as error:  # the boundary of on_failure: a template, or whatever a client raises
-                    answer = _failed(error, span)
+                    answer = self._failed(error, span)
 
     @contextmanager
     def _calling(self, items: Sequence[Item]) -> Iterator[Span]:
@@ -195,6 +195,12 @@ class Grading:
         set_tags(span, {"crag.grader.problem": reply.problem, "crag.grader.repaired": reply.repaired})
         return reply
 
+    def _failed(self, error: Exception, span: Span) -> Answer:
+        set_tags(span, {"error.type": (kind := kind_of(error))})
+        with self._lock:
+            self.tally.tokens_in += error.read if isinstance(error, PromptCutError) else 0
+        return Answer(Reply(problem=kind), failure=kind)
+
     def _take(self, window: Sequence[Item], found: Mapping[str, Entry | str]) -> None:
         for item in window:
             entry = found[item.key]
@@ -242,9 +248,3 @@ class Grading:
 
     def _estimate(self, items: Sequence[Item]) -> int:
         return self._overhead + sum(item.tokens for item in items)
-
-
-def _failed(error: Exception, span: Span) -> Answer:
-    kind = kind_of(error)
-    set_tags(span, {"error.type": kind})
-    return Answer(Reply(problem=kind), failure=kind)

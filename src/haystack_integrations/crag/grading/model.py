@@ -12,6 +12,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat import (
     CallError,
+    PromptCutError,
     ask,
     ask_async,
     kind_of,
@@ -65,6 +66,7 @@ class GradingModel:
         self.generator = generator
         self.schema_refused = False
         self._words_taken = self._told = False
+        self._taken, self._refused = 0, 0
         takes = "generation_kwargs" in inspect.signature(generator.run).parameters
         if structured_output and not takes:
             msg = (
@@ -116,39 +118,52 @@ class GradingModel:
         """Whether the next call asks for structured output."""
         return self._schema is not None and not self.schema_refused
 
-    def ask(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
+    def ask(self, messages: Sequence[ChatMessage], seconds: float, size: int) -> Mapping[str, Any]:
         """
         Ask once.
 
         :param messages: What to send.
         :param seconds: The longest wait.
+        :param size: Tokens of the prompt, estimated as for `room`.
         :returns: What the generator returns.
         :raises CallError: When the endpoint refuses the form of the request; the next one goes without the schema.
         :raises Exception: Whatever else the generator raises; TimeoutError when it does not answer in time.
         """
-        with self._learning() as schema:
+        with self._learning(size) as schema:
             return ask(self.generator, messages, seconds, generation_kwargs=schema)
 
-    async def ask_async(self, messages: Sequence[ChatMessage], seconds: float) -> Mapping[str, Any]:
+    async def ask_async(self, messages: Sequence[ChatMessage], seconds: float, size: int) -> Mapping[str, Any]:
         """
         Ask once without blocking the event loop; see `ask`.
 
         :param messages: What to send.
         :param seconds: The longest wait.
+        :param size: As for `ask`.
         :returns: As `ask`.
         :raises CallError: As `ask`.
         :raises Exception: As `ask`.
         """
-        with self._learning() as schema:
+        with self._learning(size) as schema:
             return await ask_async(self.generator, messages, seconds, generation_kwargs=schema)
 
+    def room(self, most: int) -> int:
+        """
+        Tell how long a prompt may be, so that not every grading finds out anew that the model's context is shorter.
+
+        :param most: What the grader's settings allow, in tokens, estimated.
+        :returns: It, or less once a prompt was too long: the longest that was taken, at least a half of the other.
+        """
+        return min(most, max(self._taken, self._refused // 2)) if self._refused else most
+
     @contextmanager
-    def _learning(self) -> Iterator[dict[str, Any] | None]:
+    def _learning(self, size: int) -> Iterator[dict[str, Any] | None]:
         """Give the schema to ask with, if any, and learn from what becomes of the request."""
         schema = self._schema if self.structured else None
         try:
             yield schema
         except Exception as error:
+            if kind_of(error) == "context_length":
+                self._refused = min(size, self._refused or size)
             if not self._may_be_the_form(error):
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
@@ -158,13 +173,14 @@ class GradingModel:
             if self._is_foreign:
                 self._tell_way_out(error)
             raise CallError(SCHEMA_REFUSED) from error
+        self._taken = max(size, self._taken)
         self._words_taken |= schema is None
         self._schema_taken |= schema is not None
 
     def _may_be_the_form(self, error: Exception) -> bool:
         """Generators of other vendors refuse a schema before they send it, each by an error of its own."""
         is_unknown = self._is_foreign and self._schema is not None and not self._schema_taken
-        return may_be_the_form(error) or (is_unknown and not isinstance(error, TimeoutError))
+        return may_be_the_form(error) or (is_unknown and not isinstance(error, TimeoutError | PromptCutError))
 
     def _tell_way_out(self, error: Exception) -> None:
         logger.warning(

@@ -24,7 +24,7 @@ from haystack_integrations.crag.replies.json_scan import (
     strict,
     without_thoughts,
 )
-from haystack_integrations.crag.replies.model_reply import problem_of
+from haystack_integrations.crag.replies.model_reply import INTERRUPTED, problem_of
 
 _MOST_VALUES: Final = 64
 _ROUNDING: Final = 1e-9
@@ -50,8 +50,8 @@ class Reply:
     What a reply said.
 
     :param entries: By document key; only keys that were asked for.
-    :param problem: Why entries are missing, or None: `empty`, `too_long`, `not_json`, `length`, `content_filter`,
-        `invalid`, `array_length`, `missing`.
+    :param problem: Why entries are missing, or None: `empty`, `too_long`, `not_json`, `length`, `interrupted`,
+        `content_filter`, `invalid`, `array_length`, `missing`.
     :param repaired: Whether the JSON had to be repaired.
     :param positional: Whether scores were credited by position, in an array of exactly the right length.
     :param unknown: Entries for keys nobody asked about; dropped.
@@ -85,12 +85,12 @@ def read_reply(
     :returns: The entries that can be trusted, and why others are missing.
     """
     reply = Reply(problem=problem_of(text, finish_reason, salvage=True))
-    if reply.problem == "length":
+    if (cut := reply.problem) in ("length", INTERRUPTED):
         whole = without_thoughts(text or "")
         for piece in islice(closed_objects(whole), _MOST_VALUES + 2 * len(keys)):
             _collect(strict(piece), keys, scale, reply, positional=False)
         _collect_pairs(closed_in(whole), keys, scale, reply)
-        reply.problem = "length"
+        reply.problem = cut
     elif reply.problem is None:
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
     for key in reply.conflicting:

@@ -5,8 +5,17 @@ from typing import Final
 from haystack_integrations.crag.replies.json_scan import MAX_MARKS, marks
 
 MAX_REPLY_BYTES: Final = 65_536
-_CUT: Final = ("length", "max_tokens", "incomplete")
-_FILTERED: Final = ("content_filter", "refusal", "safety")
+INTERRUPTED: Final = "interrupted"
+"""The server broke a reply off, and says so: it failed, or had no room left. The same may well be asked again."""
+
+_WORDS: Final = {
+    # By OpenAI, Anthropic, Mistral, Zhipu; by DeepSeek, OpenRouter, SGLang; by those, Gemini and Bedrock.
+    "length": "length max_tokens incomplete model_length model_context_window_exceeded",
+    INTERRUPTED: "insufficient_system_resource error abort network_error",
+    "content_filter": "content_filter content_filtered refusal safety recitation blocklist prohibited_content spii "
+    "guardrail_intervened sensitive",
+}
+_ENDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
 
 def ended_by(finish_reason: str | None) -> str | None:
@@ -14,11 +23,9 @@ def ended_by(finish_reason: str | None) -> str | None:
     Tell what ended a reply before its model ended it.
 
     :param finish_reason: The model's own word on why it stopped; servers have several for one thing.
-    :returns: `length`, `content_filter`, or None where the model ended by itself or says nothing of it.
+    :returns: `length`, `content_filter`, `interrupted`, or None where the model ended by itself or says nothing of it.
     """
-    if finish_reason in _FILTERED:
-        return "content_filter"
-    return "length" if finish_reason in _CUT else None
+    return _ENDS.get(finish_reason.lower()) if isinstance(finish_reason, str) else None
 
 
 def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = False) -> str | None:
@@ -28,7 +35,8 @@ def problem_of(text: str | None, finish_reason: str | None, *, salvage: bool = F
     :param text: What the model wrote.
     :param finish_reason: Its own word on why it stopped.
     :param salvage: Whether a part of a cut reply is of use: then one that is too long to be read is `too_long`.
-    :returns: `content_filter`, `length` (cut), `empty`, `too_long`, or None when it is complete and can be read.
+    :returns: `content_filter`, `length` or `interrupted` (cut), `empty`, `too_long`, or None when it is complete and
+        can be read.
     """
     cut = ended_by(finish_reason)
     if cut == "content_filter" or (cut and not salvage):

@@ -11,6 +11,7 @@ from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
 from haystack_integrations.crag.deciding.abstention import in_words
 from haystack_integrations.crag.grades import grade_of, origin_of
+from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
 from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
@@ -119,12 +120,12 @@ def finish_reason(outputs: Mapping[str, Any]) -> str:
     Say why an answer ends, in OpenAI's words.
 
     :param outputs: As for `answer_of`.
-    :returns: The model's own reason where it was cut off, and `length` where only its stream was, for which there is no
-        word; else `stop`, also of a sentence in the answer's place.
+    :returns: The model's own reason where it was cut off, and `length` where its server or stream broke off, for which
+        there is no word; else `stop`, also of a sentence in the answer's place.
     """
     reasons = [cut_off(reply) for reply in _replies(outputs) if not failed_answer(outputs)]
     why = next((why for why in reasons if why is not None), "stop")
-    return "length" if why == STREAM else why
+    return "length" if why in (STREAM, INTERRUPTED) else why
 
 
 def usage_of(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None) -> dict[str, int] | None:

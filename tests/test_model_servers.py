@@ -1,0 +1,206 @@
+"""
+What servers of chat models send by their own documentation and source, each in its own words.
+
+The bodies are written by hand after what the servers were seen to send; none of them runs here.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.dataclasses import ChatMessage
+from model_faults import Endpoint, Fault, Keys, client_of, completion, keyed
+from scripted_model import documents_in
+from werkzeug import Response
+
+from haystack_integrations.crag.cli.errors import ExitCode, explain
+from haystack_integrations.crag.components import AnswerGenerator, BatchRelevanceGrader
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+
+QUESTION = "Who wrote Emma?"
+
+
+def said(message: str, status: int = 400, **rest: Any) -> tuple[int, str]:
+    """A status and a body as OpenAI's: one object that tells what is wrong."""
+    return status, json.dumps({"error": {"message": message, **rest}})
+
+
+TOO_LONG = {
+    "OpenAI": said("This model's maximum context length is 4096 tokens. However, you requested 6011 tokens"),
+    "OpenAI by its code": said("Please send less.", code="context_length_exceeded"),
+    "OpenAI responses": said("Your input exceeds the context window of this model."),
+    "llama.cpp": said("request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it"),
+    "llama.cpp as it writes": said("Context size has been exceeded.", 500, type="server_error"),
+    "llama-cpp-python": said("Requested tokens (2285) exceed context window of 2048"),
+    "vLLM": said("The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
+    "SGLang": (
+        400,
+        '{"object":"error","message":"Input is longer than the model\'s context length (4096 tokens)."}',
+    ),
+    "TGI": (422, '{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"}'),
+    "Ollama": said("the prompt is longer than the context length currently available to the model"),
+    "Anthropic": said("prompt is too long: 210000 tokens > 200000 maximum"),
+    "Google": (400, '[{"error": {"code": 400, "message": "The input token count (1200000) exceeds the maximum"}}]'),
+    "Bedrock": said("ValidationException: Input is too long for requested model."),
+    "xAI": (400, '{"error":"This model\'s maximum prompt length is 131072 but the request contains 140000 tokens"}'),
+    "Kimi": said("Invalid request: Your request exceeded model token limit: 131072"),
+    "Groq": said("Request too large for model on tokens per minute (TPM): Limit 6000", 413),
+    "LiteLLM": said("litellm.ContextWindowExceededError: litellm.BadRequestError: the model said no"),
+}
+FILTERED = {
+    "Azure": said("The response was filtered due to the prompt. Please modify it and retry.", code="content_filter"),
+    "LiteLLM": said("litellm.BadRequestError: litellm.ContentPolicyViolationError: AzureException"),
+    "Alibaba": said("Input data may contain inappropriate content.", code="data_inspection_failed"),
+    "OpenRouter": said("Your chosen model requires moderation and your input was flagged", 403),
+    "xAI": (403, '{"code":"forbidden","error":"Content violates usage guidelines."}'),
+}
+
+
+def docs(count: int, words: int = 3) -> list[Document]:
+    """Documents that differ."""
+    return [Document(content=f"Number {n} " + "emma " * words, id=f"d{n}") for n in range(count)]
+
+
+def refusal(answer: tuple[int, str]) -> Response:
+    """An error as a server sends it."""
+    return Response(answer[1], answer[0], content_type="application/json", headers={"x-should-retry": "false"})
+
+
+def graded(endpoint: Endpoint, answer: Callable[[Keys], Response], documents: list[Document]) -> dict[str, Any]:
+    """A grading by an endpoint that answers so."""
+    endpoint.fault = Fault(answer)
+    grader = BatchRelevanceGrader(client_of(endpoint), max_llm_calls=9, max_chars_per_document=2_100)
+    try:
+        return dict(grader.run(query=QUESTION, documents=documents))
+    finally:
+        grader.close()
+
+
+def piped(generator: AnswerGenerator) -> Pipeline:
+    """A pipeline, whose errors name the component."""
+    pipeline = Pipeline()
+    pipeline.add_component("generator", generator)
+    return pipeline
+
+
+@pytest.mark.parametrize("server", TOO_LONG)
+def test_a_prompt_that_a_server_calls_too_long_in_its_own_words_is_split(server: str, endpoint: Endpoint) -> None:
+    """It is no offence at the form of the request: the halves are asked for by the schema as well."""
+    result = graded(
+        endpoint, lambda keys: refusal(TOO_LONG[server]) if len(keys) > 2 else completion(keyed(keys)), docs(4)
+    )
+    assert result["scores"] == [0.9] * 4
+    assert (result["status"], endpoint.requests) == ("ok", 3)
+    assert result["report"]["structured"]
+
+
+@pytest.mark.parametrize("server", FILTERED)
+def test_a_prompt_that_a_filter_stops_costs_the_document_that_it_is_for_alone(server: str, endpoint: Endpoint) -> None:
+    """As where the filter stops the reply; the document is failed and not irrelevant."""
+    guilty: list[str] = []
+
+    def answer(keys: Keys) -> Response:
+        guilty[:] = guilty or keys[-1:]
+        return refusal(FILTERED[server]) if guilty[0] in keys else completion(keyed(keys))
+
+    result = graded(endpoint, answer, docs(4))
+    assert result["scores"] == [0.9, 0.9, 0.9, 0.5]
+    assert result["report"]["reasons"] == ["grader_partial:content_filter"]
+    assert (result["report"]["structured"], endpoint.requests) == (True, 5)
+
+
+def test_too_many_tokens_in_a_minute_are_no_prompt_that_is_too_long(endpoint: Endpoint) -> None:
+    """Amazon's words for it; halves would be sent into the same limit."""
+    result = graded(endpoint, lambda _: refusal(said("Too many tokens, please wait", 429)), docs(4))
+    assert result["report"]["reasons"] == ["grader_failed:RateLimitError"]
+    assert endpoint.requests == 1
+
+
+def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
+    """A reply to what is left of a prompt: one that does not fit is cut to a half of the context from its beginning."""
+    whole = words * 4 // 3
+    read = whole if whole < context else context // 2 + 2
+    seen, score = (keys, 0.9) if read == whole else (keys[len(keys) // 2 :], 0.0)
+    reply = json.loads(completion(keyed(seen, score)).get_data())
+    reply["usage"] = {"prompt_tokens": read, "completion_tokens": 9, "total_tokens": read + 9}
+    return Response(json.dumps(reply), content_type="application/json")
+
+
+def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: Endpoint) -> None:
+    """Without the question's own lines they are no judgements; what the server read of it is told and counted."""
+    result = graded(endpoint, lambda keys: read_by_ollama(keys, 200 + 400 * len(keys), 4096), docs(10, words=400))
+    assert result["scores"] == [0.9] * 10
+    assert result["report"]["bisections"] == 1
+    assert result["report"]["tokens_in"] == 2050 + 2 * (2200 * 4 // 3)
+
+
+class Native:
+    """A generator for a server's own API, which tells what was read of a prompt by another name."""
+
+    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Grade as far as the context holds."""
+        assert generation_kwargs
+        keys = list(documents_in([{"content": message.text or ""} for message in messages]))
+        read = 2050 if len(keys) > 5 else 3000
+        meta = {"finish_reason": "stop", "usage": {"input_tokens": read, "output_tokens": 9}}
+        return {"replies": [ChatMessage.from_assistant(keyed(keys, 0.9 if read == 3000 else 0.0), meta=meta)]}
+
+
+def test_a_cut_prompt_is_no_refused_schema_for_any_generator() -> None:
+    """One of another vendor may refuse a schema by whatever error; this one has taken it."""
+    grader = BatchRelevanceGrader(Native(), max_chars_per_document=2_100, structured_output=True)
+    result = grader.run(query=QUESTION, documents=docs(10, words=400))
+    assert (result["scores"], result["report"]["llm_calls"]) == ([0.9] * 10, 3)
+    assert result["report"]["structured"]
+
+
+def test_the_next_grading_sends_no_prompt_that_was_too_long_before(endpoint: Endpoint) -> None:
+    """A wasted call for each question, and documents beyond the limit of calls, where the context holds three."""
+    endpoint.fault = Fault(lambda keys: refusal(TOO_LONG["llama.cpp"]) if len(keys) > 3 else completion(keyed(keys)))
+    grader = BatchRelevanceGrader(client_of(endpoint), max_chars_per_document=2_100)
+    first = grader.run(query=QUESTION, documents=docs(10, words=400))
+    again = grader.run(query="Who sold Emma?", documents=docs(10, words=400))
+    alone = grader.run(query="Who read Emma?", documents=docs(1, words=400))
+    grader.close()
+    assert first["report"]["reasons"] == ["grader_partial:context_length", "grader_partial:max_llm_calls"]
+    assert (again["status"], again["report"]["bisections"], again["report"]["llm_calls"]) == ("ok", 0, 4)
+    assert (alone["status"], alone["report"]["llm_calls"]) == ("ok", 1)
+
+
+def test_a_count_that_no_server_made_is_none(endpoint: Endpoint) -> None:
+    """Some report 0 or 1 for every prompt."""
+    result = graded(endpoint, lambda keys: completion(keyed(keys)), docs(10, words=400))
+    assert (result["status"], endpoint.requests) == ("ok", 1)
+
+
+def test_an_answer_to_a_part_of_the_prompt_is_none(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
+    """The instructions were cut, and an unknown part of the evidence; the way out is in the log."""
+    endpoint.fault = Fault(lambda keys: read_by_ollama(["only"], 4000, 4096))
+    prompt = [ChatMessage.from_system("Cite."), ChatMessage.from_user("word " * 4000)]
+    (reply,) = AnswerGenerator(client_of(endpoint)).run(messages=prompt)["replies"]
+    assert reply.meta[ANSWER_FAILED] == "context_length"
+    assert reply.meta["usage"]["prompt_tokens"] == 2050
+    assert re.search("read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH", caplog.text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda _: refusal(FILTERED["Azure"]), "its filter stopped the prompt"),
+        (lambda _: refusal(TOO_LONG["Groq"]), "refused: 413.*too long"),
+        (lambda _: refusal(said("System role not supported")), "refused: 400.*takes a system message"),
+        (lambda _: read_by_ollama(["only"], 4000, 4096), "read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH"),
+    ],
+)
+def test_crag_ask_names_the_way_out(answer: Callable[[Keys], Response], told: str, endpoint: Endpoint) -> None:
+    """A filter is not mended by a longer context, nor a short context by another address."""
+    endpoint.fault = Fault(answer)
+    generator = AnswerGenerator(client_of(endpoint), on_failure="raise")
+    with pytest.raises(Exception, match=r".") as raised:
+        piped(generator).run({"generator": {"messages": [ChatMessage.from_user("word " * 4000)]}})
+    message, code = explain(raised.value)
+    assert re.search(told, message)
+    assert code is ExitCode.UNREACHABLE
