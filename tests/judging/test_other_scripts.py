@@ -20,6 +20,12 @@ CHINESE = [
     "保修期从购买之日起为两年。",
     "商店从星期一到星期六营业。",
 ]
+KOREAN = [
+    "환불은 상품이 창고에 도착한 후 30일 이내에 지급됩니다.",
+    "램프의 보증 기간은 5년입니다.",
+    "빠른 배송 요금은 12,500원입니다.",
+    "오류 E42는 램프가 너무 뜨겁다는 뜻입니다.",
+]
 
 
 @pytest.mark.parametrize(
@@ -30,6 +36,10 @@ CHINESE = [
         (RUSSIAN, "Как изменить пароль учётной записи?", "incorrect"),
         (CHINESE, "退款什么时候支付?", "correct"),
         (CHINESE, "谁修理自行车?", "incorrect"),
+        (KOREAN, "환불이 언제 지급되나요?", "correct"),
+        (KOREAN, "램프 보증은 몇 년인가요?", "correct"),
+        (KOREAN, "자전거를 어디서 수리할 수 있나요?", "incorrect"),
+        (KOREAN, "주차장 요금은 얼마입니까?", "incorrect"),
     ],
 )
 def test_a_question_that_shares_no_word_with_the_documents_is_incorrect_in_any_script(

@@ -17,7 +17,8 @@ _REACH: Final = 80
 
 # Scripts written without spaces: one token per character, but a run of katakana is one word. Hiragana are no terms.
 UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_ALONE: Final = re.compile(rf"[\u30a0-\u30ff\u31f0-\u31ff]+|{UNSPACED.pattern}")
+# Korean particles are written onto Latin words and numbers, too.
+_ALONE: Final = re.compile(rf"[\u30a0-\u30ff\u31f0-\u31ff]+|{UNSPACED.pattern}|(?<=[0-9A-Za-z])(?=[\uac00-\ud7a3])")
 PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter."""
 
