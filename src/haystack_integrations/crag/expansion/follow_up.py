@@ -40,6 +40,7 @@ _LONGEST_TURN: Final = 600
 _LEAST_SAID: Final = 0.5
 # In how many of its letters a word is known again: its beginning, or each so many in a row of a script without spaces.
 _ROOT, _SYLLABLES, _IN_A_ROW = 4, 2, 3
+_RUN: Final = re.compile(rf"{PHRASES.pattern}+")
 _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # A model that repeats an earlier question to a message with so much of its own has not read it.
 _OF_ITS_OWN: Final = 3
@@ -140,8 +141,7 @@ class FollowUp:
 
 def _roots(text: str) -> Iterator[str]:
     """Give what words are known again by, in whatever form."""
-    for word in words(text):
-        if PHRASES.match(word):
-            yield from (word[at : at + _IN_A_ROW] for at in range(max(1, len(word) - _IN_A_ROW + 1)))
-        else:
-            yield word[: _SYLLABLES if _HANGUL.match(word) else _ROOT]
+    for run in _RUN.findall(text):
+        yield from (run[at : at + _IN_A_ROW] for at in range(max(1, len(run) - _IN_A_ROW + 1)))
+    for word in words(_RUN.sub(" ", text)):
+        yield word[: _SYLLABLES if _HANGUL.match(word) else _ROOT]
