@@ -23,7 +23,6 @@ _JOINTS: Final = re.compile(r"[.:'\u2019]")
 _KOREAN: Final = re.compile(r"[가-힣]")
 _STEM: Final = re.compile(r"(?<!\w)(?:[가-힣]{2}|[0-9a-z]{2,})")
 _MOST_STEMS: Final = 32
-_SCORED: Final = f"top_terms_blended_freqs_{_MOST_STEMS}"
 
 # The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
 _MOST_CANDIDATES: Final = 10_000
@@ -52,17 +51,18 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
         "type": "most_fields",
         "operator": "OR",
     }
-    stems = _stems(question) if _KOREAN.search(question) else ()
     found: dict[str, Any] = {"multi_match": words}
-    if stems:
-        beginning = [{"prefix": {TEXT: {"value": stem, "rewrite": _SCORED}}} for stem in stems]
-        found = {"bool": {"should": [found, *beginning]}}
+    # Not by `prefix`, which a cluster may refuse as too expensive.
+    if beginnings := [{"match_phrase_prefix": {TEXT: stem}} for stem in _stems(question)]:
+        found = {"bool": {"should": [found, *beginnings]}}
     asked: dict[str, Any] = {"must": [found], **filter_of(filters)}
     return {"size": top_k, "query": {"bool": asked}}
 
 
 def _stems(question: str) -> list[str]:
-    return list(dict.fromkeys(_STEM.findall(question.lower())))[:_MOST_STEMS]
+    """Give the beginnings of a Korean question's words."""
+    found = _STEM.findall(question.lower()) if _KOREAN.search(question) else ()
+    return list(dict.fromkeys(found))[:_MOST_STEMS]
 
 
 def _with_parts(query: str) -> str:
