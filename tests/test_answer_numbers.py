@@ -40,6 +40,15 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("30 days", "\u0663\u0660 \u064a\u0648\u0645"),
         ("\u0661\u066c\u0662\u0663\u0664\u066b\u0665", "1,234.5"),
         ("\u8fd4\u54c1\u306f30\u65e5", "30\u65e5"),
+        ("１٬２５０، ١،٢٥٠", "1,250"),
+        ("30天。", "三十天内支付退款。"),
+        ("第15條、2026年。", "第十五條，二〇二六年"),
+        ("325人、2012人", "三百二十五人，两千零一十二人"),
+        ("120,000元", "12万元"),
+        ("1.5万元, 35,000元", "15000元, 3.5 万元"),
+        ("1.2億円", "120,000,000円"),
+        ("1億2000万円", "120,000,000円"),
+        ("12,500원", "1만 2,500원"),
     ],
 )
 def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: str, evidence: str) -> None:
@@ -63,6 +72,8 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ("\u0663\u0660 \u064a\u0648\u0645", "14", ["30"]),
         ("\u8fd4\u54c1\u306f30\u65e5", "20\u65e5", ["30"]),
         ("\u5171\uff13\uff10\u5929", "20\u5929", ["30"]),
+        ("40天、400人", "三十天内，千葉の四人，一百人", ["40", "400"]),
+        ("1000个，1億2000万円", "千葉，一般，1億3000万円", ["1000", "2000"]),
     ],
 )
 def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(
@@ -86,7 +97,18 @@ def test_what_an_answer_repeats_is_supported(text: str) -> None:
     assert unsupported_numbers(text, [text]) == []
 
 
-@pytest.mark.parametrize("text", ["1" * 100_000, "1," * 50_000, "1 234 " * 20_000, "twenty " * 20_000, "1.5 " * 20_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * 100_000,
+        "1," * 50_000,
+        "1 234 " * 20_000,
+        "twenty " * 20_000,
+        "1万 " * 30_000,
+        "一" * 90_000,
+        "1.5 " * 20_000,
+    ],
+)
 def test_a_hostile_answer_costs_milliseconds(text: str) -> None:
     """In its length, no more: and a number of a hundred thousand digits is read as digits."""
     started = time.process_time()

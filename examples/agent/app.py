@@ -16,7 +16,9 @@ from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
 
 HANDBOOK = Path(__file__).parents[1] / "existing_app" / "handbook"
-ROLE = "Answer from the handbook only: search it, cite passages as [1], and say so when it does not answer."
+ROLE = "Answer from the handbook only: search it, cite its pages as [refunds.md], and say so when it does not answer."
+# A model that asks again and again what is not there would go on for Haystack's 100 steps.
+STEPS = 6
 # The model chooses the words. Filters, budget and mode are not its business.
 QUESTION_ONLY = {
     "type": "object",
@@ -26,10 +28,9 @@ QUESTION_ONLY = {
 
 
 def evidence_in_words(found: dict[str, Any]) -> str:
-    """What the agent's model reads of a search: the numbered passages, or why there are none."""
+    """Give the agent's model the passages by their pages, since every search has a first one, or why there are none."""
     if found["documents"]:
-        passages = enumerate(found["documents"], start=1)
-        return "\n".join(f"[{number}] {document.content}" for number, document in passages)
+        return "\n".join(f"[{document.meta['source']}] {document.content}" for document in found["documents"])
     return in_words("The handbook does not answer this.", found["crag"]["trail"][-1], explain=True)
 
 
@@ -47,11 +48,11 @@ def open_agent() -> Agent:
     )
     state = {"documents": {"type": list[Document]}, "decisions": {"type": list[dict[str, Any]]}}
     model = OpenAIChatGenerator(model="gpt-5-mini")
-    return Agent(chat_generator=model, tools=[search], system_prompt=ROLE, state_schema=state)
+    return Agent(chat_generator=model, tools=[search], system_prompt=ROLE, state_schema=state, max_agent_steps=STEPS)
 
 
 if __name__ == "__main__":
     result = open_agent().run(messages=[ChatMessage.from_user(sys.argv[1])])
-    print(result["last_message"].text)
+    print(result["last_message"].text or f"No answer after {STEPS} steps.")
     for record in result.get("decisions", []):
         print("Searched:", " | ".join(record["queries"]), "->", record["verdict"])

@@ -145,13 +145,16 @@ def test_they_find_what_haystacks_own_find_in_one_request(
         ("What does shutil.copytree do?", "copytree(src, dst) copies a whole tree."),
         ("Where is report.txt?", "The report lies on the table."),
         ("Where do Anna\u2019s penguins sleep?", "Anna sleeps at noon."),
+        ("환불이 언제 되나요?", "환불은 30일 이내에 지급됩니다."),
+        ("E42 뜻은?", "E42는 뜨겁다는 말입니다."),
+        ("ba\u0309o ha\u0300nh?", "\u0110\u00e8n \u0111\u01b0\u1ee3c b\u1ea3o h\u00e0nh."),
     ],
-    ids=["dotted name", "file", "possessive"],
+    ids=["dotted name", "file", "possessive", "Korean particle", "Korean particle on a Latin word", "accents apart"],
 )
-def test_words_that_a_mark_joins_are_searched_by_their_parts_too(
+def test_words_that_are_written_in_another_way_are_searched_as_in_memory(
     elasticsearch_url: str, question: str, text: str
 ) -> None:
-    """As in memory: its first search for `shutil.copytree` found nothing that was called `copytree`."""
+    """By the parts of joined words too: the first search for `shutil.copytree` found nothing named `copytree`."""
     with temporary_index(elasticsearch_url) as index:
         made = open_store("elasticsearch", elasticsearch_url, index)
         prepare(made)
@@ -162,7 +165,7 @@ def test_words_that_a_mark_joins_are_searched_by_their_parts_too(
 
 
 def test_a_question_without_such_words_is_asked_as_it_stands_and_soon() -> None:
-    for question in ("Version 3.11 of the U.S. law?", "a" * 100_000, "Who? " * 20_000):
+    for question in ("Version 3.11 of the U.S. law?", "a" * 100_000, "Who? " * 20_000, "返金はいつ"):
         started = time.monotonic()
         asked_for = words_request(question, "0", None, 10)["query"]["bool"]["must"][0]["multi_match"]["query"]
         assert asked_for == question

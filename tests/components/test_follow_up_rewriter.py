@@ -133,12 +133,27 @@ def test_what_surrounds_the_question_is_taken_off(text: str) -> None:
             "Wie lange ist die Kündigungsfrist in Probezeit?",
         ),
         ("電灯を返品できますか", "いつまでですか", "電灯の返品はいつまでですか"),
+        ("환불 기간이 어떻게 되나요?", "독일은요?", "독일의 환불 기간은 어떻게 됩니까?"),
+        ("การคืนเงินจะจ่ายเมื่อไหร่", "แล้วในเยอรมนีล่ะ", "ในเยอรมนีการคืนเงินจะจ่ายเมื่อไหร่"),
     ],
 )
 def test_other_languages_are_rewritten_too(first: str, newest: str, written: str) -> None:
-    """Also one without spaces: what was said is known by its beginnings, or its signs."""
+    """Also one without spaces: what was said is known by its beginnings, or its signs; and what was not said, too."""
     said = [ChatMessage.from_user(first), ChatMessage.from_assistant("[1]"), ChatMessage.from_user(newest)]
     assert rewritten(Heard(written), *said)["query"] == written
+    for other in ("อากาศในกรุงเทพวันนี้เป็นอย่างไร", "오늘 서울 날씨가 좋습니까?", "東京の天気は?", "Wie wird das Wetter?"):
+        assert rewritten(Heard(other), *said)["report"]["fallback"] == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("newest", "fallback"),
+    [("How many lumens has the Aurora?", "unrelated"), ("Could you say that again?", None), ("Yes, please", None)],
+)
+def test_a_new_question_is_not_replaced_by_an_earlier_one(newest: str, fallback: str | None) -> None:
+    """Small models repeat what was asked before: the answer would be to that. Some messages do ask for it."""
+    result = rewritten(Heard(FIRST.text or ""), FIRST, ANSWER, ChatMessage.from_user(newest))
+    assert result["report"]["fallback"] == fallback
+    assert result["query"] == (newest if fallback else FIRST.text)
 
 
 def test_the_model_is_shown_a_bounded_part_of_what_was_said() -> None:

@@ -192,6 +192,14 @@ def test_a_worst_decision_is_shown_with_its_evidence() -> None:
     assert "Title 2not labelled0.500dropped" in shown
 
 
+def test_text_that_runs_from_right_to_left_is_shown_so() -> None:
+    """In a line that runs from left to right, the full stop of an Arabic sentence stands before its first word."""
+    page = full_page("برج")
+    for shown in ("<h3{}>Where is the برج?<", "<strong{}>", "<blockquote{}>All about the برج.<"):
+        assert shown.format(' dir="auto"') in page
+    assert "<h1><bdi>برج</bdi>" in page
+
+
 def test_failed_questions_are_announced_on_the_page() -> None:
     """They stand in the confusion too."""
     text = Page(page_of([*evaluated(), record("q99", error="TimeoutError")])).text

@@ -14,7 +14,9 @@ from scripted_model import Messages, ScriptedModel, documents_in, judging
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 ANSWERED, UNANSWERED = "When is a refund paid?", "Can I pay with Bitcoin?"
-_FIRST_SENTENCE = re.compile(r'(?:\[1\] |number="1"[^>]*>\n)(?:[\w ]+\n\n)?(.*?\.)')  # behind the passage's title
+_FIRST_SENTENCE = re.compile(
+    r'(?:\[(?:1|\w+\.md)\] |number="1"[^>]*>\n)(?:[\w ]+\n\n)?(.*?\.)'
+)  # behind the passage's title
 
 
 def credulous(messages: Messages) -> tuple[str, str]:

@@ -14,15 +14,18 @@ from werkzeug import Request, Response
 
 
 class Calling(ScriptedModel):
-    """Calls the first tool it is offered with the user's words, then answers from what the tool gave."""
+    """Calls the first tool it is offered with the user's words, then answers from what the tool gave, or asks again."""
+
+    asks_again = False
 
     def _complete(self, request: Request) -> Response:
         body = request.get_json()
         response = super()._complete(request)
-        if body["messages"][-1]["role"] != "user":
+        if body["messages"][-1]["role"] != "user" and not self.asks_again:
             return response
         name = body["tools"][0]["function"]["name"]
-        arguments = json.dumps({"query": body["messages"][-1]["content"]})
+        words = next(message["content"] for message in body["messages"] if message["role"] == "user")
+        arguments = json.dumps({"query": words})
         call = {"id": "call-1", "type": "function", "function": {"name": name, "arguments": arguments}}
         completion = json.loads(response.get_data())
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -52,7 +55,7 @@ def test_the_agent_answers_from_judged_passages(agent: Folder) -> None:
         "A refund is paid within 14 days after the returned goods have arrived at our warehouse.",
         f"Searched: {ANSWERED} -> correct",
     ]
-    assert given_by_the_tool(agent).startswith("[1] refunds\n\nA refund is paid")
+    assert given_by_the_tool(agent).startswith("[refunds.md] refunds\n\nA refund is paid")
     assert "warranty" not in given_by_the_tool(agent)
     assert agent.model.calls == 2
     (tool,) = agent.model.requests[0]["tools"]
@@ -66,3 +69,11 @@ def test_the_agent_hears_when_nothing_answers(agent: Folder) -> None:
     assert given_by_the_tool(agent).startswith("The handbook does not answer this.")
     assert '"pay", "Bitcoin"' in given_by_the_tool(agent)
     assert "30 days" not in given_by_the_tool(agent)
+
+
+def test_an_agent_that_asks_again_and_again_ends(agent: Folder) -> None:
+    """Haystack lets it take 100 steps, each paid for, and then there is no text to show."""
+    agent.model.asks_again = True  # type: ignore[attr-defined]
+    printed = agent.shell(f'python app.py "{UNANSWERED}"').stdout.splitlines()
+    assert printed[0] == "No answer after 6 steps."
+    assert (agent.model.calls, len(printed)) == (6, 7)

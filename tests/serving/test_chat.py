@@ -366,6 +366,17 @@ def test_a_pipeline_without_a_model_asks_the_newest_message(answering: Any, mode
     assert model.calls == 0
 
 
+def test_a_chat_is_not_refused_for_what_was_said_long_ago(answering: Any, model: ScriptedModel) -> None:
+    """Front ends send all of it with each message: at the limit of a single question, a chat would end for ever."""
+    answer = {"role": "assistant", "content": "A refund is paid within 30 days [1]. " * 40}
+    said = [{"role": "user", "content": QUESTION}, answer] * 300
+    with answering.client() as client:
+        for length, status in ((300, 200), (len(said), 200), (3 * len(said), 413)):
+            messages = [*(said * 3)[:length], {"role": "user", "content": QUESTION}]
+            body = {"model": "corrective_rag", "messages": messages}
+            assert client.post("/v1/chat/completions", json=body).status_code == status, length
+
+
 def test_follow_ups_can_be_switched_off(serve: Any, configured_model: ScriptedModel) -> None:
     """For clients that write out their questions themselves."""
     app = serve(pipelines="corrective_rag", follow_ups=False)

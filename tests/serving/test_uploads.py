@@ -163,6 +163,19 @@ def test_a_name_that_is_a_path_is_refused(answering: Any, name: str) -> None:
     assert response.json()["error"] in ("invalid_filename", "invalid_request", "unsupported_media_type")
 
 
+def test_a_name_is_the_same_however_its_letters_are_written(answering: Any) -> None:
+    """Letters with accents apart, marks of direction; joiners are a part of Persian words and of emoji, and stay."""
+    for names in (
+        ["ho\u0323\u031bp.md", "h\u1ee3p.md"],
+        ["\u05e9\u200f.md", "\u05e9.md"],
+        ["\u0645\u06cc\u200c\u062e.md"] * 2,
+    ):
+        with answering.client() as client:
+            for name, counted in zip(names, ("added", "updated"), strict=True):
+                response = client.post(PATH, files={"files": (name, f"It was {counted}.".encode())})
+                assert response.json()["result"][counted] == 1, ascii(name)
+
+
 @pytest.mark.parametrize("name", ["run.exe", "archive.zip", "no-suffix", "page.php", "code.py"])
 def test_a_file_of_another_kind_is_refused(answering: Any, name: str) -> None:
     with answering.client() as client:

@@ -56,6 +56,8 @@ def test_a_question_in_english_has_none_whatever_names_are_in_it(question: str) 
         ("¿Qué hace la opción --full?", ["opción", "full"]),
         ("Co robi opcja --full?", ["opcja", "full"]),
         ("Bilet nerede satılır ve ne kadar?", ["bilet", "satilir"]),
+        ("환불은 언제 어떻게 지급되나요?", ["환불", "지급"]),
+        ("E42는 무엇입니까?", ["e42"]),
         ("退款什么时候支付?", ["退", "款", "支", "付"]),
         ("為什麼 dpkg 是 Debian 的工具?", ["dpkg", "debian", "工", "具"]),
         ("目的地和方法", ["目", "的", "地", "和", "方", "法"]),  # nothing asks: these may be parts of words

@@ -20,6 +20,8 @@ from haystack_integrations.crag.texts.text import surface_words, terms, words
         ("\u039b\u038c\u0393\u039f\u03a3", "\u03bb\u03cc\u03b3\u03bf\u03c3"),
         ("caf\u00e9 f\u00fcr a\u00f1o", normalize("NFD", "caf\u00e9 f\u00fcr a\u00f1o")),
         ("l'installation", "d\u2019installation"),
+        ("환불이 지급되나요?", "환불은 지급됩니다."),
+        ("램프의", "램프"),
         ("L'Italia", "dell'Italia"),
         ("lorsqu'un syst\u00e8me", "un syst\u00e8me"),
     ],

@@ -2,8 +2,8 @@
 Numbers of an answer that its evidence does not have: the made-up detail that costs most, and needs no model to be seen.
 
 A number is compared by its digits, whatever separates them, so that 1,200 and 1.200 are the same; a number that is
-written out counts with its digits in English. Numbers up to twelve are left out, since they number lists and count
-things; and so is what belongs to a name, as in COVID-19.
+written out counts with its digits in English, Chinese and Japanese, as does 12万. Numbers up to twelve are left out,
+since they number lists and count things; and so is what belongs to a name, as in COVID-19.
 """
 
 import re
@@ -12,10 +12,11 @@ from itertools import chain
 from typing import Final
 from unicodedata import normalize
 
+from haystack_integrations.crag.texts.numerals import numerals
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 # Groups of thousands may be set apart by spaces. All marks between digits are read alike, Arabic ones among them.
-_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)(?:[.,\u066b]\d+)?|\d+(?:[.,'\u2019\u066b\u066c]\d+)*")
+_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)(?:[.,\u066b]\d+)?|\d+(?:[.,'\u2019\u060c\u066b\u066c]\d+)*")
 _OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
     r"(?<!\d)(\d{1,12})(?:[.,](\d{1,12}))? ?(thousand|million|billion|trillion)s?\b", re.IGNORECASE
@@ -63,6 +64,7 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
         return []
     known = {form for shown in texts for form in _forms(shown)}
     scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
+    scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
     missing = [
         number
         for number in left
@@ -109,6 +111,7 @@ def _forms(text: str) -> Iterator[str]:
         yield _digits(number)
         yield from map(_digits, _MARKS.split(number))
     yield from map(_scaled, _SCALED.finditer(text))
+    yield from (digits for _, digits in numerals(text))
     for tens, unit, teen in _SPELLED.findall(text):
         yield str(_VALUES[(tens or teen).lower()])
         if unit:

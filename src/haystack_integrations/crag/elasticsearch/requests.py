@@ -2,6 +2,7 @@
 
 import re
 from typing import Any, Final
+from unicodedata import normalize
 
 from haystack_integrations.crag.elasticsearch.filters import filter_of
 from haystack_integrations.crag.settings import check_whole
@@ -16,6 +17,12 @@ OF_WORDS: Final = frozenset({"text", "match_only_text", "annotated_text", "searc
 # the last part alone does not have. From the beginning of a word on, so that a long one is gone through once.
 _JOINED: Final = re.compile(r"(?<!\w)\w++(?:[.:'\u2019]\w++)+")
 _JOINTS: Final = re.compile(r"[.:'\u2019]")
+
+# The usual analyzer leaves Korean particles and endings on their words: `환불이` finds no `환불은`, `E42` no `E42는`.
+# The first two syllables are looked for as well, and Latin words as beginnings; scored as words are.
+_KOREAN: Final = re.compile(r"[가-힣]")
+_STEM: Final = re.compile(r"(?<!\w)(?:[가-힣]{2}|[0-9a-z]{2,})")
+_MOST_STEMS: Final = 32
 
 # The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
 _MOST_CANDIDATES: Final = 10_000
@@ -34,17 +41,28 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
     :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
     """
     check_whole("top_k", top_k)
+    question = normalize("NFC", query)  # as `crag index` writes; the store in memory does the same
     # Named, since an index made elsewhere searches all its fields: each costs a clause for each word (400 fields and
     # 300 words ended a server), and finds documents by metadata that no grader reads.
     words = {
-        "query": _with_parts(query),
+        "query": _with_parts(question),
         "fields": [TEXT],
         "fuzziness": fuzziness,
         "type": "most_fields",
         "operator": "OR",
     }
-    asked: dict[str, Any] = {"must": [{"multi_match": words}], **filter_of(filters)}
+    found: dict[str, Any] = {"multi_match": words}
+    # Not by `prefix`, which a cluster may refuse as too expensive.
+    if beginnings := [{"match_phrase_prefix": {TEXT: stem}} for stem in _stems(question)]:
+        found = {"bool": {"should": [found, *beginnings]}}
+    asked: dict[str, Any] = {"must": [found], **filter_of(filters)}
     return {"size": top_k, "query": {"bool": asked}}
+
+
+def _stems(question: str) -> list[str]:
+    """Give the beginnings of a Korean question's words."""
+    found = _STEM.findall(question.lower()) if _KOREAN.search(question) else ()
+    return list(dict.fromkeys(found))[:_MOST_STEMS]
 
 
 def _with_parts(query: str) -> str:

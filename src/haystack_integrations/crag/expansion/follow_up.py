@@ -1,6 +1,7 @@
 """One message that goes on from earlier ones: what a model is shown of them, and what it makes of the message."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -10,10 +11,10 @@ from haystack.dataclasses import ChatMessage, ChatRole
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.prompt import beginning
-from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS
+from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, query_key
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template, new_boundary
-from haystack_integrations.crag.texts.text import count_tokens, words
+from haystack_integrations.crag.texts.text import PHRASES, count_tokens, terms, words
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,12 @@ The newest message:
 _LONGEST_TURN: Final = 600
 # A question is made of what was said: with fewer of its words from there it is an answer, an excuse or an invention.
 _LEAST_SAID: Final = 0.5
-_ROOT: Final = 4
+# In how many of its letters a word is known again: its beginning, or each so many in a row of a script without spaces.
+_ROOT, _SYLLABLES, _IN_A_ROW = 4, 2, 3
+_RUN: Final = re.compile(rf"{PHRASES.pattern}+")
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
+# A model that repeats an earlier question to a message with so much of its own has not read it.
+_OF_ITS_OWN: Final = 3
 _SPEAKERS: Final = (ChatRole.USER, ChatRole.ASSISTANT)
 
 _PROMPT, _ = compile_template(_TEMPLATE, "the template", turns=[], boundary="said", message="message")
@@ -94,20 +100,23 @@ class FollowUp:
         if problem is not None or len(written) != 1:
             # Several lines are an answer, or a choice that nobody here can make.
             self.failed(problem or "several")
-        elif not self._is_made_of_it(written[0]):
+        elif not self._is_made_of_it(written[0]) or self._leaves_it_out(written[0]):
             self.failed("unrelated")
         else:
             self._written = written[0]
 
     def _is_made_of_it(self, question: str) -> bool:
         """Tell whether enough words of a question were said before, in whatever form."""
-        said = {
-            word[:_ROOT]
-            for text in (self.message, *(turn.text or "" for turn in self._earlier))
-            for word in words(text)
-        }
-        asked = [word[:_ROOT] in said for word in words(question)]
+        said = {root for text in (self.message, *(turn.text or "" for turn in self._earlier)) for root in _roots(text)}
+        asked = [root in said for root in _roots(question)]
         return sum(asked) >= _LEAST_SAID * len(asked)
+
+    def _leaves_it_out(self, question: str) -> bool:
+        """Tell an earlier question that is only repeated, and has nothing of the newest message."""
+        told = set(terms(self.message))
+        earlier = (turn.text or "" for turn in self._earlier if turn.is_from(ChatRole.USER))
+        is_repeated = query_key(question) in map(query_key, earlier)
+        return is_repeated and len(told) >= _OF_ITS_OWN and told.isdisjoint(terms(question))
 
     def failed(self, kind: str) -> None:
         """
@@ -128,3 +137,11 @@ class FollowUp:
         source = "message" if self._written is None else "model"
         report = {"source": source, "fallback": self._failure, **asdict(self._usage)}
         return {"query": self._written or self.message, "report": report}
+
+
+def _roots(text: str) -> Iterator[str]:
+    """Give what words are known again by, in whatever form."""
+    for run in _RUN.findall(text):
+        yield from (run[at : at + _IN_A_ROW] for at in range(max(1, len(run) - _IN_A_ROW + 1)))
+    for word in words(_RUN.sub(" ", text)):
+        yield word[: _SYLLABLES if _HANGUL.match(word) else _ROOT]

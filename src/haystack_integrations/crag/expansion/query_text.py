@@ -14,9 +14,9 @@ MAX_WEB_WORDS: Final = 9
 _ENDS: Final = " ?!.\u3002\uff1f\uff01\u2026"
 _JOINERS: Final = "\u200c\u200d"
 _PREFIX: Final = re.compile(
-    r"(?:[-*+\u2022\u2013]|\(?\d{1,2}[.):])\s+"
-    r"|(?:(?:new|next|improved|rewritten|better|final|search|web|sub)[ -]?){0,3}"
-    r"(?:quer(?:y|ies)|questions?|keywords?)(?: ?#?\d{1,2})? ?:\s*",
+    r"(?:[-*+>\u2022\u2013]|\(?\d{1,2}[.):])\s+"
+    r"|(?:(?:new|next|improved|rewritten|rephrased|standalone|better|final|search|web|sub)[ -]?){0,3}"
+    r"(?:quer(?:y|ies)|questions?|keywords?)(?: ?#?\d{1,2})? ?[:\uff1a]\s*",
     re.IGNORECASE,
 )
 _BOLD: Final = re.compile(r"\*\*([^*]+)\*\*")
@@ -24,9 +24,11 @@ _QUOTED: Final = {
     '"': '"',
     "'": "'",
     "\u201c": "\u201d",
-    "\u201e": "\u201c",
+    "\u201e": "\u201c\u201d",
     "\u2018": "\u2019",
     "\u00ab": "\u00bb",
+    "\u300c": "\u300d",
+    "\u300e": "\u300f",
     "`": "`",
 }
 _MOST_PREFIXES: Final = 4
@@ -94,9 +96,8 @@ def _unquoted(text: str) -> str:
     for mark in ("__", "*", "_"):
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             return text[len(mark) : -len(mark)].strip()
-    closing = _QUOTED.get(text[:1])
-    inner = text[1:-1]
-    if closing and len(text) > 1 and text[-1] == closing and closing not in inner and text[0] not in inner:
+    inner, marks = text[1:-1], text[:1] + _QUOTED.get(text[:1], "")
+    if len(marks) > 1 and len(text) > 1 and text[-1] in marks[1:] and not any(mark in inner for mark in marks):
         return inner.strip()
     return text
 

@@ -56,8 +56,9 @@ def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str]
     said = without_thoughts(parted(text or "")[1]).strip()
     if not said:
         return [], "empty"
-    values = [value for value, _, _ in json_values(said, _MOST_VALUES)]
-    # Square brackets in a query are JSON too (`[1]`): only texts in it count, and with none the lines do.
+    values = [value for value, start, end in json_values(said, _MOST_VALUES) if _is_alone(said, start, end)]
+    # JSON may also be what is asked about, and square brackets are JSON too (`[1]`): only texts in it count, and with
+    # none the lines do.
     written = [query for value in values for query in _texts(value, 0)]
     if not written and said.lstrip("`json \n")[:1] in ("{", "["):
         return [], "not_json"
@@ -68,6 +69,13 @@ def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str]
         if usable(query) and not _SORRY.match(query) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Tell a reply in JSON from JSON that a question is about: no word stands before it on its line, nor behind it."""
+    before = text[:start].rpartition("\n")[2].strip("`json \t")
+    after = text[end:].partition("\n")[0].lstrip()
+    return before[-1:] in ("", ":", "]", "}", ",") and not after[:1].isalnum()
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:

@@ -24,7 +24,7 @@ from haystack_integrations.crag.expansion.query_text import (
 from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.languages import common_words
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
-from haystack_integrations.crag.texts.text import UNSPACED, surface_words, terms, words
+from haystack_integrations.crag.texts.text import MARKS, PHRASES, UNSPACED, surface_words, terms, words
 
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4
@@ -154,9 +154,9 @@ def keywords(question: str, most: int | None = None) -> str:
     """
     found, common = list(_as_named(question)), function_words(words(question))
     found = [word for word in found if word not in common] or found
-    if UNSPACED.search(question):
+    if UNSPACED.search(question) or PHRASES.search(question):
         # There a word is a run of characters between marks; single characters would be no words to search for.
-        found = [part for part in re.findall(r"\w+", question.casefold()) if part not in STOP_WORDS]
+        found = [part for part in re.findall(rf"[\w{MARKS}]+", question.casefold()) if part not in STOP_WORDS]
     return " ".join(list(dict.fromkeys(found))[:most])
 
 

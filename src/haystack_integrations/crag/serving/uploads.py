@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Annotated, Any, Final
+from unicodedata import normalize
 
 from fastapi import APIRouter, File, UploadFile
 from pydantic import BaseModel, Field
@@ -25,6 +26,8 @@ FOLDER: Final = "uploads"
 _LONGEST_NAME: Final = 200
 _MOST_FILES: Final = 100
 _PATH_SIGNS: Final = set("/\\:")
+_DIRECTIONS: Final = dict.fromkeys((0x061C, 0x200E, 0x200F))
+_JOINERS: Final = dict.fromkeys((0x200C, 0x200D))  # of which words of Persian and Indic scripts are made, and emoji
 
 
 class Failure(BaseModel):
@@ -103,7 +106,8 @@ def _named(files: Sequence[UploadFile]) -> dict[str, UploadFile]:
         raise ServeError(422, "too_many_files", [{"field": "files", "rule": "too_long", "max_length": _MOST_FILES}])
     named = {}
     for file in files:
-        name = file.filename or ""
+        # The same name to whoever reads it: a Mac may send accents apart, editors of Arabic and Hebrew set such marks.
+        name = normalize("NFC", file.filename or "").translate(_DIRECTIONS)
         if not _is_plain(name) or name in named:
             raise ServeError(422, "invalid_filename", [{"field": "files", "rule": "plain_and_different_names"}])
         if Path(name).suffix.lower() not in SUFFIXES:
@@ -119,8 +123,9 @@ def _is_plain(name: str) -> bool:
         length = len(name.encode())
     except UnicodeEncodeError:
         return False
+    seen = name.translate(_JOINERS)
     return (
-        0 < length <= _LONGEST_NAME and not name.startswith(".") and name.isprintable() and not set(name) & _PATH_SIGNS
+        0 < length <= _LONGEST_NAME and not name.startswith(".") and seen.isprintable() and not set(name) & _PATH_SIGNS
     )
 
 

@@ -102,9 +102,28 @@ _TURKISH: Final = (
     "olmak oldu olması değil daha çok en her hiç ise eğer sonra önce yapar yapmak yapılır yaparım eder etmek "
     "edilir ederim"
 )
+_KOREAN: Final = (
+    "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 뭔가요 누구 누가 누구의 언제 언제부터 언제까지 어디 어디서 "
+    "어디에 어디에서 어디로 어떻게 어떤 어느 무슨 왜 몇 며칠 며칠입니까 얼마 얼마나 얼마예요 얼마인가요 "
+    "얼마입니까 수 것 것은 것이 때 등 및 또는 그리고 은 는 이 가 을 를 의 에 로 와 과 도 만 에서 으로 이나 저 제 "
+    "제가 나는 내 우리 그 이것 저것 하나요 하나 되나요 됩니까 합니까 하려면 해야 할 한 하는 하면 되는 있나요 "
+    "있습니까 있는 있어요 있는지 없나요 없습니까 없는 인가요 입니까 대한 대해 위한 위해 관한"
+)
 _LISTS: Final = tuple(
     frozenset(words.split())
-    for words in (_GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _SWEDISH, _RUSSIAN, _POLISH, _TURKISH)
+    for words in (
+        _GERMAN,
+        _FRENCH,
+        _SPANISH,
+        _ITALIAN,
+        _PORTUGUESE,
+        _DUTCH,
+        _SWEDISH,
+        _RUSSIAN,
+        _POLISH,
+        _TURKISH,
+        _KOREAN,
+    )
 )
 
 ASKING: Final = frozenset(
@@ -114,7 +133,9 @@ ASKING: Final = frozenset(
     "quante quale quali quem onde quantos quantas quais waar waarom wanneer hoeveel welk welke när varför vilken "
     "vilket vilka kto gdzie kiedy dlaczego jaki jaka jakie który "
     "która które кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков "
-    "nedir niçin niye nasıl nerede nereye nereden hangi hangisi kaç".split()
+    "nedir niçin niye nasıl nerede nereye nereden hangi hangisi kaç "
+    "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 누구 누가 언제 어디 어디서 어디에 어디로 어떻게 어떤 어느 "
+    "무슨 왜 몇 며칠 얼마 얼마나 얼마예요 얼마인가요 얼마입니까".split()
 )
 """What asks, in English and in these languages."""
 
@@ -170,9 +191,9 @@ def function_words(words: Sequence[str]) -> frozenset[str]:
     Find the function words of the language that a question is asked in.
 
     :param words: The words of the question, lower-case.
-    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish or Turkish where it
-        has two of them at least, or one that asks, and more than twice as many as it has of English; of any other
-        question none: `STOP_WORDS` are no terms anyway.
+    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish, Turkish or Korean
+        where it has two of them at least, or one that asks, and more than twice as many as it has of English; of any
+        other question none: `STOP_WORDS` are no terms anyway.
     """
     asked = set(words)
     best = max(_LISTS, key=lambda known: len(asked & known))

@@ -1,4 +1,4 @@
-"""One word in several spellings: other signs in German, Russian, Turkish and Greek, elisions in French and Italian."""
+"""One word in several spellings: other signs in German, Russian, Turkish and Greek, elisions, Korean particles."""
 
 import re
 from typing import Final
@@ -12,6 +12,12 @@ _ELIDED: Final = re.compile(
     r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|(?:a|co|da|de|ne|que|su)ll|quest|un)'(?=[^\W\d]{2})", re.IGNORECASE
 )
 
+# Korean writes particles, and the forms of to be, to do and to become, onto a noun. What is left has two syllables.
+_PARTICLES: Final = re.compile(
+    r"(?<=[가-힣]{2})(?:[은는이가을를의에로와과도만요]|에서는?|에는|에게|으로|까지|부터|보다|처럼|이나|이며|이란|라는"
+    r"|입니[다까]|인가요?|인지|이에요|예요|[되하됩합된한될할했됐해돼][가-힣]{0,4})$"
+)
+
 
 def one_spelling(word: str) -> str:
     """
@@ -20,7 +26,7 @@ def one_spelling(word: str) -> str:
     :param word: A word in small letters.
     :returns: The form, in small letters.
     """
-    return word if word.isascii() else word.translate(_SIGNS)
+    return word if word.isascii() else _PARTICLES.sub("", word.translate(_SIGNS))
 
 
 def unelided(word: str) -> str:

@@ -17,12 +17,22 @@ _REACH: Final = 80
 
 # Scripts written without spaces: one token per character, but a run of katakana is one word. Hiragana are no terms.
 UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_ALONE: Final = re.compile(rf"[\u30a0-\u30ff\u31f0-\u31ff]+|{UNSPACED.pattern}")
 PHRASES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-"""Thai, Lao, Burmese, Khmer: written without spaces too, but read as whole phrases and not by the letter."""
+"""Thai, Lao, Burmese, Khmer: written without spaces too; read by the consonant with its vowels and tones."""
+
+_CONSONANT: Final = r"\u0e01-\u0e2e\u0e81-\u0eae\u0edc-\u0edf\u1000-\u102a\u103f\u1780-\u17b3"
+_SIGNS: Final = r"\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebd\u0ec6-\u0ecd\u102b-\u103e\u17b6-\u17d3"
+_ALONE: Final = re.compile(rf"[\u30a0-\u30ff\u31f0-\u31ff]+|{UNSPACED.pattern}")
+_SYLLABLE: Final = re.compile(rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[{_CONSONANT}][{_SIGNS}]*")
+# Korean particles are written onto Latin words and numbers, too.
+_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
+_PARTICLE: Final = re.compile(rf"(?<=[0-9A-Za-z])(?={_HANGUL.pattern})")
 
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
-MARKS: Final = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e"
+MARKS: Final = (
+    r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e\u0eb0-\u0ecd\u102b-\u103e"
+    r"\u17b4-\u17d3"
+)
 # Soft hyphens and joiners, as converters of PDF and HTML leave them: in a word, and no part of it.
 _WITHIN = re.compile(r"[\u00ad\u200c\u200d\u2060\ufeff]+")
 _WORD = re.compile(rf"\w[\w{MARKS}]*(?:['.,]\w[\w{MARKS}]*)*")
@@ -71,6 +81,8 @@ def surface_words(text: str) -> list[str]:
     else:
         text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
         text = _ALONE.sub(r" \g<0> ", text)
+        text = _SYLLABLE.sub(r" \g<0> ", text) if PHRASES.search(text) else text
+        text = _PARTICLE.sub(" ", text) if _HANGUL.search(text) else text
         found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
@@ -82,7 +94,8 @@ def words(text: str) -> list[str]:
     """
     Split a text into lower-case words.
 
-    Ideographs and hiragana are single; `1,200` is `1200`, `3.5` whole, `U.S.` `us`, `snake_case` two, `l'eau` `eau`.
+    Ideographs, hiragana and Thai syllables are single; `1,200` is `1200`, `3.5` whole, `U.S.` `us`, `snake_case` two,
+    `l'eau` `eau`.
 
     :param text: Any text, any language.
     :returns: The words in order of appearance.
@@ -105,12 +118,12 @@ def _parts(marked: str) -> Iterator[str]:
 
 def is_ideograph(word: str) -> bool:
     """
-    Tell a single sign of a script without spaces, of which it takes about two to make a word.
+    Tell a sign or syllable of a script without spaces, of which it takes about two to make a word.
 
     :param word: A word, as `words` gives it.
     :returns: Whether it is one.
     """
-    return len(word) == 1 and UNSPACED.match(word) is not None
+    return (len(word) == 1 and UNSPACED.match(word) is not None) or PHRASES.match(word) is not None
 
 
 def terms(text: str) -> list[str]:
