@@ -44,9 +44,6 @@ _KEYS: Final = [Depends(HTTPBearer(auto_error=False)), Depends(APIKeyHeader(name
 _TEXT: Final = {"schema": {"type": "string"}}
 _STREAMED: Final = {"content": {"text/event-stream": {}}, "description": "The answer; with `stream`, its parts."}
 _UPLOAD_SECONDS: Final = 60.0
-_CHAT_BODIES: Final = 16
-"""How many times as long a chat's body may be: front ends send all that was ever said, and it only grows."""
-
 _LAST_WORDS_SECONDS: Final = 1.0
 
 
@@ -170,9 +167,7 @@ def _metrics_router() -> APIRouter:
 def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
     """Add from the inside to the outside: limits, keys, browsers' questions about origins, from others."""
     lane = Lane(Places(settings.concurrent), settings.body_bytes, settings.read_seconds)
-    lanes = {CHAT: Lane(lane.places, _CHAT_BODIES * lane.body_bytes, lane.read_seconds)}
-    if settings.uploads:
-        lanes[UPLOADS] = Lane(Places(1), settings.upload_bytes, _UPLOAD_SECONDS)
+    lanes = {UPLOADS: Lane(Places(1), settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
     app.add_middleware(StreamEnd)
     app.add_middleware(Limits, lane=lane, lanes=lanes)
     app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open, origins=settings.cors_origins)
