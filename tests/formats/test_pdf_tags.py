@@ -180,3 +180,13 @@ def test_the_names_of_columns_stand_above_each_page_of_a_table() -> None:
     assert first == "\n\n| Plan | Price |\n| --- | --- |\n| Basic |  |\n\n"
     second = tables.written("Team", [Piece("Team", 0, 0, 2)], {2: Cell(1, 2, 0)})
     assert second == "\n\n| Plan | Price |\n| --- | --- |\n| Team |  |\n\n"
+
+
+def test_a_row_that_goes_on_with_the_next_page_tells_what_it_is_of_on_both() -> None:
+    """Word processors break a row where the page ends, in the midst of a cell."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2] * 2}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1)}
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(("Plan", "Price", "Basic", "9 a month,"))]
+    assert "| Basic | 9 a month, |" in tables.written("".join(piece.text for piece in pieces), pieces, cells)
+    second = tables.written("or 99 a year", [Piece("or 99 a year", 0, 0, 3)], cells)
+    assert second.strip().splitlines()[2:] == ["| Basic | or 99 a year |"]

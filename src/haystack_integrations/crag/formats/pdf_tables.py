@@ -7,7 +7,9 @@ from typing import Final
 from haystack_integrations.crag.formats.pdf_pieces import Piece
 from haystack_integrations.crag.formats.pdf_tags import Cell, Tags
 
-_CAPTION: Final = re.compile(r"\n([^\W\d]+\.? ?\d[^\n|]{0,199})(?=\n{2,}\| )")  # "Table 3. Prices", which is no text
+_CAPTION: Final = re.compile(
+    r"\n([^\W\d]+\.?[ \u00a0]?\d[^\n|]{0,199})(?=\n{2,}\| )"
+)  # "Table 3. Prices", which is no text
 _MOST_COLUMNS: Final = 50
 _LONGEST_ROW: Final = 150  # words: of longer ones, a table only places texts beside each other
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
@@ -25,6 +27,7 @@ class Tables:
         """
         self._columns = {table: found for table, rows in tags.tables.items() if (found := _columns(rows))}
         self._heads: dict[int, list[str]] = {}
+        self._last: dict[Cell, str] = {}  # of the row that ends a page, and may go on with the next one
 
     def written(self, text: str, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
         """
@@ -56,20 +59,23 @@ class Tables:
         return _CAPTION.sub(r"\n\n\1", "".join(parts))
 
     def _lines(self, table: int, said: Mapping[Cell, str]) -> str:
-        words = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
-        here = {cell.row for cell in said}
+        own = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
+        here, words = {cell.row for cell in own}, self._last | own
+        self._last = {cell: text for cell, text in own.items() if cell.row == max(here)}
         rows = [
             [_shown(words.get(Cell(table, row, number), ""), row, at) for row, number in columns]
             for at, columns in enumerate(self._columns[table])
             if at in here
         ]
         if any(len(" ".join(row).split()) > _LONGEST_ROW for row in rows):
+            del self._columns[table]
             return ""
-        names = self._heads.setdefault(table, rows[0])
-        others = rows[1:] if names is rows[0] else rows
-        if sum(map(len, names)) > _LONGEST_HEAD:
-            names = [""] * len(names)
-            others = rows
+        nameless, names, others = [""] * len(rows[0]), rows[0], rows[1:]
+        if min(here) > 0:
+            names, others = self._heads.get(table, nameless), rows
+        elif sum(map(len, names)) > _LONGEST_HEAD:
+            names, others = nameless, rows
+        self._heads[table] = names
         return "\n".join(f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *others))
 
 
