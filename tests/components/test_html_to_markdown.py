@@ -306,3 +306,14 @@ def test_what_is_written_about_signs_of_html_is_kept_as_written() -> None:
     assert "Write &lt; for <, and `&nbsp;` for a gap; AT&T is no sign." in converted(
         f"<body><p>{TEXT}</p>{page}</body>"
     )
+
+
+def test_a_page_of_a_few_words_keeps_its_headings_and_tables_and_leaves_out_its_menu() -> None:
+    """Trafilatura took all of it, without marks; a page of a help desk often is as short."""
+    table = "<table><tr><th>Level</th><th>Places</th></tr><tr><td>P1</td><td>40</td></tr></table>"
+    links = "<ul><li><a href='x'>Gate</a></li><li><a href='y'>Fees</a></li></ul>"
+    text = converted(
+        f"<html><body><nav><a href='z'>Home</a> page</nav><div><h1>Parking</h1><p>Ask <b>Eve</b>.</p>{table}{links}"
+        "</div></body></html>"
+    )
+    assert text == "# Parking\n\nAsk **Eve**.\n\n| Level | Places | \n|---|---|\n| P1 | 40 |"

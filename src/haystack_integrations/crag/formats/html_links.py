@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from lxml.html import HtmlElement
 
-_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1"}
+_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1", "\u200b"}
 _WORD: Final = re.compile(r"\w")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _TEXTS: Final = ("p", "li", "dt", "dd")
 _LISTS: Final = ("ul", "ol", "dl")
+_BOXES: Final = ("div", "section")
 _INTRODUCES: Final = (":", "\N{FULLWIDTH COLON}")
 _LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|index)\b")
 
@@ -55,10 +56,10 @@ def has_own_words(text: HtmlElement) -> bool:
 
 def _is_introduced(one: HtmlElement) -> bool:
     parent = one.getparent()
-    if one.getprevious() is None and parent is not None and parent.tag == "div":
+    if one.getprevious() is None and parent is not None and parent.tag in _BOXES:
         one = parent
     before = one.getprevious()
-    return before is not None and before.tag in ("p", "div") and before.text_content().rstrip().endswith(_INTRODUCES)
+    return before is not None and before.tag in ("p", *_BOXES) and before.text_content().rstrip().endswith(_INTRODUCES)
 
 
 def leads_on(link: HtmlElement) -> bool:

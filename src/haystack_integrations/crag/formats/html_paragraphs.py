@@ -32,6 +32,8 @@ def with_paragraphs(body: HtmlElement) -> None:
     for box in list(body.iter(*_BOXES)):
         if next(box.iterancestors("li", "dd", "td", "th"), None) is not None:
             box.drop_tag()
+        elif not box.get("class") and not box.get("id") and box.getparent().tag != "dl":
+            box.tag = "section"  # a short `div` with links were a menu, with all other text in it
 
 
 def _wrap(box: HtmlElement) -> None:
