@@ -317,3 +317,12 @@ def test_a_page_of_a_few_words_keeps_its_headings_and_tables_and_leaves_out_its_
         "</div></body></html>"
     )
     assert text == "# Parking\n\nAsk **Eve**.\n\n| Level | Places | \n|---|---|\n| P1 | 40 |"
+
+
+@pytest.mark.parametrize("content", ["main", "div role='main'"])
+def test_what_holds_the_content_is_no_furniture(content: str) -> None:
+    """VitePress says of the whole page that it has a sidebar; of a short page nothing was left but the menu."""
+    end = content.partition(" ")[0]
+    menu = "<div class='sidebar'><p>Home, and all that there is in this handbook of ours</p></div>"
+    page = f"<div class='has-sidebar'>{menu}<{content}><h1>Parking</h1><p>Ask Eve.</p></{end}></div>"
+    assert converted(f"<html><body>{page}</body></html>") == "# Parking\n\nAsk Eve."

@@ -36,6 +36,7 @@ _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a butt
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
+_MOST_MAIN: Final = 10  # parts of a page; more are no page's
 _MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
 
 
@@ -150,7 +151,11 @@ def _with_words(body: HtmlElement) -> None:
 
 
 def _without_names(body: HtmlElement) -> None:
-    """Leave of ids and classes those of furniture."""
+    """Leave of ids and classes those of furniture; what has the content in it (`class="has-sidebar"`) is none."""
+    for content in body.xpath(".//main|.//*[@role='main']")[:_MOST_MAIN]:
+        for around in (content, *content.iterancestors()):
+            for name in ("id", "class"):
+                around.attrib.pop(name, None)
     for one in body.iter(*_NAMED, *_KEPT):
         one.tag = _KEPT.get(one.tag, one.tag)
         is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None
