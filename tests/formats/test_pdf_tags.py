@@ -134,7 +134,11 @@ def read(*rows: DictionaryObject) -> str:
             [row(1, 2), row(3, 4, RowSpan=2), row(5)],
             ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |", "| Basic plan | 7 |"],
         ),
-        ([row(1, ColSpan=2), row(3, 4)], ["| Plan | Plan |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"]),
+        ([row(0, ColSpan=2), row(1, 2), row(3, 4)], ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"]),
+        (
+            [row(1, 2, ColSpan=2), row(3, 4, 5)],
+            ["| Plan | Plan | Price |", "| --- | --- | --- |", "| Basic plan | 9 \\| 8 | 7 |"],
+        ),
         (
             [part("/THead", row(1, 2)), part("/TBody", row(part("/TD", part("/Div", 3)), 4))],
             ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"],
@@ -155,6 +159,7 @@ def test_rows_that_are_tagged_are_told_as_a_table_below_its_caption(
     [
         [row(1, 2), row(3), row(4)],
         [row(1, 2, 3, 4)],
+        [row(1, ColSpan=2), row(3, 4)],
         [row(1), row(2), row(3), row(4)],
         [row(1, 2), row(part("/TD", part("/H2", 3)), 4)],
         [row(1, 2, ColSpan=1_000_000_000), row(3, 4)],

@@ -62,21 +62,27 @@ class Tables:
         own = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
         here, words = {cell.row for cell in own}, self._last | own
         self._last = {cell: text for cell, text in own.items() if cell.row == max(here)}
-        rows = [
-            [_shown(words.get(Cell(table, row, number), ""), row, at) for row, number in columns]
-            for at, columns in enumerate(self._columns[table])
-            if at in here
-        ]
-        if any(len(" ".join(row).split()) > _LONGEST_ROW for row in rows):
+        columns = self._columns[table]
+        rows = {
+            at: [_shown(words.get(Cell(table, *one), ""), one[0], at) for one in columns[at]] for at in sorted(here)
+        }
+        if any(len(" ".join(row).split()) > _LONGEST_ROW for row in rows.values()):
             del self._columns[table]
             return ""
-        nameless, names, others = [""] * len(rows[0]), rows[0], rows[1:]
-        if min(here) > 0:
-            names, others = self._heads.get(table, nameless), rows
-        elif sum(map(len, names)) > _LONGEST_HEAD:
-            names, others = nameless, rows
+        head = next(at for at, row in enumerate(columns) if len(set(row)) > 1)
+        captions = [row[0] for at, row in rows.items() if at < head]
+        others = [_once(row) for at, row in rows.items() if at > head]
+        names = rows.get(head) or self._heads.get(table, [""] * len(columns[0]))
         self._heads[table] = names
-        return "\n".join(f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *others))
+        if sum(map(len, names)) > _LONGEST_HEAD:
+            names, others = [""] * len(names), [*([names] if head in rows else []), *others]
+        lines = (f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *others))
+        return "\n".join((*(f"{one}\n" for one in captions), *lines))
+
+
+def _once(row: list[str]) -> list[str]:
+    """Write a cell that is the whole row in its first column alone."""
+    return row if len(set(row)) > 1 else [row[0], *[""] * (len(row) - 1)]
 
 
 def _shown(words: str, own: int, row: int) -> str:
@@ -88,7 +94,7 @@ def _columns(rows: Sequence[Sequence[tuple[int, int]]]) -> list[list[tuple[int, 
     """
     Give, of each row, the row and number of the cell in each column.
 
-    None if it is no table: if it has one row or column, or its rows are of different widths.
+    None if it is no table: if it has one row or column besides its captions, or its rows are of different widths.
     """
     found, spanning = list[list[tuple[int, int]]](), dict[int, tuple[int, int, int]]()
     for row, cells in enumerate(rows):
@@ -110,4 +116,5 @@ def _columns(rows: Sequence[Sequence[tuple[int, int]]]) -> list[list[tuple[int, 
         if found and len(columns) != len(found[0]):
             return []
         found.append(columns)
-    return found if len(found) > 1 and len(found[0]) > 1 else []
+    divided = [row for row in found if len(set(row)) > 1]
+    return found if len(divided) > 1 else []
