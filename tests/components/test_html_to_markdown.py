@@ -326,3 +326,13 @@ def test_what_holds_the_content_is_no_furniture(content: str) -> None:
     menu = "<div class='sidebar'><p>Home, and all that there is in this handbook of ours</p></div>"
     page = f"<div class='has-sidebar'>{menu}<{content}><h1>Parking</h1><p>Ask Eve.</p></{end}></div>"
     assert converted(f"<html><body>{page}</body></html>") == "# Parking\n\nAsk Eve."
+
+
+def test_a_cell_that_has_a_sign_alone_says_what_the_sign_is_for() -> None:
+    """A table of what is supported has pictures of ticks and crosses, and none of its cells said anything."""
+    signs = "<img src='y.png' alt='yes'>", "<i class='fa' title='no'></i>", "✓"
+    rows = "".join(f"<tr><td>Plan {n}</td><td><span>{sign}</span></td></tr>" for n, sign in enumerate(signs))
+    text = converted(
+        f"<html><body><h1>Plans</h1><table><tr><th>Plan</th><th>Mail</th></tr>{rows}</table></body></html>"
+    )
+    assert [line.strip("| ") for line in text.splitlines()[4:]] == ["Plan 0 | yes", "Plan 1 | no", "Plan 2 | ✓"]

@@ -174,7 +174,11 @@ def _with_captions(body: HtmlElement) -> None:
 
 
 def _with_cells(body: HtmlElement) -> None:
-    """Write a cell that spans rows into each of them: in the next ones it would be empty, and they may be apart."""
+    """Write a cell that spans rows into each of them: in the next ones it would be empty; one of a sign says which."""
+    for cell in body.iter("td", "th"):
+        if not cell.text_content().strip():
+            told = (part.get(name) for part in cell.iter() for name in ("alt", "title", "aria-label"))
+            cell.text = next(filter(None, told), cell.text)
     left = _MOST_CELLS
     for table in body.iter("table"):
         spanning: dict[int, tuple[Any, int]] = {}  # by column: the cell, and how many more rows it spans
