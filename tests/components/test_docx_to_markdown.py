@@ -260,3 +260,48 @@ def test_items_of_a_list_have_a_sign_whatever_picture_word_shows() -> None:
         file.add_paragraph(text, style=style)
     file.add_table(1, 1).cell(0, 0).paragraphs[0].style = "List Number"
     assert lines_of(file)[:3] == ["1. Dig.", "- A spade", "2. Plant."]
+
+
+M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        ("<m:r><m:t>E=m</m:t></m:r><m:sSup><m:e><m:t>c</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "E=mc^2"),
+        ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
+        ("<m:rad><m:deg/><m:e><m:t>x</m:t></m:e></m:rad>", "√x"),
+        (
+            "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub><m:t>n</m:t></m:sub><m:t>n</m:t></m:nary>",
+            "∑_n n",
+        ),
+        ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e><m:t>x</m:t></m:e></m:d>", "[x)"),
+    ],
+)
+def test_formulas_are_written_in_the_text_that_they_stand_in(formula: str, wanted: str) -> None:
+    """Their reader leaves them out, and a sentence on one said nothing."""
+    file = docx.Document()
+    for around in ("{}", "<m:oMathPara>{}</m:oMathPara>"):
+        paragraph = file.add_paragraph("Is ")
+        inner = around.format(f"<m:oMath>{formula}</m:oMath>")
+        (one,) = parse_xml(f'<w:p {nsdecls("w")} xmlns:m="{M}">{inner}</w:p>')
+        paragraph._p.append(one)
+        paragraph.add_run(" then.")
+    assert lines_of(file) == [f"Is {wanted} then."] * 2
+
+
+def test_raised_numbers_are_no_part_of_the_number_before() -> None:
+    """Ten to the sixth is not 106; the end of "1st" is a part of it."""
+    file = docx.Document()
+    paragraph = file.add_paragraph("Of 10")
+    for text, is_raised in (("6", True), (" parts, the 1", False), ("st", True), (" counts.", False)):
+        paragraph.add_run(text).font.superscript = is_raised
+    assert lines_of(file) == ["Of 10^6 parts, the 1st counts."]
+
+
+def test_a_line_that_is_no_heading_is_none() -> None:
+    """A comment of a script would be the title of all that follows."""
+    file = docx.Document()
+    file.add_paragraph("# install\napt install crag\n## and run it")
+    file.add_heading("Costs", 2)
+    assert lines_of(file) == [r"\# install", "apt install crag", r"\## and run it", "## Costs"]

@@ -238,3 +238,101 @@ def test_a_heading_is_one_line_wherever_its_source_breaks_it(heading: str) -> No
     assert "\n" not in title
     assert title.startswith("## Was")
     assert title.endswith(("Paket?", "**x**"))
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<div>Open from nine to five.</div>", "Open from nine to five."),
+        ("<div>Fee: <b>nine</b> euros<br>Phone: 12<h3>Way</h3>By bus.</div>", "Fee: **nine** euros\n\nPhone: 12"),
+        ("<div><span><div>Open <a href='x'>daily</a>.</div></span> Or ask.</div>", "Open daily.\n\nOr ask."),
+        ("<center><font size='2'>Open daily.</font></center>", "Open daily."),
+        ("<ul><li>Open<div>daily</div><div>from nine</div></li></ul>", "- Open daily from nine"),
+    ],
+)
+def test_text_of_a_box_is_kept_beside_paragraphs(part: str, wanted: str) -> None:
+    """Editors and office programs write `div` for a line; where a page has a `p`, all of them were left out."""
+    assert f"\n{wanted}\n" in converted(f"<html><body><h1>Hall</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<p>See <a href='x'>the tariffs of 1851</a>.</p>",
+        "<ul><li>Ask <a href='x'>the office of 1851</a> <a href='y'>#7</a></li></ul>",
+        "<ul><li><a href='x'><code>OFFICE_1851</code></a></li><li><a href='x'><code>PHONE</code></a></li></ul>",
+        "<p>These are known:</p><ul><li><a href='x'>Rates of 1851</a></li><li><a href='y'>Fees</a></li></ul>",
+        "<p>Known:</p><div><ul><li><a href='x'>Rates of 1851</a></li><li><a href='y'>Fees</a></li></ul></div>",
+        "<aside class='foot'><p>[<a href='#1'>1</a>]</p><p>Since 1851.</p><p>[<a href='#2'>2</a>]</p></aside>",
+        "<dl><dt><a href='x'>Office of 1851:</a></dt><dd><p>ask <a href='x'>there</a></p></dd></dl>",
+    ],
+)
+def test_links_that_are_words_of_a_text_are_kept(part: str) -> None:
+    """Manuals link most of their words, and a short text of links passed for a menu."""
+    assert "1851" in converted(f"<html><body><h1>Hall</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<div><a href='x'>Back</a> | <a href='y'>Next page of 1851</a></div>",
+        "<div>Next: <a href='x' rel='next'>Fees of 1851</a></div>",
+        "<ul><li><a href='x'>Fees of 1851</a></li><li><a href='y'>Rates</a></li></ul>",
+    ],
+)
+def test_links_to_other_pages_alone_are_a_menu(part: str) -> None:
+    """Each page has them, and none says anything with them."""
+    assert "1851" not in converted(f"<html><body><h1>Hall</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        "<div class='fragment'><div><span class='lineno'> 1</span>def go():</div><div>    stop()</div></div>",
+        "<table><tr><td class='linenos'><pre>1\n2</pre></td><td><pre>def go():\n    stop()</pre></td></tr></table>",
+        "<pre><span class='linenos'>1</span>def go():\n<span class='linenos'>2</span>    stop()</pre>",
+        "<table><tr><td>1\n2</td><td><pre><b>def</b> go():\n    stop()</pre></td></tr></table>",
+    ],
+)
+def test_code_is_kept_line_by_line_and_without_the_numbers_of_lines(listing: str) -> None:
+    """Doxygen makes it of boxes, which were left out, and others a table, of which it was one line."""
+    text = converted(f"<html><body><h1>Hall</h1><p>{TEXT}</p>{listing}<p>{TEXT}</p></body></html>")
+    assert "```\ndef go():\n    stop()\n```" in text
+
+
+def test_what_is_written_about_signs_of_html_is_kept_as_written() -> None:
+    """A page on `&lt;` said nothing of it: Trafilatura reads such signs twice."""
+    page = "<p>Write &amp;lt; for &lt;, and <code>&amp;nbsp;</code> for a gap; AT&amp;T is no sign.</p>"
+    assert "Write &lt; for <, and `&nbsp;` for a gap; AT&T is no sign." in converted(
+        f"<body><p>{TEXT}</p>{page}</body>"
+    )
+
+
+def test_a_page_of_a_few_words_keeps_its_headings_and_tables_and_leaves_out_its_menu() -> None:
+    """Trafilatura took all of it, without marks; a page of a help desk often is as short."""
+    table = "<table><tr><th>Level</th><th>Places</th></tr><tr><td>P1</td><td>40</td></tr></table>"
+    links = "<ul><li><a href='x'>Gate</a></li><li><a href='y'>Fees</a></li></ul>"
+    text = converted(
+        f"<html><body><nav><a href='z'>Home</a> page</nav><div><h1>Parking</h1><p>Ask <b>Eve</b>.</p>{table}{links}"
+        "</div></body></html>"
+    )
+    assert text == "# Parking\n\nAsk **Eve**.\n\n| Level | Places | \n|---|---|\n| P1 | 40 |"
+
+
+@pytest.mark.parametrize("content", ["main", "div role='main'"])
+def test_what_holds_the_content_is_no_furniture(content: str) -> None:
+    """VitePress says of the whole page that it has a sidebar; of a short page nothing was left but the menu."""
+    end = content.partition(" ")[0]
+    menu = "<div class='sidebar'><p>Home, and all that there is in this handbook of ours</p></div>"
+    page = f"<div class='has-sidebar'>{menu}<{content}><h1>Parking</h1><p>Ask Eve.</p></{end}></div>"
+    assert converted(f"<html><body>{page}</body></html>") == "# Parking\n\nAsk Eve."
+
+
+def test_a_cell_that_has_a_sign_alone_says_what_the_sign_is_for() -> None:
+    """A table of what is supported has pictures of ticks and crosses, and none of its cells said anything."""
+    signs = "<img src='y.png' alt='yes'>", "<i class='fa' title='no'></i>", "✓"
+    rows = "".join(f"<tr><td>Plan {n}</td><td><span>{sign}</span></td></tr>" for n, sign in enumerate(signs))
+    text = converted(
+        f"<html><body><h1>Plans</h1><table><tr><th>Plan</th><th>Mail</th></tr>{rows}</table></body></html>"
+    )
+    assert [line.strip("| ") for line in text.splitlines()[4:]] == ["Plan 0 | yes", "Plan 1 | no", "Plan 2 | ✓"]

@@ -6,6 +6,7 @@ from haystack.dataclasses import ByteStream
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from haystack_integrations.crag.components import PptxToMarkdown
@@ -88,3 +89,30 @@ def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> 
 def test_a_file_that_cannot_be_read_gives_nothing() -> None:
     """As with Haystack's converters."""
     assert PptxToMarkdown().run([ByteStream(b"PK\x03\x04\xff")])["documents"] == []
+
+
+def test_a_text_with_a_formula_is_read_and_what_is_raised_in_it() -> None:
+    """PowerPoint puts the whole text into an alternative for programs that show formulas; its reader saw nothing."""
+    file = Presentation()
+    shape = added(file, TITLE_AND_TEXT, "Energy").placeholders[1]
+    shape.text_frame.text = "Of 10"
+    for words, baseline in (("6", "30000"), (" parts: ", "0")):
+        run = shape.text_frame.paragraphs[0].add_run()
+        run.text = words
+        run._r.get_or_add_rPr().set("baseline", baseline)
+    spaces = " ".join(
+        f'xmlns:{name}="http://schemas.{place}"'
+        for name, place in (
+            ("mc", "openxmlformats.org/markup-compatibility/2006"),
+            ("a14", "microsoft.com/office/drawing/2010/main"),
+            ("m", "openxmlformats.org/officeDocument/2006/math"),
+        )
+    )
+    either = parse_xml(
+        f'<mc:AlternateContent {spaces}><mc:Choice Requires="a14"/><mc:Fallback/><a14:m><m:oMath><m:r><m:t>E=m</m:t>'
+        "</m:r></m:oMath></a14:m></mc:AlternateContent>"
+    )
+    shape.text_frame.paragraphs[0]._p.append(either[2])
+    shape._element.addprevious(either)
+    either[0].append(shape._element)
+    assert told(file) == "## Energy\n\nOf 10^6 parts: E=m"

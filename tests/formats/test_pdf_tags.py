@@ -1,4 +1,4 @@
-"""Headings that a PDF tells by its tags are headings: word processors write tags, and no outline unless asked."""
+"""Headings and tables that a PDF tells by its tags are read as such: word processors and browsers write tags."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -11,8 +11,9 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.formats.pdf_pieces import pieces_of
-from haystack_integrations.crag.formats.pdf_tags import marked_headings, words_of
+from haystack_integrations.crag.formats.pdf_pieces import Piece, pieces_of
+from haystack_integrations.crag.formats.pdf_tables import Tables
+from haystack_integrations.crag.formats.pdf_tags import Cell, Tags, tags_of, words_of
 
 TEXT = b"""/H1 <</MCID 0>> BDC BT /F1 12 Tf 72 700 Td (Travel) Tj ET EMC
 /P <</MCID 1>> BDC BT /F1 12 Tf 72 680 Td (By train.) Tj ET EMC
@@ -27,13 +28,13 @@ def part(kind: str, *kids: Any) -> DictionaryObject:
     return DictionaryObject({NameObject("/S"): NameObject(kind), NameObject("/K"): inner})
 
 
-def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None) -> bytes:
+def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None, content: bytes = TEXT) -> bytes:
     """Give a PDF of one page with that structure."""
     writer = PdfWriter(clone_from=BytesIO(pdf()))
-    content = DecodedStreamObject()
-    content.set_data(TEXT)
+    shown = DecodedStreamObject()
+    shown.set_data(content)
     page = writer.pages[0]
-    page[NameObject("/Contents")] = content
+    page[NameObject("/Contents")] = shown
     for one in parts:
         one[NameObject("/Pg")] = page.indirect_reference
     root = part("/Document", *map(writer._add_object, parts))
@@ -48,7 +49,7 @@ def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None) -> byt
 def headings_of(data: bytes) -> list[tuple[int, str]]:
     """Read those of its only page."""
     reader = PdfReader(BytesIO(data))
-    (marked,) = marked_headings(reader).values() or ({},)
+    (marked,) = tags_of(reader).headings.values() or ({},)
     return words_of(pieces_of(reader.pages[0])[1], marked)
 
 
@@ -96,3 +97,101 @@ def test_parts_that_hold_one_another_are_read_once(hold: Callable[[Any], Any]) -
     root[NameObject("/K")] = inner
     writer.write(data := BytesIO())
     assert headings_of(data.getvalue()) == [(1, "Travel")]
+
+
+ROWS = b"""/P <</MCID 0>> BDC BT /F1 12 Tf 72 700 Td (Table 1. Prices) Tj ET EMC
+/TH <</MCID 1>> BDC BT /F1 12 Tf 72 680 Td (Plan) Tj ET EMC
+/TH <</MCID 2>> BDC BT /F1 12 Tf 200 680 Td (Price) Tj ET EMC
+/TD <</MCID 3>> BDC BT /F1 12 Tf 72 660 Td (Basic) Tj 0 -14 Td (plan) Tj ET EMC
+/TD <</MCID 4>> BDC BT /F1 12 Tf 200 660 Td (9 | 8) Tj ET EMC
+/TD <</MCID 5>> BDC BT /F1 12 Tf 200 640 Td (7) Tj ET EMC
+/P <</MCID 6>> BDC BT /F1 12 Tf 72 600 Td (All are net.) Tj ET EMC"""
+
+
+def row(*cells: Any, **spans: int) -> DictionaryObject:
+    """Give a row of cells; the first of them spans as many rows or columns as are told."""
+    made = [part("/TD", cell) if isinstance(cell, int) else cell for cell in cells]
+    told = {NameObject(f"/{name}"): NumberObject(number) for name, number in spans.items()}
+    if made:
+        made[0][NameObject("/A")] = ArrayObject(
+            [DictionaryObject({NameObject("/O"): NameObject("/Layout")}), DictionaryObject(told)]
+        )
+    return part("/TR", *made)
+
+
+def read(*rows: DictionaryObject) -> str:
+    """Give the text of a page with a table of those rows."""
+    data = tagged(part("/P", 0), part("/Table", *rows), part("/P", 6), content=ROWS)
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    return document.content or ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([row(1, 2), row(3, 4)], ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"]),
+        (
+            [row(1, 2), row(3, 4, RowSpan=2), row(5)],
+            ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |", "| Basic plan | 7 |"],
+        ),
+        ([row(0, ColSpan=2), row(1, 2), row(3, 4)], ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"]),
+        (
+            [row(1, 2, ColSpan=2), row(3, 4, 5)],
+            ["| Plan | Plan | Price |", "| --- | --- | --- |", "| Basic plan | 9 \\| 8 | 7 |"],
+        ),
+        (
+            [part("/THead", row(1, 2)), part("/TBody", row(part("/TD", part("/Div", 3)), 4))],
+            ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"],
+        ),
+    ],
+)
+def test_rows_that_are_tagged_are_told_as_a_table_below_its_caption(
+    rows: list[DictionaryObject], lines: list[str]
+) -> None:
+    """A value says little without the name of its column, and cells are lines like all others on a page."""
+    text = read(*rows)
+    begin, end = text.index("Table 1. Prices\n\n"), text.index("All are net.")
+    assert [line for line in text[begin:end].splitlines() if line.startswith("|")] == lines
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row(1, 2), row(3), row(4)],
+        [row(1, 2, 3, 4)],
+        [row(1, ColSpan=2), row(3, 4)],
+        [row(1), row(2), row(3), row(4)],
+        [row(1, 2), row(part("/TD", part("/H2", 3)), 4)],
+        [row(1, 2, ColSpan=1_000_000_000), row(3, 4)],
+        [row(1, 2), row(3, 4, RowSpan=1_000_000_000), row(5, 6, 6)],
+        [part("/TD", 1), part("/TD", 2)],
+        [row(), row()],
+    ],
+)
+def test_what_is_tagged_as_a_table_and_is_none_stays_as_it_is_printed(rows: list[DictionaryObject]) -> None:
+    """Rows of several widths would put a value below another column's name; a layout has headings, or one column."""
+    text = read(*rows)
+    assert "---" not in text
+    assert text.replace("## ", "").split() == "Table 1. Prices Plan Price Basic plan 9 | 8 7 All are net.".split()
+
+
+def test_the_names_of_columns_stand_above_each_page_of_a_table() -> None:
+    """Below a page's number nothing tells that the table goes on."""
+    tags, names = Tags(tables={1: [[(1, 1)] * 2] * 3}), {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0)}
+    tables = Tables(tags)
+    first = tables.written(
+        "PlanPriceBasic", [Piece("Plan", 0, 0, 0), Piece("Price", 0, 0, 1), Piece("Basic", 0, 0, 2)], names
+    )
+    assert first == "\n\n| Plan | Price |\n| --- | --- |\n| Basic |  |\n\n"
+    second = tables.written("Team", [Piece("Team", 0, 0, 2)], {2: Cell(1, 2, 0)})
+    assert second == "\n\n| Plan | Price |\n| --- | --- |\n| Team |  |\n\n"
+
+
+def test_a_row_that_goes_on_with_the_next_page_tells_what_it_is_of_on_both() -> None:
+    """Word processors break a row where the page ends, in the midst of a cell."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2] * 2}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1)}
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(("Plan", "Price", "Basic", "9 a month,"))]
+    assert "| Basic | 9 a month, |" in tables.written("".join(piece.text for piece in pieces), pieces, cells)
+    second = tables.written("or 99 a year", [Piece("or 99 a year", 0, 0, 3)], cells)
+    assert second.strip().splitlines()[2:] == ["| Basic | or 99 a year |"]

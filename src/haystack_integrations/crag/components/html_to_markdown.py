@@ -43,8 +43,12 @@ class HtmlToMarkdown:
     def __init__(self) -> None:
         """Take no options: what a pipeline needs otherwise, `HTMLToDocument` has."""
         from haystack.components.converters import HTMLToDocument  # a tenth of a second that no question needs
+        from trafilatura.settings import use_config
 
-        self._converter = HTMLToDocument(extraction_kwargs=_EXTRACTION)
+        config = use_config()
+        # Of a page with little text all would be taken, menus too, without marks for headings and tables.
+        config.set("DEFAULT", "MIN_EXTRACTED_SIZE", "1")
+        self._converter = HTMLToDocument(extraction_kwargs={**_EXTRACTION, "config": config})
 
     @component.output_types(documents=list[Document])
     def run(

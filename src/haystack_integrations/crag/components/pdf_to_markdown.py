@@ -16,6 +16,8 @@ class PdfToMarkdown:
     """
     Reads PDF files by pypdf, with `#` before the headings that the file's outline or tags name, by level.
 
+    Tables are told as Markdown where tags say what their rows and cells are; word processors and browsers write tags.
+
     As Haystack's `PyPDFToDocument`, but that words stay apart in files whose fonts have no space, as TeX writes them,
     and that the values of forms and text typed upon a page are read. Comments and attached files are not.
 

@@ -12,13 +12,25 @@ from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.texts.headings import escaped
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
 # Inserted or moved text, controls of a form, fields: the reader looks into none of them.
-_WRAPPERS: Final = ("w:ins", "w:moveTo", "w:sdt", "w:sdtContent", "w:smartTag", "w:fldSimple", "w:customXml")
+_WRAPPERS: Final = (
+    "w:ins",
+    "w:moveTo",
+    "w:sdt",
+    "w:sdtContent",
+    "w:smartTag",
+    "w:fldSimple",
+    "w:customXml",
+    "m:oMathPara",
+)
 _GONE: Final = ("w:del", "w:moveFrom")
 _HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
+_RAISED: Final = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']/w:t"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
@@ -35,6 +47,10 @@ def with_content_marked(data: bytes) -> bytes:
     :raises Exception: Whatever a damaged file leads its reader to.
     """
     file = docx.Document(BytesIO(data))
+    for formula in list(file.element.body.iter(f"{MATH}oMath")):
+        formula.getparent().replace(formula, _run(formula_of(formula)))
+    for words in file.element.body.xpath(_RAISED):
+        words.text = raised(words.text or "")
     _unwrap(file.element.body)
     _place_notes(file)
     levels, numbers = _levels(file), Numbers(file)
@@ -43,7 +59,9 @@ def with_content_marked(data: bytes) -> bytes:
         level, number = levels.get(paragraph.style, 0) if is_heading else 0, numbers.of(paragraph)
         marks = " ".join(mark for mark in ("#" * level, number) if mark)
         if marks and "".join(paragraph.itertext()).strip():
-            _put_before(paragraph, f"{marks} ")
+            paragraph.insert(0 if paragraph.pPr is None else 1, _run(f"{marks} "))
+        if not level:
+            _escape(paragraph)
     file.save(saved := BytesIO())
     return saved.getvalue()
 
@@ -64,10 +82,7 @@ def _place_notes(file: DocxFile) -> None:
         notes = {one.get(qn("w:id")): _text_of(one) for part in parts_of(file, kind) for one in parse_xml(part.blob)}
         for sign in list(file.element.body.iter(qn(tag))):
             if said := notes.pop(sign.get(qn("w:id")), ""):  # once: a file of many signs of one note is no larger
-                text = OxmlElement("w:t")
-                text.text = f" [{said}]"
-                text.set(qn("xml:space"), "preserve")
-                sign.addprevious(text)
+                sign.addprevious(_run(f" [{said}]")[0])
 
 
 def _text_of(note: Any) -> str:
@@ -85,9 +100,19 @@ def _levels(file: DocxFile) -> dict[str | None, int]:
     return levels
 
 
-def _put_before(paragraph: Any, marks: str) -> None:
+def _escape(paragraph: Any) -> None:
+    """Mark lines that as Markdown were headings, or began code: comments of a script, most often."""
+    is_begun = False
+    for part in paragraph.iter(qn("w:t"), qn("w:br")):
+        if part.tag == qn("w:br"):
+            is_begun = False
+        elif part.text:
+            part.text, is_begun = part.text if is_begun else escaped(part.text), True
+
+
+def _run(words: str) -> Any:
     run, text = OxmlElement("w:r"), OxmlElement("w:t")
-    text.text = marks
+    text.text = words
     text.set(qn("xml:space"), "preserve")
     run.append(text)
-    paragraph.insert(0 if paragraph.pPr is None else 1, run)
+    return run

@@ -7,6 +7,10 @@ from typing import Any, Final
 from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
+from haystack_integrations.crag.formats.html_code import as_code, as_listings
+from haystack_integrations.crag.formats.html_links import without_links
+from haystack_integrations.crag.formats.html_paragraphs import with_paragraphs
+
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
 _FURNITURE: Final = re.compile(
@@ -29,10 +33,11 @@ _KEPT: Final = {
     "time": "span",
 }
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
+_ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
+_MOST_MAIN: Final = 10  # parts of a page; more are no page's
 _MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
-_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1"}
 
 
 def with_content_marked(page: bytes) -> bytes:
@@ -56,13 +61,15 @@ def with_content_marked(page: bytes) -> bytes:
         return page
     _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
     for change in (
+        as_listings,
         _without_buttons,
         _without_notes,
         _on_one_line,
         _with_words,
         _without_names,
-        _as_code,
-        _without_links,
+        as_code,
+        with_paragraphs,
+        without_links,
         _with_captions,
         _with_cells,
         _with_terms,
@@ -72,7 +79,7 @@ def with_content_marked(page: bytes) -> bytes:
     article.text, body.text = body.text, None
     article.extend(list(body))
     body.append(article)
-    return bytes(tostring(tree, encoding="utf-8"))
+    return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))
 
 
 def _with_page_heading(body: HtmlElement, title: str) -> None:
@@ -144,31 +151,17 @@ def _with_words(body: HtmlElement) -> None:
 
 
 def _without_names(body: HtmlElement) -> None:
-    """Leave of ids and classes those of furniture."""
+    """Leave of ids and classes those of furniture; what has the content in it (`class="has-sidebar"`) is none."""
+    for content in body.xpath(".//main|.//*[@role='main']")[:_MOST_MAIN]:
+        for around in (content, *content.iterancestors()):
+            for name in ("id", "class"):
+                around.attrib.pop(name, None)
     for one in body.iter(*_NAMED, *_KEPT):
         one.tag = _KEPT.get(one.tag, one.tag)
         is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None
         for name in ("id", "class"):
             if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None:
                 one.attrib.pop(name, None)
-
-
-def _as_code(body: HtmlElement) -> None:
-    """Make code of all that is preformatted, without marks in it: else a comment were a heading."""
-    for one in list(body.iter("pre")):
-        for line in list(one.iter("br")):
-            line.tail = "\n" + (line.tail or "")
-        code = builder.CODE(one.text_content())
-        one[:], one.text = [code], None
-
-
-def _without_links(body: HtmlElement) -> None:
-    """Leave out the signs behind headings, and of links in tables all but their words."""
-    for one in list(body.iter("a")):
-        if one.text_content().strip() in _PERMALINKS and _is_in(one, *_HEADINGS, "dt"):
-            one.drop_tree()
-        elif _is_in(one, "table"):
-            one.drop_tag()
 
 
 def _with_captions(body: HtmlElement) -> None:
@@ -181,7 +174,11 @@ def _with_captions(body: HtmlElement) -> None:
 
 
 def _with_cells(body: HtmlElement) -> None:
-    """Write a cell that spans rows into each of them: in the next ones it would be empty, and they may be apart."""
+    """Write a cell that spans rows into each of them: in the next ones it would be empty; one of a sign says which."""
+    for cell in body.iter("td", "th"):
+        if not cell.text_content().strip():
+            told = (part.get(name) for part in cell.iter() for name in ("alt", "title", "aria-label"))
+            cell.text = next(filter(None, told), cell.text)
     left = _MOST_CELLS
     for table in body.iter("table"):
         spanning: dict[int, tuple[Any, int]] = {}  # by column: the cell, and how many more rows it spans

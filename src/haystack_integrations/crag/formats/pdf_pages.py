@@ -7,7 +7,8 @@ from pypdf import PdfReader
 from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
 from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
 from haystack_integrations.crag.formats.pdf_pieces import pieces_of
-from haystack_integrations.crag.formats.pdf_tags import marked_headings, words_of
+from haystack_integrations.crag.formats.pdf_tables import Tables
+from haystack_integrations.crag.formats.pdf_tags import tags_of, words_of
 from haystack_integrations.crag.formats.pdf_words import as_typed, tell_spaces
 
 
@@ -16,20 +17,21 @@ def pdf_as_markdown(data: bytes) -> str:
     Read a PDF.
 
     :param data: The file. For one that is damaged, whatever pypdf raises is raised.
-    :returns: Its text with a form feed between two pages, and `#` before headings.
+    :returns: Its text with a form feed between two pages, `#` before headings, and tables as rows.
     """
     reader = PdfReader(BytesIO(data))
     tell_spaces(reader)
-    outline = outline_of(reader)
-    marked = {} if outline else marked_headings(reader)
+    outline, tags = outline_of(reader), tags_of(reader)
+    tables = Tables(tags)
     texts, tagged = list[str](), dict[int, list[tuple[int, str]]]()
     for number, page in enumerate(reader.pages):
-        own = marked.get(page.indirect_reference.idnum) if page.indirect_reference else None
-        fields = fields_of(page)
-        if own or fields:
+        of_page = page.indirect_reference.idnum if page.indirect_reference else -1
+        headings, cells, fields = tags.headings.get(of_page), tags.cells.get(of_page), fields_of(page)
+        if fields or cells or (headings and not outline):
             text, pieces = pieces_of(page)
-            tagged[number] = words_of(pieces, own or {})
-            texts.append(with_fields(text, pieces, fields) if fields else text)
+            tagged[number] = words_of(pieces, headings or {})
+            text = with_fields(text, pieces, fields) if fields else tables.written(text, pieces, cells or {})
         else:
-            texts.append(page.extract_text())
+            text = page.extract_text()
+        texts.append(text)
     return with_headings(as_typed("\f".join(texts)), outline or tagged)

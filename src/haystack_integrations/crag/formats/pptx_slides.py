@@ -4,10 +4,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.sheets import markdown_of, told
 from haystack_integrations.crag.texts.headings import escaped
+
+_CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -29,6 +33,7 @@ def pptx_as_markdown(data: bytes) -> str:
 
 
 def _told(number: int, slide: "Slide") -> Iterator[str]:
+    _with_formulas(slide.element)
     title = slide.shapes.title
     heading = "" if title is None else " ".join(title.text_frame.text.split())
     told = list(_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id))
@@ -36,6 +41,32 @@ def _told(number: int, slide: "Slide") -> Iterator[str]:
         told.append(escaped(notes.text.strip()))
     if heading or told:  # what has no title is not of the slide before it
         yield from (f"## {heading or f'Slide {number}'}", *told)
+
+
+def _with_formulas(slide: Any) -> None:
+    """Write formulas as text; PowerPoint puts all that has one into an alternative, which its reader passes over."""
+    for either in list(slide.iter(f"{_CHOICES}AlternateContent")):
+        choice = either.find(f"{_CHOICES}Choice")
+        if choice is not None and next(choice.iter(f"{MATH}oMath"), None) is not None:
+            for part in list(choice):
+                either.addprevious(part)
+            either.getparent().remove(either)
+    for look in slide.iter(f"{_DRAWING}rPr"):
+        words = look.getnext()
+        if (
+            look.get("baseline", "").strip("0123456789") == ""
+            and look.get("baseline", "0") != "0"
+            and words is not None
+        ):
+            words.text = raised(words.text or "")
+    for formula in list(slide.iter(f"{MATH}oMath")):
+        holder = next((one for one in formula.iterancestors() if one.getparent().tag == f"{_DRAWING}p"), None)
+        if holder is not None:
+            run = holder.makeelement(f"{_DRAWING}r")
+            text = run.makeelement(f"{_DRAWING}t")
+            text.text = formula_of(formula)
+            run.append(text)
+            holder.addprevious(run)
 
 
 def _shapes(shapes: Iterable[Any]) -> Iterator[str]:

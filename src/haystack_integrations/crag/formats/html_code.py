@@ -1,0 +1,45 @@
+"""Code of a page as code, on lines as it is shown, and without the numbers of its lines."""
+
+import re
+from typing import Any, Final
+
+from lxml.html import HtmlElement, builder
+
+_NUMBERS: Final = re.compile(r"\blinenos?\b")
+_DIGITS: Final = re.compile(r"[\d\s]*")
+
+
+def as_listings(body: HtmlElement) -> None:
+    """
+    Make preformatted text of code that is made of other parts: of Doxygen's lines, of Pygments' tables.
+
+    :param body: The body of a page, changed in place.
+    """
+    for one in list(body.iter("span", "td", "pre")):
+        if _NUMBERS.search(one.get("class", "")):
+            one.drop_tree()
+    for one in list(body.iter("table")):
+        code: Any = list(one.iter("pre"))
+        if len(code) == 1 and _DIGITS.fullmatch(one.text_content().replace(code[0].text_content(), "", 1)):
+            _replace(one, code[0])
+    for one in list(body.iter("div")):
+        if "fragment" in one.get("class", "").split() and one.find("div") is not None:
+            _replace(one, builder.PRE("\n".join(line.text_content().rstrip() for line in one)))
+
+
+def as_code(body: HtmlElement) -> None:
+    """
+    Make code of all that is preformatted, without marks in it: else a comment were a heading.
+
+    :param body: The body of a page, changed in place.
+    """
+    for one in list(body.iter("pre")):
+        for line in list(one.iter("br")):
+            line.tail = "\n" + (line.tail or "")
+        code = builder.CODE(one.text_content())
+        one[:], one.text = [code], None
+
+
+def _replace(one: Any, other: Any) -> None:
+    other.tail = one.tail
+    one.getparent().replace(one, other)

@@ -1,0 +1,90 @@
+"""Links that are words of a text: to Trafilatura, a short text with many of them is a menu."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from lxml.html import HtmlElement
+
+_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1", "\u200b"}
+_WORD: Final = re.compile(r"\w")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_TEXTS: Final = ("p", "li", "dt", "dd")
+_LISTS: Final = ("ul", "ol", "dl")
+_BOXES: Final = ("div", "section")
+_INTRODUCES: Final = (":", "\N{FULLWIDTH COLON}")
+_LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|index)\b")
+
+
+def without_links(body: HtmlElement) -> None:
+    """
+    Leave out the signs behind headings, and of links that are no menu all but their words.
+
+    Those are the links of tables, of code, of the signs of notes, of texts with words of their own ("See the manual."),
+    and of a list that the text before it introduces by a colon. A text that leads to the next page stays a menu.
+
+    :param body: The body of a page, changed in place.
+    """
+    for one in list(body.iter("a")):
+        if one.text_content().strip() in _PERMALINKS and _is_in(one, "h1", "h2", "h3", "h4", "h5", "h6", "dt"):
+            one.drop_tree()
+        elif one.find(".//code") is not None or _is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
+            one.drop_tag()
+    for text in body.iter(*_TEXTS, *_LISTS):
+        if _is_introduced(text) if text.tag in _LISTS else has_own_words(text):
+            for link in list(text.iter("a") if text.tag in _LISTS else _links_of(text)):
+                link.drop_tag()
+
+
+def has_own_words(text: HtmlElement) -> bool:
+    """
+    Tell whether a text has words besides its links, and none of them leads to the page before or after it.
+
+    :param text: An element, such as a paragraph.
+    :returns: Whether it is no menu.
+    """
+    if any(map(leads_on, _links_of(text))):
+        return False
+    if text.tag == "dt" and (meaning := text.getnext()) is not None and meaning.tag == "dd":
+        return any(map(has_own_words, meaning.iter("dd", "p", "li")))
+    return any(
+        _WORD.search(said or "")
+        for part in _parts_of(text)
+        for said in ("" if part.tag == "a" else part.text, "" if part is text else part.tail)
+    )
+
+
+def _is_introduced(one: HtmlElement) -> bool:
+    parent = one.getparent()
+    if one.getprevious() is None and parent is not None and parent.tag in _BOXES:
+        one = parent
+    before = one.getprevious()
+    return before is not None and before.tag in ("p", *_BOXES) and before.text_content().rstrip().endswith(_INTRODUCES)
+
+
+def leads_on(link: HtmlElement) -> bool:
+    """
+    Tell whether a link is one of those that lead from each page to the next, as Texinfo and DocBook mark them.
+
+    :param link: A link.
+    :returns: Whether its mark or key says so.
+    """
+    return bool(link.get("accesskey")) or _LEADS_ON.search(link.get("rel", "")) is not None
+
+
+def _links_of(text: HtmlElement) -> Iterator[Any]:
+    return (part for part in _parts_of(text) if part.tag == "a")
+
+
+def _parts_of(text: HtmlElement) -> Iterator[Any]:
+    """Walk through a text, and neither through what a link holds nor through other texts in it."""
+    left = [text]
+    while left:
+        part = left.pop()
+        yield part
+        if part.tag != "a":
+            left += [one for one in part if one.tag not in (*_TEXTS, *_LISTS)]
+
+
+def _is_in(one: HtmlElement, *tags: str) -> bool:
+    return next(one.iterancestors(*tags), None) is not None

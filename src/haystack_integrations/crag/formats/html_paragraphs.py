@@ -1,0 +1,64 @@
+"""Paragraphs that are marked as none: on a page that has others, Trafilatura leaves out the text of a `div`."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from lxml.html import HtmlElement, builder
+
+from haystack_integrations.crag.formats.html_links import has_own_words, leads_on
+
+_WORD: Final = re.compile(r"\w")
+_BOXES: Final = ("div", "section", "article", "main", "center", "form", "header")
+_INLINE: Final = frozenset(
+    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark nobr q s samp small span "
+    "strike strong sub sup time tt u var wbr".split()
+)
+_BLOCKS: Final = (*_BOXES, "p", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
+
+
+def with_paragraphs(body: HtmlElement) -> None:
+    """
+    Make paragraphs of text that stands in a box beside others, or alone; of links alone it is a menu, and stays.
+
+    :param body: The body of a page, changed in place.
+    """
+    for block in list(body.iter(*_BLOCKS)):
+        around: Any = block.getparent()
+        while around is not None and around.tag in _INLINE:
+            around.tag, around = "div", around.getparent()
+    for box in [body, *body.iter(*_BOXES)]:
+        _wrap(box)
+    for box in list(body.iter(*_BOXES)):
+        if next(box.iterancestors("li", "dd", "td", "th"), None) is not None:
+            box.drop_tag()
+        elif not box.get("class") and not box.get("id") and box.getparent().tag != "dl":
+            box.tag = "section"  # a short `div` with links were a menu, with all other text in it
+
+
+def _wrap(box: HtmlElement) -> None:
+    before, run = None, list[Any]()
+    for child in [*box, None]:
+        if child is not None and (not isinstance(child.tag, str) or child.tag in _INLINE):
+            run.append(child)
+            continue
+        text = box.text if before is None else before.tail
+        if _says(text, run):
+            paragraph = builder.P(text or "")
+            if before is None:
+                box.text = None
+            else:
+                before.tail = None
+            paragraph.extend(run)
+            box.insert(0 if before is None else box.index(before) + 1, paragraph)
+        before, run = child, []
+
+
+def _says(text: str | None, run: Sequence[Any]) -> bool:
+    """Tell whether a run of text has words besides its links."""
+    if any(one.tag == "a" and leads_on(one) for one in run):
+        return False
+    said = (text, *(one.tail for one in run))
+    if any(_WORD.search(one) for one in said if one):
+        return True
+    return any(has_own_words(one) for one in run if isinstance(one.tag, str) and one.tag != "a")

@@ -1,0 +1,120 @@
+"""Write the tables of a PDF as Markdown's, as its tags tell them: on its pages, cells are lines like all others."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from haystack_integrations.crag.formats.pdf_pieces import Piece
+from haystack_integrations.crag.formats.pdf_tags import Cell, Tags
+
+_CAPTION: Final = re.compile(
+    r"\n([^\W\d]+\.?[ \u00a0]?\d[^\n|]{0,199})(?=\n{2,}\| )"
+)  # "Table 3. Prices", which is no text
+_MOST_COLUMNS: Final = 50
+_LONGEST_ROW: Final = 150  # words: of longer ones, a table only places texts beside each other
+_LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
+_LONGEST_HEAD: Final = 400  # characters of column names that stand above each page of a table
+
+
+class Tables:
+    """Follows the tables of a file page by page."""
+
+    def __init__(self, tags: Tags) -> None:
+        """
+        Begin a file.
+
+        :param tags: Its tags.
+        """
+        self._columns = {table: found for table, rows in tags.tables.items() if (found := _columns(rows))}
+        self._heads: dict[int, list[str]] = {}
+        self._last: dict[Cell, str] = {}  # of the row that ends a page, and may go on with the next one
+
+    def written(self, text: str, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
+        """
+        Write the tables of the next page.
+
+        :param text: The text of the page.
+        :param pieces: The same in pieces.
+        :param cells: Which of them are cells, by their marks.
+        :returns: The text with each table as Markdown, where it begins; it has the names of its columns on each page.
+            One whose rows are not of one width, or long, stays as it is.
+        """
+        if "".join(piece.text for piece in pieces) != text:
+            return text
+        said: dict[int, dict[Cell, str]] = {}
+        first: dict[int, int] = {}
+        for number, piece in enumerate(pieces):
+            if (cell := cells.get(piece.mark)) is not None and cell.table in self._columns:
+                own = said.setdefault(cell.table, {})
+                own[cell] = own.get(cell, "") + piece.text
+                first.setdefault(cell.table, number)
+        told = {table: lines for table, own in said.items() if (lines := self._lines(table, own))}
+        parts = []
+        for number, piece in enumerate(pieces):
+            cell = cells.get(piece.mark)
+            if cell is None or cell.table not in told:
+                parts.append(piece.text)
+            elif first[cell.table] == number:
+                parts.append(f"\n\n{told[cell.table]}\n\n")
+        return _CAPTION.sub(r"\n\n\1", "".join(parts))
+
+    def _lines(self, table: int, said: Mapping[Cell, str]) -> str:
+        own = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
+        here, words = {cell.row for cell in own}, self._last | own
+        self._last = {cell: text for cell, text in own.items() if cell.row == max(here)}
+        columns = self._columns[table]
+        rows = {
+            at: [_shown(words.get(Cell(table, *one), ""), one[0], at) for one in columns[at]] for at in sorted(here)
+        }
+        if any(len(" ".join(row).split()) > _LONGEST_ROW for row in rows.values()):
+            del self._columns[table]
+            return ""
+        head = next(at for at, row in enumerate(columns) if len(set(row)) > 1)
+        captions = [row[0] for at, row in rows.items() if at < head]
+        others = [_once(row) for at, row in rows.items() if at > head]
+        names = rows.get(head) or self._heads.get(table, [""] * len(columns[0]))
+        self._heads[table] = names
+        if sum(map(len, names)) > _LONGEST_HEAD:
+            names, others = [""] * len(names), [*([names] if head in rows else []), *others]
+        lines = (f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *others))
+        return "\n".join((*(f"{one}\n" for one in captions), *lines))
+
+
+def _once(row: list[str]) -> list[str]:
+    """Write a cell that is the whole row in its first column alone."""
+    return row if len(set(row)) > 1 else [row[0], *[""] * (len(row) - 1)]
+
+
+def _shown(words: str, own: int, row: int) -> str:
+    """Give the words of a cell in a row that it reaches: a long one stands in its first row alone."""
+    return words if own == row or len(words) <= _LONGEST_CELL else ""
+
+
+def _columns(rows: Sequence[Sequence[tuple[int, int]]]) -> list[list[tuple[int, int]]]:
+    """
+    Give, of each row, the row and number of the cell in each column.
+
+    None if it is no table: if it has one row or column besides its captions, or its rows are of different widths.
+    """
+    found, spanning = list[list[tuple[int, int]]](), dict[int, tuple[int, int, int]]()
+    for row, cells in enumerate(rows):
+        columns, left, before = list[tuple[int, int]](), list(enumerate(cells)), spanning
+        spanning = {}
+        while left or len(columns) in before:
+            if len(columns) in before:
+                own, number, more = before[len(columns)]
+                width = 1
+            else:
+                number, (more, width) = left.pop(0)
+                own = row
+            if len(columns) + width > _MOST_COLUMNS:
+                return []
+            for _ in range(width):
+                if more > 1:
+                    spanning[len(columns)] = own, number, more - 1
+                columns.append((own, number))
+        if found and len(columns) != len(found[0]):
+            return []
+        found.append(columns)
+    divided = [row for row in found if len(set(row)) > 1]
+    return found if len(divided) > 1 else []
