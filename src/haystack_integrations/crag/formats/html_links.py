@@ -29,11 +29,16 @@ def without_links(body: HtmlElement) -> None:
         if one.text_content().strip() in _PERMALINKS and _is_in(one, "h1", "h2", "h3", "h4", "h5", "h6", "dt"):
             one.drop_tree()
         elif one.find(".//code") is not None or _is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
-            one.drop_tag()
+            _as_words(one)
     for text in body.iter(*_TEXTS, *_LISTS):
         if _is_introduced(text) if text.tag in _LISTS else has_own_words(text):
             for link in list(text.iter("a") if text.tag in _LISTS else _links_of(text)):
-                link.drop_tag()
+                _as_words(link)
+
+
+def _as_words(link: HtmlElement) -> None:
+    link.tag = "span"  # to take it out costs time that grows with all that stands beside it
+    link.attrib.clear()
 
 
 def has_own_words(text: HtmlElement) -> bool:

@@ -45,12 +45,13 @@ def _wrap(box: HtmlElement) -> None:
         text = box.text if before is None else before.tail
         if _says(text, run):
             paragraph = builder.P(text or "")
+            paragraph.extend(run)
             if before is None:
                 box.text = None
+                box.insert(0, paragraph)
             else:
                 before.tail = None
-            paragraph.extend(run)
-            box.insert(0 if before is None else box.index(before) + 1, paragraph)
+                before.addnext(paragraph)
         before, run = child, []
 
 
