@@ -138,5 +138,6 @@ def _spans(part: DictionaryObject) -> tuple[int, int]:
     told: Any = part.get("/A", ())
     every = [one.get_object() for one in (told if isinstance(told, ArrayObject) else [told] if told else ())]
     said = [one for one in every if isinstance(one, DictionaryObject)]
-    rows, columns = (next((int(one[key]) for one in said if key in one), 1) for key in ("/RowSpan", "/ColSpan"))
-    return max(rows, 1), max(columns, 1)
+    spans: list[Any] = [next((one[key] for one in said if key in one), 1) for key in ("/RowSpan", "/ColSpan")]
+    rows, columns = (max(int(span), 1) if isinstance(span, int | float) else 1 for span in spans)
+    return rows, columns
