@@ -62,7 +62,10 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     standing = set(chain.from_iterable(map(_NUMBER.findall, texts)))
     if not (left := [number for number in written if number not in standing]):
         return []
-    known = {form for shown in texts for form in _forms(shown)}
+    # The other ways of writing take most of the time, and each is one of small, or of large numbers.
+    sizes = {len(part) for number in left for part in (_digits(number), *_MARKS.split(number))}
+    is_short, is_long = min(sizes) <= len(str(max(_VALUES.values()))), max(sizes) > min(_ZEROS.values())
+    known = {form for shown in texts for form in _forms(shown, spelled=is_short, scaled=is_long)}
     scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
     scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
     missing = [
@@ -105,14 +108,16 @@ def _scaled(found: re.Match[str]) -> str:
     return f"{whole}{part.ljust(_ZEROS[scale.lower()], '0')}".lstrip("0")
 
 
-def _forms(text: str) -> Iterator[str]:
+def _forms(text: str, *, spelled: bool, scaled: bool) -> Iterator[str]:
     """Give all numbers of a text by their digits."""
     for number in _NUMBER.findall(text):
         yield _digits(number)
         yield from map(_digits, _MARKS.split(number))
-    yield from map(_scaled, _SCALED.finditer(text))
-    yield from (digits for _, digits in numerals(text))
-    for tens, unit, teen in _SPELLED.findall(text):
+    if not text.isascii():
+        yield from (digits for _, digits in numerals(text))
+    if scaled:
+        yield from map(_scaled, _SCALED.finditer(text))
+    for tens, unit, teen in _SPELLED.findall(text) if spelled else ():
         yield str(_VALUES[(tens or teen).lower()])
         if unit:
             yield str(_VALUES[tens.lower()] + _VALUES[unit.lower()])
