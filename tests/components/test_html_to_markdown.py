@@ -336,3 +336,12 @@ def test_a_cell_that_has_a_sign_alone_says_what_the_sign_is_for() -> None:
         f"<html><body><h1>Plans</h1><table><tr><th>Plan</th><th>Mail</th></tr>{rows}</table></body></html>"
     )
     assert [line.strip("| ") for line in text.splitlines()[4:]] == ["Plan 0 | yes", "Plan 1 | no", "Plan 2 | ✓"]
+
+
+def test_cells_whose_lines_end_stay_apart_in_a_table_within_a_list() -> None:
+    """Doxygen's parameters are such tables: "the first namebuf" was found by nobody."""
+    rows = "<tr><td>fd</td><td>the first<br>name</td></tr><tr><td>buf</td><td>the second</td></tr>"
+    text = converted(
+        f"<html><body><h1>Read</h1><p>{TEXT}</p><dl><dt>Of</dt><dd><table>{rows}</table></dd></dl></body></html>"
+    )
+    assert "fd the first name buf the second" in text

@@ -9,7 +9,7 @@ from trafilatura import load_html
 
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
 from haystack_integrations.crag.formats.html_links import without_links
-from haystack_integrations.crag.formats.html_paragraphs import with_paragraphs
+from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs
 
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
@@ -68,6 +68,7 @@ def with_content_marked(page: bytes) -> bytes:
         _with_words,
         _without_names,
         as_code,
+        with_cells_in_line,
         with_paragraphs,
         without_links,
         _with_captions,

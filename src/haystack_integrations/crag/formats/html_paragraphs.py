@@ -63,3 +63,14 @@ def _says(text: str | None, run: Sequence[Any]) -> bool:
     if any(_WORD.search(one) for one in said if one):
         return True
     return any(has_own_words(one) for one in run if isinstance(one.tag, str) and one.tag != "a")
+
+
+def with_cells_in_line(body: HtmlElement) -> None:
+    """
+    Put a space for each end of a line in a cell: of a table in a list, the next cell would be glued to it.
+
+    :param body: The body of a page, changed in place.
+    """
+    for end in body.iter("br"):
+        if next(end.iterancestors("td", "th", "pre"), end).tag in ("td", "th"):
+            end.tag, end.tail = "span", f" {end.tail or ''}"
