@@ -5,7 +5,6 @@ from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import (
     OWN_AUTHORITY,
@@ -166,6 +165,8 @@ def _model_message(error: BaseException) -> str:
     place += through_proxy(str(request.url)) if request is not None else ""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
+        from haystack_integrations.crag.chat import kind_of  # Haystack, which the command's help does without
+
         hint = _MODEL_HINTS.get(status, "look at the server's log, or set CRAG_LLM_BASE_URL to another one")
         hint = _KIND_HINTS.get(kind_of(error), hint)
         return f"the chat model{place} refused: {status} {name}; {hint}"
