@@ -64,6 +64,8 @@ def test_what_is_written_in_another_way_is_there(question: str, text: str) -> No
     [
         ("Do we pay half with 30 employees?", RATES),
         ("May I return it after 45 days?", "Returns are possible within 30 days."),
+        ("Is it too late after 45 days?", "There is a 30-day limit."),
+        ("Ist es nach 45 Tagen zu spät?", "Die Frist beträgt 30 Tage."),
         ("Is a fee of $500 too much?", "A fee is $300 at most."),
         ("Sind 500 € zu viel?", "Mehr als 300 € werden nicht verlangt."),
         ("Does a discount of 15% apply?", "The discount is 10 %."),

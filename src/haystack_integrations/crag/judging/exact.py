@@ -69,7 +69,8 @@ def _measure(before: str | None, sign: str | None, word: str | None) -> str:
     """Give what any amount of the measure looks like; nothing for a number without one."""
     if before or sign in set(_CURRENCY):
         return rf"[{_CURRENCY}] ?\d|\d ?[{_CURRENCY}]"
-    return rf"\d ?{sign}" if sign else rf"\d[ -]{re.escape(word)}\b" if word else ""
+    # By its beginning: 30-day, 30 Tage and 45 Tagen.
+    return rf"\d ?{sign}" if sign else rf"(?i)\d[ -]{re.escape(word[: max(_SHORT, len(word) - 2)])}" if word else ""
 
 
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
