@@ -272,8 +272,10 @@ M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
         ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
         ("<m:rad><m:deg/><m:e><m:t>x</m:t></m:e></m:rad>", "√x"),
         (
-            "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub><m:t>n</m:t></m:sub>"
-            "<m:e><m:t>n</m:t></m:e></m:nary>",
+            (
+                "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub><m:t>n</m:t></m:sub>"
+                "<m:e><m:t>n</m:t></m:e></m:nary>"
+            ),
             "∑_n n",
         ),
         ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e><m:t>x</m:t></m:e></m:d>", "[x)"),
