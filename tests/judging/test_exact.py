@@ -24,6 +24,7 @@ def looked_for(question: str, *texts: str) -> list[str]:
         ("What was the rate in 2023?", RATES, ["2023"]),
         ("What was the rate in ２０２３?", RATES, ["2023"]),
         ("2023年の料金は?", "2022年の料金は4%です。", ["2023"]),
+        ("كم كان السعر في ٢٠٢٣؟", "كان السعر في ٢٠٢٢ أربعة.", ["2023"]),
         ("The 2008 elections?", "The 2012 elections were held in May.", ["2008"]),
         ("How do I install it on Ubuntu 24.04?", "On Ubuntu 22.04, run apt.", ["24.04"]),
         ("What is new in v3.12?", "New in v3.11: faster.", ["v3.12"]),

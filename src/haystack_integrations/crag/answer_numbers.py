@@ -53,11 +53,11 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     :param evidence: All texts that it was shown, the question among them.
     :returns: The numbers as the answer writes them, each once, the first 20; those up to twelve are not looked at.
     """
-    text = _plain(answer)
+    text = plain_digits(answer)
     written = dict.fromkeys(found[0] for found in _NUMBER.finditer(text) if not _is_small(found[0]) and _stands(found))
     if not written:
         return []
-    texts = [*map(_plain, evidence)]
+    texts = [*map(plain_digits, evidence)]
     # Most stand there as they are written, which is quickly seen.
     standing = set(chain.from_iterable(map(_NUMBER.findall, texts)))
     if not (left := [number for number in written if number not in standing]):
@@ -78,7 +78,13 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     return missing[:MOST_NUMBERS]
 
 
-def _plain(text: str) -> str:
+def plain_digits(text: str) -> str:
+    """
+    Write digits of any script, and signs of any width, as ASCII has them.
+
+    :param text: Any text.
+    :returns: The same in Unicode's compatible form.
+    """
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), normalize("NFKC", text))
 
 

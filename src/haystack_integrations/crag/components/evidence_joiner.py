@@ -125,7 +125,7 @@ class EvidenceJoiner:
             left_out = {"crag.documents.left_out": len(found) - len(documents)}
             if known is not None and known.kept and self.kept_weight is None:
                 documents = _carry(documents, known)
-            given = {f"crag.documents.in.{name}": len(given) for name, given in lists.items()} | left_out
+            given = {f"crag.documents.in.{name}": len(listed) for name, listed in lists.items()} | left_out
             set_tags(span, {"openinference.span.kind": "CHAIN", **given, "crag.documents.out": len(documents)})
         # What has no weight in this pass was not asked for: its failure costs nothing.
         said = {name: report for name, report in reports.items() if weights.get(name)}

@@ -6,6 +6,7 @@ from unicodedata import normalize
 
 from haystack_integrations.crag.elasticsearch.filters import filter_of
 from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.texts.text import HANGUL
 
 TEXT: Final = "content"
 """The field in which Haystack keeps a document's text."""
@@ -20,8 +21,7 @@ _JOINTS: Final = re.compile(r"[.:'\u2019]")
 
 # The usual analyzer leaves Korean particles and endings on their words: `환불이` finds no `환불은`, `E42` no `E42는`.
 # The first two syllables are looked for as well, and Latin words as beginnings; scored as words are.
-_KOREAN: Final = re.compile(r"[가-힣]")
-_STEM: Final = re.compile(r"(?<!\w)(?:[가-힣]{2}|[0-9a-z]{2,})")
+_STEM: Final = re.compile(rf"(?<!\w)(?:{HANGUL.pattern}{{2}}|[0-9a-z]{{2,}})")
 _MOST_STEMS: Final = 32
 
 # The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
@@ -61,7 +61,7 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
 
 def _stems(question: str) -> list[str]:
     """Give the beginnings of a Korean question's words."""
-    found = _STEM.findall(question.lower()) if _KOREAN.search(question) else ()
+    found = _STEM.findall(question.lower()) if HANGUL.search(question) else ()
     return list(dict.fromkeys(found))[:_MOST_STEMS]
 
 

@@ -14,7 +14,7 @@ from haystack_integrations.crag.expansion.prompt import beginning
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, query_key
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template, new_boundary
-from haystack_integrations.crag.texts.text import PHRASES, count_tokens, terms, words
+from haystack_integrations.crag.texts.text import HANGUL, PHRASES, count_tokens, terms, words
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,6 @@ _LEAST_SAID: Final = 0.5
 # In how many of its letters a word is known again: its beginning, or each so many in a row of a script without spaces.
 _ROOT, _SYLLABLES, _IN_A_ROW = 4, 2, 3
 _RUN: Final = re.compile(rf"{PHRASES.pattern}+")
-_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # A model that repeats an earlier question to a message with so much of its own has not read it.
 _OF_ITS_OWN: Final = 3
 _SPEAKERS: Final = (ChatRole.USER, ChatRole.ASSISTANT)
@@ -144,4 +143,4 @@ def _roots(text: str) -> Iterator[str]:
     for run in _RUN.findall(text):
         yield from (run[at : at + _IN_A_ROW] for at in range(max(1, len(run) - _IN_A_ROW + 1)))
     for word in words(_RUN.sub(" ", text)):
-        yield word[: _SYLLABLES if _HANGUL.match(word) else _ROOT]
+        yield word[: _SYLLABLES if HANGUL.match(word) else _ROOT]

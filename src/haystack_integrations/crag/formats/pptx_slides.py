@@ -52,12 +52,8 @@ def _with_formulas(slide: Any) -> None:
                 either.addprevious(part)
             either.getparent().remove(either)
     for look in slide.iter(f"{_DRAWING}rPr"):
-        words = look.getnext()
-        if (
-            look.get("baseline", "").strip("0123456789") == ""
-            and look.get("baseline", "0") != "0"
-            and words is not None
-        ):
+        words, height = look.getnext(), look.get("baseline", "0")
+        if words is not None and height.isdigit() and height != "0":
             words.text = raised(words.text or "")
     for formula in list(slide.iter(f"{MATH}oMath")):
         holder = next((one for one in formula.iterancestors() if one.getparent().tag == f"{_DRAWING}p"), None)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
-from unicodedata import normalize
 
-from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_numbers
+from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
 
 _CURRENCY: Final = "$\u20ac\u00a3\u00a5"
 _YEAR: Final = re.compile(r"1\d{3}|2[01]\d{2}")
@@ -45,11 +44,11 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     :returns: Numbers over twelve that stand by themselves, options, and names of code, as the question writes them, at
         most 20 of a kind. A number of a measure that the documents tell of is left out: they may cover it by another.
     """
-    query = normalize("NFKC", query)
+    query = plain_digits(query)
     options, code = _OPTION.findall(query), _CODE.findall(query)
     if not (options or code or any(map(str.isdigit, query))):
         return []
-    shown = [f"{title}\n{content}".replace("\\", "") for title, content in texts]
+    shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (_numbers(query, shown), _options(options, shown), _names(code, shown))
     return list(chain.from_iterable(islice(each, MOST_NUMBERS) for each in found))
 

@@ -24,9 +24,10 @@ _CONSONANT: Final = r"\u0e01-\u0e2e\u0e81-\u0eae\u0edc-\u0edf\u1000-\u102a\u103f
 _SIGNS: Final = r"\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebd\u0ec6-\u0ecd\u102b-\u103e\u17b6-\u17d3"
 _ALONE: Final = re.compile(rf"[\u30a0-\u30ff\u31f0-\u31ff]+|{UNSPACED.pattern}")
 _SYLLABLE: Final = re.compile(rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[{_CONSONANT}][{_SIGNS}]*")
-# Korean particles are written onto Latin words and numbers, too.
-_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
-_PARTICLE: Final = re.compile(rf"(?<=[0-9A-Za-z])(?={_HANGUL.pattern})")
+HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
+"""Korean syllables. Particles are written onto Latin words and numbers, too."""
+
+_PARTICLE: Final = re.compile(rf"(?<=[0-9A-Za-z])(?={HANGUL.pattern})")
 
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
 MARKS: Final = (
@@ -82,7 +83,7 @@ def surface_words(text: str) -> list[str]:
         text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
         text = _ALONE.sub(r" \g<0> ", text)
         text = _SYLLABLE.sub(r" \g<0> ", text) if PHRASES.search(text) else text
-        text = _PARTICLE.sub(" ", text) if _HANGUL.search(text) else text
+        text = _PARTICLE.sub(" ", text) if HANGUL.search(text) else text
         found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
