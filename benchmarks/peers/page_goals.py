@@ -15,7 +15,6 @@ from page_figures import Found, Held, arm, calls, quality, seconds
 from page_pictures import Block
 from page_texts import CALIBRATED, REFERENCE
 
-_ALL = "corrective_rag_all"
 _DESIGNS = (REFERENCE, CALIBRATED)
 _ONE_CALL = "signals_rag"
 _BATCH = 20  # documents in one grading call, by the goal
@@ -83,10 +82,9 @@ def _walls(held: Held) -> Iterator[Goal]:
             for name in ("langgraph_crag", "langgraph_adaptive"):
                 wanted = f"{who}: at least 6 times faster than {held.labels[name]}, k = 10, {how}"
                 yield _ratio(wanted, held.find(at_ten, name), ours, least=6)
-        for name in (REFERENCE, _ALL):
-            few, many = (held.find(seconds(k, flat=flat), name) for k in (5, 100))
-            wanted = f"{held.labels[name]}: wall at k = 100 at most 1.3 times that at k = 5, {how}"
-            yield _ratio(wanted, many, few, most=1.3)
+        few, many = (held.find(seconds(k, flat=flat), REFERENCE) for k in (5, 100))
+        wanted = f"{held.labels[REFERENCE]}: wall at k = 100 at most 1.3 times that at k = 5, {how}"
+        yield _ratio(wanted, many, few, most=1.3)
 
 
 def _decisions(held: Held) -> Iterator[Goal]:
@@ -117,7 +115,7 @@ def _decision(held: Held, design: str, peer: str, errors: float) -> Goal:
 
 def _calls(held: Held) -> Iterator[Goal]:
     """Count calls by k: one for each twenty documents, and one for the answer."""
-    for name in (REFERENCE, _ALL, CALIBRATED):
+    for name in (REFERENCE, CALIBRATED):
         rows = [(k, held.rows.get(("cost", name, calls(k).arm))) for k in _KS]
         wanted = f"{held.labels[name]}: at most ⌈k/{_BATCH}⌉ + 1 calls at k = {', '.join(map(str, _KS))}"
         known = [(k, row["calls"], row["n"]) for k, row in rows if row is not None]

@@ -59,9 +59,6 @@ LIMITS: Final = (
     """With right grades, a system that lets the answering model say that it cannot answer (tutorial 36) decides
     almost without error, because the script knows that, too. A real model does not always know. How often it errs in
     grading and in admitting is not known here, so both shares are equal.""",
-    """corrective_rag and cascade_rag were measured with a limit of 4,096 tokens on what is graded, which counts from
-    about k = 20 on. It was taken out on 26 November 2026, since nobody judged what it left out: what is shipped now is
-    the system "corrective_rag, no token limit". cascade_rag has not been measured without it.""",
     """A rewritten question is the question with two more words, so loops and rewriting recover hardly anything.""",
     """Evidence suffices: a system that asks the web as soon as one document is irrelevant, and then answers from
     both, decides wrongly by this measure if an answering document was there. Its answers can still be right.""",

@@ -70,14 +70,6 @@ def _ours(name: str, label: str, *changed: str, web: bool = False, answers: bool
 
 _ALL: Final = (
     _ours("corrective_rag", "corrective_rag"),
-    System(
-        "corrective_rag_all",
-        "corrective_rag, no token limit",
-        "ours.py",
-        f"{_YAML}/corrective_rag.yml",
-        changed=(*_ON_WORLD, "fuse.max_tokens is null instead of 4096: every document of k is graded"),
-        judges=True,
-    ),
     _ours("agent_rag", "agent_rag", "its second pass searches vectors only, so here it finds nothing new"),
     _ours("cascade_rag", "cascade_rag", *_MODEL_FREE),
     System(

@@ -23,10 +23,6 @@ from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loader import read
 
 PACKAGES = ("crag-haystack", "haystack-ai", "openai")
-# `corrective_rag` fuses into 4,096 tokens; with this one every document of k is graded.
-VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "corrective_rag_all": ("corrective_rag", {"fuse": {"max_tokens": None}}),
-}
 CALIBRATED = {"cascade_rag_calibrated": "cascade_rag"}
 _ROUTES = {"web": "web", "web_and_refine": "web", "refine": "retry", "expand": "retry"}
 
@@ -122,17 +118,16 @@ def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     """
     Load a shipped pipeline on the world.
 
-    :param name: Its name, or that of a variant.
+    :param name: Its name.
     :param given: More that it is loaded with.
     :returns: The pipeline.
     """
-    shipped, changes = VARIANTS.get(name, (name, {}))
-    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **changes, **(given or {})}
-    own = read(shipped)["components"].get("web")
+    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **(given or {})}
+    own = read(name)["components"].get("web")
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
         parts["web"] = WebFallback(WorldWeb(), **{**settings, "query_cooldown_s": 0})
-    return load(shipped, **parts)
+    return load(name, **parts)
 
 
 def prepare(name: str) -> Answer:
