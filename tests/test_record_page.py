@@ -51,7 +51,7 @@ def reasons_in_code() -> Iterator[str]:
             is_entry = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "dropped_entry"
             if is_entry and isinstance(node, ast.Call) and isinstance(node.args[2], ast.Constant):
                 yield str(node.args[2].value)
-    yield from (records.REFINED_AWAY, records.REPLACED, records.NOT_AMONG_BEST, records.ABSTAINED)
+    yield from (records.REFINED_AWAY, records.REPLACED, records.NOT_AMONG_BEST, records.ABSTAINED, records.NO_ROOM)
 
 
 def test_the_page_names_each_reason_for_which_a_document_is_left_out() -> None:

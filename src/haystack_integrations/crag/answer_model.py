@@ -5,15 +5,28 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutinefunction
+from math import inf
 from typing import Any, Final, get_args
 
 from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.chat import NoPartsError, ask, ask_async, may_be_the_form, speaks_openai
+from haystack_integrations.crag.answer_prompt import AnswerPrompt
+from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.chat import (
+    NoPartsError,
+    PromptCutError,
+    Room,
+    ask,
+    ask_async,
+    kind_of,
+    may_be_the_form,
+    speaks_openai,
+)
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
+from haystack_integrations.crag.vocabulary import FEWER
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +49,8 @@ class AnswerModel:
     Servers of OpenAI's API tell the tokens of a stream only where they are asked to. One that refuses to be asked is
     asked again without, at once, and from then on. So is one of which no part comes: some take no notice of `stream`,
     send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for.
+
+    A prompt that is too long for the model's context is asked again with fewer passages, and later ones are shorter.
     """
 
     def __init__(self, generator: ChatGenerator) -> None:
@@ -48,6 +63,7 @@ class AnswerModel:
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
         is_set = _USAGE in own or _USAGE in (own.get("extra_body") or {})
         self._form, self._taken, self._whole = _Form(usage=speaks_openai(generator) and not is_set), False, 0
+        self._room = Room()
 
     @property
     def adds_usage(self) -> bool:
@@ -63,18 +79,19 @@ class AnswerModel:
         :param messages: What to send.
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None; an answer that came whole is one part.
-        :returns: What the generator returns.
+        :returns: What the generator returns; its replies' metadata says where they are from fewer passages.
         :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat.ask`.
         """
         self._check_not_awaited(callback)
-        ends, form, again = time.monotonic() + seconds, self._form, True
+        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages), True
         while again:
             options = self._options(form, callback)
             try:
-                sent, again = ask(self.generator, messages, ends - time.monotonic(), **options), False
+                sent, again = ask(self.generator, prompt.messages, ends - time.monotonic(), **options), False
             except Exception as error:
-                form = self._other(form, options, error, ends)
+                form, prompt = self._other(form, prompt, options, error, ends)
+        self._found_room(prompt, sent)
         for part in self._learned(form, options, sent, callback):
             callback(part)  # type: ignore[misc] # there are parts for somebody only
         return sent
@@ -91,13 +108,14 @@ class AnswerModel:
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends, form, again = time.monotonic() + seconds, self._form, True
+        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages), True
         while again:
-            options = self._options(form, callback)
+            options, left = self._options(form, callback), ends - time.monotonic()
             try:
-                sent, again = await ask_async(self.generator, messages, ends - time.monotonic(), **options), False
+                sent, again = await ask_async(self.generator, prompt.messages, left, **options), False
             except Exception as error:
-                form = self._other(form, options, error, ends)
+                form, prompt = self._other(form, prompt, options, error, ends)
+        self._found_room(prompt, sent)
         listener: Any = callback
         for part in self._learned(form, options, sent, callback):
             if not await runs_here(self.generator):  # it calls from a thread of its own, and its callback may wait
@@ -135,17 +153,42 @@ class AnswerModel:
         """
         return self._own_listener if callback is None else callback
 
-    def _other(self, form: _Form, options: Mapping[str, Any], error: Exception, ends: float) -> _Form:
-        """Choose the form to ask in again, else raise: where a form was taken once, something else is wrong."""
+    def _other(
+        self, form: _Form, prompt: AnswerPrompt, options: Mapping[str, Any], error: Exception, ends: float
+    ) -> tuple[_Form, AnswerPrompt]:
+        """Choose what to ask in its place, else raise: where a form was taken once, something else is wrong."""
+        if kind_of(error) == "context_length":
+            self._room.refused(prompt.size)
+            # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
+            listens = options["streaming_callback"] is not None or self._own_listener is not None
+            is_unheard = not listens or getattr(error, "status_code", None) is not None
+            fewer = prompt.shorter(self._room.within(inf)) if is_unheard and time.monotonic() < ends else None
+            if fewer is None:
+                raise error
+            logger.warning("The prompt is too long for the model: asked with {n} passages", n=fewer.passages)
+            return form, fewer.after(_cost(error))
         if time.monotonic() >= ends:
             raise error
         if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
-            return replace(form, usage=False)
+            return replace(form, usage=False), prompt
         # A generator's own callback cannot be left out.
         is_ours = options["streaming_callback"] is not None and self._own_listener is None
         if is_ours and isinstance(error, NoPartsError):
-            return replace(form, parts=False)
+            return replace(form, parts=False), prompt
         raise error
+
+    def _fitting(self, messages: Sequence[ChatMessage]) -> AnswerPrompt:
+        """Write a prompt as long as the model's context allows, where that is known from an earlier one."""
+        prompt = AnswerPrompt(messages)
+        is_long = self._room.is_known and prompt.size > self._room.within(inf)
+        return (prompt.shorter(self._room.within(inf)) if is_long else None) or prompt
+
+    def _found_room(self, prompt: AnswerPrompt, sent: Mapping[str, Any]) -> None:
+        """Learn how long a prompt may be, and mark the answer to one with fewer passages."""
+        if self._room.is_known:
+            self._room.took(prompt.size)
+        for reply in sent["replies"] if prompt.passages is not None else ():
+            reply.meta[FEWER] = prompt.told()
 
     def _learned(
         self, form: _Form, options: Mapping[str, Any], sent: Mapping[str, Any], callback: StreamingCallbackT | None
@@ -159,6 +202,11 @@ class AnswerModel:
                 logger.warning("The chat server sends answers whole, never in parts: no parts are asked for any more")
         self._form = replace(form, parts=self._whole < _OFTEN_ENOUGH)
         return [_whole(reply) for reply in sent["replies"]] if callback is not None and not form.parts else []
+
+
+def _cost(error: Exception) -> Usage:
+    """Tell what a refused prompt cost: a call, and tokens where a server cut it and replied all the same."""
+    return Usage(llm_calls=1) + (Usage.of(error.reply) if isinstance(error, PromptCutError) else Usage())
 
 
 def _whole(reply: ChatMessage) -> StreamingChunk:

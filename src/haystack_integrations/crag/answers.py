@@ -7,6 +7,7 @@ that case, so that an application can tell a found answer from a polite refusal 
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import chain
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import ended_by
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, NOT_ASKED, AnswerStatus
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, NOT_ASKED, AnswerStatus
 
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
@@ -92,7 +93,8 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
     :param replies: What stands in the answer's place.
     :param account: What `answer_account` says of it.
     :returns: For the coverage, such as `answer_failed:deadline`, or `answer_cut_off:length` for one that its model did
-        not end; empty for a whole answer, and where none was asked for.
+        not end, or `evidence_cut:context_length` for one from fewer passages; empty for a whole answer, and where none
+        was asked for.
     """
     if account["status"] == "none":
         return []
@@ -100,7 +102,34 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
         told = [str(reply.meta[ANSWER_FAILED]) for reply in replies if ANSWER_FAILED in reply.meta]
         return [f"answer_failed:{kind}" for kind in (told or ["no_evidence"])[:1]]
     why = cut_off(replies[0])
-    return [f"answer_cut_off:{why}"] if why else []
+    return [
+        *(["evidence_cut:context_length"] if FEWER in replies[0].meta else []),
+        *([f"answer_cut_off:{why}"] if why else []),
+    ]
+
+
+def shown_to(replies: Sequence[ChatMessage], evidence: Sequence[Document]) -> int:
+    """
+    Count the passages that the model of an answer saw.
+
+    :param replies: What stands in the answer's place.
+    :param evidence: The documents that its prompt was written with.
+    :returns: How many of them, the first ones; all but where its context had no room for them.
+    """
+    fewer = replies[0].meta.get(FEWER) if replies else None
+    return fewer["passages"] if fewer else len(evidence)
+
+
+def spent_on(replies: Sequence[ChatMessage]) -> Usage:
+    """
+    Count what an answer cost.
+
+    :param replies: What stands in the answer's place.
+    :returns: Its tokens, and the calls and tokens of prompts that were too long.
+    """
+    before = (reply.meta.get(FEWER, {}) for reply in replies)
+    longer = (Usage(*(told.get(f.name, 0) for f in fields(Usage))) for told in before)
+    return sum(chain(map(Usage.of, replies), longer), Usage())
 
 
 def mark_broken_off(reply: ChatMessage, generator: object) -> None:

@@ -1,5 +1,6 @@
 """Prompts: jinja2 templates that are compiled once, checked when a component is built, and sandboxed."""
 
+import re
 import secrets
 from string import ascii_lowercase
 from typing import Any, Final
@@ -41,3 +42,18 @@ def new_boundary(what: str) -> str:
     :returns: The name, with 7 random letters.
     """
     return f"{what}-{''.join(secrets.choice(ascii_lowercase) for _ in range(_LETTERS))}"
+
+
+def bounded(text: str, what: str) -> list[tuple[int, int]]:
+    """
+    Find what stands inside the tags of a prompt.
+
+    :param text: The prompt.
+    :param what: As `new_boundary` was given it.
+    :returns: Begin and end of each block in order, tags and a line's end after it included; empty where the prompt has
+        no such tags.
+    """
+    first = re.search(rf"<({re.escape(what)}-[a-z]{{{_LETTERS}}})[ >]", text)
+    if first is None:
+        return []
+    return [found.span() for found in re.finditer(rf"<{first[1]}[ >].*?</{first[1]}>\n?", text, re.DOTALL)]

@@ -89,5 +89,11 @@ NOT_ASKED: Final = "crag_not_asked"
 BROKEN_OFF: Final = "crag_broken_off"
 """Key of its metadata, true where its stream ended without a word on why; servers of OpenAI's APIs always give one."""
 
+FEWER: Final = "crag_fewer"
+"""Key of its metadata, where the model's context had no room for all passages; see `AnswerPrompt.told`."""
+
+PASSAGE: Final = "passage"
+"""What the tags around each passage are named after in the prompt of an answer."""
+
 COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""

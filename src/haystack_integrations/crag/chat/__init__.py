@@ -17,6 +17,7 @@ from haystack_integrations.crag.chat.generators import (
     uses_openai,
 )
 from haystack_integrations.crag.chat.life_cycle import ChatBacked
+from haystack_integrations.crag.chat.room import Room
 
 __all__ = [
     "CallError",
@@ -24,6 +25,7 @@ __all__ = [
     "NoCompletionError",
     "NoPartsError",
     "PromptCutError",
+    "Room",
     "ask",
     "ask_async",
     "check_generator",

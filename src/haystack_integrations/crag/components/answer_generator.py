@@ -29,7 +29,8 @@ class AnswerGenerator(ChatBacked):
     Asks a chat generator for the answer and waits no longer than the run's budget and `timeout_s` allow.
 
     A model that hangs, drips or fails after the evidence was found is no reason to lose the evidence: the run ends
-    with it, with a sentence in the place of the answer, and with the reason in the record.
+    with it, with a sentence in the place of the answer, and with the reason in the record. Of a prompt that is too long
+    for the model's context the last passages are left out, which the record says, too.
 
     ```python
     from haystack.components.generators.chat import MockChatGenerator

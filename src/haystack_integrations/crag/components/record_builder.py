@@ -5,7 +5,7 @@ from typing import Any
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.answers import answer_account, shortcomings
+from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
@@ -67,19 +67,21 @@ class RecordBuilder:
                 `written`, `declined` (the model said that the evidence does not answer) or `failed`; `cited` are the
                 numbers of the passages it cites, `cited_unknown` numbers that no passage has;
                 `unsupported_numbers` are numbers in its text, above twelve, that neither question nor evidence has.
-            - `documents`: The evidence the run ended with; empty when the router abstained.
+            - `documents`: The evidence the run ended with, as far as the answer's model was shown it; empty when the
+                router abstained.
         """
         asked = outcome.action == "generate"
+        replies = replies or []
         evidence = list(outcome.evidence) if documents is None else documents
-        told = answer_account(
-            replies or (), asked=asked, sentence=self.abstention, question=outcome.query, passages=evidence
-        )
-        calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies or ())
-        spent = sum((Usage.of(reply) for reply in replies or ()), Usage(llm_calls=int(calls)))
-        came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies or ())
+        shown = shown_to(replies, evidence) if asked else len(evidence)
+        evidence, unshown = evidence[:shown], evidence[shown:]
+        told = answer_account(replies, asked=asked, sentence=self.abstention, question=outcome.query, passages=evidence)
+        calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies)
+        spent = spent_on(replies) + Usage(llm_calls=int(calls))
+        came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies)
         with trace("crag.record") as span:
-            why = shortcomings(replies or (), told)
-            record = run_record(outcome, spent, told, evidence, why, untold=came and not spent.tokens)
+            why = shortcomings(replies, told)
+            record = run_record(outcome, spent, told, evidence, unshown, why, untold=came and not spent.tokens)
             if record["mode"] != "off":
                 answered(told["status"], unsupported=bool(told["unsupported_numbers"]))
             set_tags(span, record_tags(record))

@@ -28,6 +28,9 @@ ABSTAINED: Final = "abstained"
 NOT_AMONG_BEST: Final = "not_among_best"
 """Likewise: of all that passed the filter in some pass, others were better."""
 
+NO_ROOM: Final = "no_room"
+"""Likewise: the context of the answer's model had no room for it."""
+
 _LEFT_BEHIND: Final = {"refine": REFINED_AWAY, "web_and_refine": REFINED_AWAY, "web": REPLACED, "abstain": ABSTAINED}
 _GRADER: Final = "grader_"
 
@@ -128,6 +131,7 @@ def run_record(
     spent: Usage,
     answer: Mapping[str, Any],
     evidence: Sequence[Document],
+    unshown: Sequence[Document] = (),
     shortcomings: Sequence[str] = (),
     *,
     untold: bool = False,
@@ -139,6 +143,7 @@ def run_record(
     :param spent: What the answer cost.
     :param answer: What became of the answer; see `answers.answer_account`.
     :param evidence: The documents as they were handed on: after the router, strips may have left some out.
+    :param unshown: Those that the answer's model was not shown.
     :param shortcomings: What kept the answer from being written, or from its end; see `answers.shortcomings`.
     :param untold: Whether an answer came whose model told no tokens: then the run's are not known, which is not 0.
     :returns: The record, plain JSON.
@@ -164,7 +169,7 @@ def run_record(
         "documents_before": first["coverage"]["documents_in"],
         "documents_after": len(evidence),
         "kept": _entries(evidence, last["mode"]),
-        "discarded": _never_used(state, evidence),
+        "discarded": _never_used(state, evidence, unshown),
         "tokens": {"in": tokens_in, "out": tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
@@ -201,7 +206,7 @@ def _is_web_used(evidence: Sequence[Document]) -> bool:
     return any(origin_of(document) == "web" for document in evidence)
 
 
-def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str, Any]]:
+def _never_used(state: CragState, evidence: Sequence[Document], unshown: Sequence[Document]) -> list[dict[str, Any]]:
     """List the documents of a run that are not among its evidence; the last reason counts."""
     used = {document.id for document in evidence}
     dropped = dict[str, dict[str, Any]]()
@@ -210,7 +215,8 @@ def _never_used(state: CragState, evidence: Sequence[Document]) -> list[dict[str
         left = ({key: one[key] for key in ("id", "score", "source") if key in one} for one in decision["kept"])
         dropped |= {one["id"]: {**one, "reason": reason} for one in left}
         dropped |= {entry["id"]: entry for entry in decision["discarded"]}
-    dropped |= {one.id: dropped_entry(one, graded_entry(one)["score"], REFINED_AWAY) for one in state.evidence}
+    for documents, reason in ((state.evidence, REFINED_AWAY), (unshown, NO_ROOM)):
+        dropped |= {one.id: dropped_entry(one, graded_entry(one)["score"], reason) for one in documents}
     return [entry for id_, entry in dropped.items() if id_ not in used]
 
 

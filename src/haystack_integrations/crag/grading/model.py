@@ -13,6 +13,7 @@ from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat import (
     CallError,
     PromptCutError,
+    Room,
     ask,
     ask_async,
     kind_of,
@@ -66,7 +67,7 @@ class GradingModel:
         self.generator = generator
         self.schema_refused = False
         self._words_taken = self._told = False
-        self._taken, self._refused = 0, 0
+        self._room = Room()
         takes = "generation_kwargs" in inspect.signature(generator.run).parameters
         if structured_output and not takes:
             msg = (
@@ -151,9 +152,9 @@ class GradingModel:
         Tell how long a prompt may be, so that not every grading finds out anew that the model's context is shorter.
 
         :param most: What the grader's settings allow, in tokens, estimated.
-        :returns: It, or less once a prompt was too long: the longest that was taken, at least a half of the other.
+        :returns: It, or less once a prompt was too long.
         """
-        return min(most, max(self._taken, self._refused // 2)) if self._refused else most
+        return int(self._room.within(most))
 
     @contextmanager
     def _learning(self, size: int) -> Iterator[dict[str, Any] | None]:
@@ -163,7 +164,7 @@ class GradingModel:
             yield schema
         except Exception as error:
             if kind_of(error) == "context_length":
-                self._refused = min(size, self._refused or size)
+                self._room.refused(size)
             if not self._may_be_the_form(error):
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
@@ -173,7 +174,7 @@ class GradingModel:
             if self._is_foreign:
                 self._tell_way_out(error)
             raise CallError(SCHEMA_REFUSED) from error
-        self._taken = max(size, self._taken)
+        self._room.took(size)
         self._words_taken |= schema is None
         self._schema_taken |= schema is not None
 

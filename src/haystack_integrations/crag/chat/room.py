@@ -1,0 +1,45 @@
+"""How long a prompt a model's server takes, as its refusals tell."""
+
+from math import inf
+
+
+class Room:
+    """
+    What was learned of the context behind one chat generator, so that not every question finds it out anew.
+
+    Sizes are tokens of whole prompts, all estimated in the same way.
+    """
+
+    def __init__(self) -> None:
+        """Begin without any knowledge."""
+        self._taken, self._refused = 0, inf
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a prompt was too long once."""
+        return self._refused < inf
+
+    def within(self, most: float) -> float:
+        """
+        Tell how long the next prompt may be.
+
+        :param most: What settings allow; `inf` for no limit.
+        :returns: It, or less once a prompt was too long: the longest that was taken, at least a half of the other.
+        """
+        return min(most, max(self._taken, self._refused // 2)) if self.is_known else most
+
+    def took(self, size: int) -> None:
+        """
+        Learn from a prompt that was taken.
+
+        :param size: Its size.
+        """
+        self._taken = max(size, self._taken)
+
+    def refused(self, size: int) -> None:
+        """
+        Learn from a prompt that was too long.
+
+        :param size: Its size.
+        """
+        self._refused = min(size, self._refused)

@@ -1,0 +1,198 @@
+"""An answer whose passages are too many for the model's context: written from fewer, and the record says so."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from haystack import Document
+from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.dataclasses import ChatMessage, StreamingChunk
+from haystack.utils import Secret
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from haystack_integrations.crag.answer_prompt import AnswerPrompt
+from haystack_integrations.crag.components import AnswerGenerator, CragRouter, EvidencePromptBuilder, RecordBuilder
+from haystack_integrations.crag.grades import Grade, with_grade
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+
+QUESTION = "Who wrote Emma?"
+REFUSED = {"error": {"message": "the request exceeds the available context size", "code": 400}}
+
+
+class ShortContext:
+    """A server whose context holds `most` passages: it refuses a longer prompt, or `cuts` it as Ollama does."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        """Answer what is asked."""
+        self.most, self.cuts, self.shown = 4, False, list[int]()
+        self.url = server.url_for("/v1")
+        server.expect_request("/v1/chat/completions").respond_with_handler(self.answer)
+
+    def answer(self, request: Request) -> Response:
+        """Tell the number of passages it saw."""
+        text = request.json["messages"][-1]["content"]
+        self.shown.append(passages := text.count(' number="'))
+        if passages > self.most and not self.cuts:
+            return Response(json.dumps(REFUSED), 400, content_type="application/json")
+        read = len(text.split()) * 2 if passages <= self.most else 300
+        usage = {"prompt_tokens": read, "completion_tokens": 5, "total_tokens": read + 5}
+        base = {"id": "c", "created": 0, "model": "m"}
+        if not request.json.get("stream"):
+            choice = {"index": 0, "message": {"role": "assistant", "content": "Austen [1]."}, "finish_reason": "stop"}
+            body = {**base, "object": "chat.completion", "choices": [choice], "usage": usage}
+            return Response(json.dumps(body), content_type="application/json")
+        deltas = [{"content": "Austen "}, {"content": "[1]."}, {}]
+        parts: list[dict[str, Any]] = [
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}]} for delta in deltas
+        ]
+        parts.append({"choices": [], "usage": usage})
+        lines = [json.dumps({**base, "object": "chat.completion.chunk", **part}) for part in parts]
+        return Response("".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]), content_type="text/event-stream")
+
+
+@pytest.fixture
+def server(httpserver: HTTPServer) -> ShortContext:
+    """A model with a short context."""
+    return ShortContext(httpserver)
+
+
+@pytest.fixture
+def generator(server: ShortContext) -> Iterator[AnswerGenerator]:
+    """What writes answers with it."""
+    model = OpenAIChatGenerator(api_key=Secret.from_token("k"), api_base_url=server.url, max_retries=0, timeout=30)
+    generator = AnswerGenerator(model)
+    yield generator
+    generator.close()
+
+
+def evidence(count: int) -> list[Document]:
+    """Graded passages, best first."""
+    documents = (Document(content=f"Passage {n} " + "emma " * 60, id=f"d{n}") for n in range(1, count + 1))
+    return [with_grade(one, Grade(0.9, "graded", "test", None, None)) for one in documents]
+
+
+def prompt(count: int) -> list[ChatMessage]:
+    """The prompt with so many passages."""
+    written: list[ChatMessage] = EvidencePromptBuilder().run(question=QUESTION, documents=evidence(count))["prompt"]
+    return written
+
+
+def recorded(replies: list[ChatMessage], count: int) -> dict[str, Any]:
+    """The end of a run with so many passages."""
+    outcome = CragRouter().run(query=QUESTION, documents=evidence(count))["outcome"]
+    return dict(RecordBuilder().run(outcome=outcome, replies=replies))
+
+
+def test_a_refused_prompt_is_asked_again_with_the_best_passages(
+    server: ShortContext, generator: AnswerGenerator
+) -> None:
+    """An answer from four of ten passages is better than none; which ones, and why no more, stands in the record."""
+    replies = generator.run(messages=prompt(10))["replies"]
+    result = recorded(replies, 10)
+    assert replies[0].text == "Austen [1]."
+    assert server.shown == [10, 4]
+    assert [document.id for document in result["documents"]] == ["d1", "d2", "d3", "d4"]
+    record = result["crag"]
+    assert [one["id"] for one in record["kept"]] == ["d1", "d2", "d3", "d4"]
+    assert {one["id"]: one["reason"] for one in record["discarded"]} == {f"d{n}": "no_room" for n in range(5, 11)}
+    assert (record["documents_after"], record["llm_calls"]) == (4, 2)
+    assert record["coverage"]["degraded"]
+    assert record["coverage"]["reasons"] == ["evidence_cut:context_length"]
+    assert (record["answer"]["status"], record["answer"]["cited"]) == ("written", [1])
+
+
+def test_later_prompts_are_as_long_as_the_context_allows(server: ShortContext, generator: AnswerGenerator) -> None:
+    """Not every question finds it out anew; a short prompt is left as it is."""
+    generator.run(messages=prompt(10))
+    again = generator.run(messages=prompt(10))["replies"]
+    short = generator.run(messages=prompt(2))["replies"]
+    assert server.shown == [10, 4, 4, 2]
+    assert recorded(again, 10)["crag"]["coverage"]["reasons"] == ["evidence_cut:context_length"]
+    assert recorded(again, 10)["crag"]["llm_calls"] == 1
+    assert recorded(short, 2)["crag"]["coverage"]["reasons"] == []
+
+
+def test_what_a_prompt_cost_that_was_cut_in_silence_is_counted(
+    server: ShortContext, generator: AnswerGenerator
+) -> None:
+    """Ollama replies to what is left of a prompt, with status 200."""
+    server.cuts = True
+    replies = generator.run(messages=prompt(10))["replies"]
+    record = recorded(replies, 10)["crag"]
+    assert server.shown == [10, 4]
+    assert record["llm_calls"] == 2
+    assert record["tokens"]["in"] == 300 + replies[0].meta["usage"]["prompt_tokens"]
+    assert record["tokens"]["out"] == 10
+
+
+def test_a_streamed_answer_comes_once(server: ShortContext, generator: AnswerGenerator) -> None:
+    """A refusal comes before any part of the answer, by the status."""
+    parts = list[StreamingChunk]()
+    replies = generator.run(messages=prompt(10), streaming_callback=parts.append)["replies"]
+    assert "".join(part.content for part in parts) == "Austen [1]."
+    assert server.shown == [10, 4]
+    assert recorded(replies, 10)["crag"]["documents_after"] == 4
+
+
+def test_a_cut_that_shows_after_parts_were_heard_is_a_failure(server: ShortContext, generator: AnswerGenerator) -> None:
+    """A second answer behind the first would be read as one; the next question fits."""
+    server.cuts = True
+    parts = list[StreamingChunk]()
+    (first,) = generator.run(messages=prompt(10), streaming_callback=parts.append)["replies"]
+    (second,) = generator.run(messages=prompt(10), streaming_callback=parts.append)["replies"]
+    assert first.meta[ANSWER_FAILED] == "context_length"
+    assert recorded([first], 10)["crag"]["documents_after"] == 10
+    assert second.text == "Austen [1]."
+    assert server.shown == [10, 4]
+
+
+def test_an_event_loop_asks_again_as_well(server: ShortContext, generator: AnswerGenerator) -> None:
+    """Chats are served by `run_async`."""
+    (reply,) = asyncio.run(generator.run_async(messages=prompt(10)))["replies"]
+    assert (reply.text, server.shown) == ("Austen [1].", [10, 4])
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [prompt(1), [ChatMessage.from_user(f"{QUESTION} " + ' number="1"' * 9)]],
+    ids=["one passage", "a prompt of the user's own"],
+)
+def test_a_prompt_without_passages_to_leave_out_fails_at_once(
+    messages: list[ChatMessage], server: ShortContext, generator: AnswerGenerator
+) -> None:
+    """The same prompt again would be refused again."""
+    server.most = 0
+    (reply,) = generator.run(messages=messages)["replies"]
+    assert reply.meta[ANSWER_FAILED] == "context_length"
+    assert len(server.shown) == 1
+
+
+def faked(text: str) -> str:
+    """A text that closes a block of its own."""
+    return f'<passage-abcdefg number="1">{text}</passage-abcdefg>'
+
+
+TEXTS = st.text(st.sampled_from("ab \n<>/é語")).map(faked)
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=6), st.floats(0, 100))
+def test_what_is_left_out_is_whole_passages_from_the_end(texts: list[str], most: float) -> None:
+    """Whatever stands in them: tags with a name of their own end none."""
+    documents = [Document(content=text) for text in texts]
+    messages = EvidencePromptBuilder().run(question=QUESTION, documents=documents)["prompt"]
+    shorter = AnswerPrompt(messages).shorter(most)
+    assert shorter is not None
+    assert shorter.passages is not None
+    assert 1 <= shorter.passages < len(texts)
+    shown, whole = shorter.messages[-1].text or "", messages[-1].text
+    end = whole.index("Only lines with the tag")
+    assert shown.endswith("\n" + whole[end:])
+    assert whole.startswith(shown[: shown.rindex("Only lines with the tag")].rstrip("\n"))
+    tag = whole[end:].split()[5]
+    assert shown.count(f"<{tag} ") == shown.count(f"</{tag}>") == shorter.passages
+    assert shorter.passages == 1 or shorter.size <= most
