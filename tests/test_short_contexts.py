@@ -9,16 +9,20 @@ import pytest
 from haystack import Document
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from hypothesis import given
 from hypothesis import strategies as st
+from model_faults import completion, keyed
 from pytest_httpserver import HTTPServer
+from scripted_model import documents_in
 from werkzeug import Request, Response
 
 from haystack_integrations.crag.answer_prompt import AnswerPrompt
 from haystack_integrations.crag.components import AnswerGenerator, CragRouter, EvidencePromptBuilder, RecordBuilder
 from haystack_integrations.crag.grades import Grade, with_grade
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, FEWER
 
 QUESTION = "Who wrote Emma?"
 REFUSED = {"error": {"message": "the request exceeds the available context size", "code": 400}}
@@ -29,13 +33,16 @@ class ShortContext:
 
     def __init__(self, server: HTTPServer) -> None:
         """Answer what is asked."""
-        self.most, self.cuts, self.shown = 4, False, list[int]()
+        self.most, self.cuts, self.shown, self.texts = 7, False, list[int](), list[str]()
         self.url = server.url_for("/v1")
         server.expect_request("/v1/chat/completions").respond_with_handler(self.answer)
 
     def answer(self, request: Request) -> Response:
         """Tell the number of passages it saw."""
         text = request.json["messages"][-1]["content"]
+        self.texts.append(text)
+        if keys := list(documents_in(request.json["messages"])):
+            return completion(keyed(keys))
         self.shown.append(passages := text.count(' number="'))
         if passages > self.most and not self.cuts:
             return Response(json.dumps(REFUSED), 400, content_type="application/json")
@@ -91,19 +98,63 @@ def recorded(replies: list[ChatMessage], count: int) -> dict[str, Any]:
 def test_a_refused_prompt_is_asked_again_with_the_best_passages(
     server: ShortContext, generator: AnswerGenerator
 ) -> None:
-    """An answer from four of ten passages is better than none; which ones, and why no more, stands in the record."""
+    """An answer from seven of ten passages is better than none; which ones, and why no more, stands in the record."""
     replies = generator.run(messages=prompt(10))["replies"]
     result = recorded(replies, 10)
     assert replies[0].text == "Austen [1]."
-    assert server.shown == [10, 4]
-    assert [document.id for document in result["documents"]] == ["d1", "d2", "d3", "d4"]
-    record = result["crag"]
-    assert [one["id"] for one in record["kept"]] == ["d1", "d2", "d3", "d4"]
-    assert {one["id"]: one["reason"] for one in record["discarded"]} == {f"d{n}": "no_room" for n in range(5, 11)}
-    assert (record["documents_after"], record["llm_calls"]) == (4, 2)
+    assert server.shown == [10, 7]
+    best, record = [f"d{n}" for n in range(1, 8)], result["crag"]
+    assert [document.id for document in result["documents"]] == [one["id"] for one in record["kept"]] == best
+    assert {one["id"]: one["reason"] for one in record["discarded"]} == dict.fromkeys(("d8", "d9", "d10"), "no_room")
+    assert (record["documents_after"], record["llm_calls"]) == (7, 2)
     assert record["coverage"]["degraded"]
     assert record["coverage"]["reasons"] == ["evidence_cut:context_length"]
     assert (record["answer"]["status"], record["answer"]["cited"]) == ("written", [1])
+
+
+def test_the_passages_with_the_best_grades_stay_and_are_numbered_anew(
+    server: ShortContext, generator: AnswerGenerator
+) -> None:
+    """Evidence stands in the order of the retrieval, and the answer may stand in its last passage."""
+    documents = [*evidence(9), with_grade(evidence(10)[9], Grade(1.0, "graded", "test", None, None))]
+    messages = EvidencePromptBuilder().run(question=QUESTION, documents=documents)["prompt"]
+    replies = generator.run(messages=messages)["replies"]
+    assert replies[0].meta[FEWER]["shown"] == [1, 2, 3, 4, 5, 6, 10]
+    outcome = CragRouter().run(query=QUESTION, documents=documents)["outcome"]
+    result = RecordBuilder().run(outcome=outcome, replies=replies)
+    assert [document.id for document in result["documents"]] == ["d1", "d2", "d3", "d4", "d5", "d6", "d10"]
+    sent = server.texts[-1]
+    assert sent.index(' number="7"') < sent.index("Passage 10") < sent.index("Only lines")
+    assert ' number="10"' not in sent
+
+
+def test_passages_that_a_template_numbers_in_its_own_way_go_from_the_end(generator: AnswerGenerator) -> None:
+    """Numbers within a text cannot be told from the text's own."""
+    template = """{% for passage in passages %}<{{ boundary }} x=' number="'>{{ passage.number }}. {{ passage.text }}
+{{ passage.title }}{{ passage.origin }}{{ passage.source }}</{{ boundary }}>{% endfor %}{{ question }}"""
+    documents = [*evidence(9), with_grade(evidence(10)[9], Grade(1.0, "graded", "test", None, None))]
+    messages = EvidencePromptBuilder(template=template).run(question=QUESTION, documents=documents)["prompt"]
+    (reply,) = generator.run(messages=messages)["replies"]
+    assert reply.meta[FEWER]["shown"] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_shipped_pipeline_answers_from_what_the_model_can_read(
+    server: ShortContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answer, evidence and record agree on which passages there are."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content=f"Emma was written in house {n}. " * 10, id=f"d{n}") for n in range(10)])
+    rag = load("corrective_rag", store=store)
+    try:
+        result = rag.run(query=QUESTION)
+    finally:
+        rag.close()
+    assert result["answers"][0].data == "Austen [1]."
+    assert len(result["documents"]) == len(result["crag"]["kept"]) == len(result["answers"][0].documents) == 7
+    assert result["crag"]["coverage"]["reasons"] == ["evidence_cut:context_length"]
+    assert [one["reason"] for one in result["crag"]["discarded"]] == ["no_room"] * 3
 
 
 def test_later_prompts_are_as_long_as_the_context_allows(server: ShortContext, generator: AnswerGenerator) -> None:
@@ -111,7 +162,7 @@ def test_later_prompts_are_as_long_as_the_context_allows(server: ShortContext, g
     generator.run(messages=prompt(10))
     again = generator.run(messages=prompt(10))["replies"]
     short = generator.run(messages=prompt(2))["replies"]
-    assert server.shown == [10, 4, 4, 2]
+    assert server.shown == [10, 7, 7, 2]
     assert recorded(again, 10)["crag"]["coverage"]["reasons"] == ["evidence_cut:context_length"]
     assert recorded(again, 10)["crag"]["llm_calls"] == 1
     assert recorded(short, 2)["crag"]["coverage"]["reasons"] == []
@@ -135,8 +186,8 @@ def test_a_streamed_answer_comes_once(server: ShortContext, generator: AnswerGen
     parts = list[StreamingChunk]()
     replies = generator.run(messages=prompt(10), streaming_callback=parts.append)["replies"]
     assert "".join(part.content for part in parts) == "Austen [1]."
-    assert server.shown == [10, 4]
-    assert recorded(replies, 10)["crag"]["documents_after"] == 4
+    assert server.shown == [10, 7]
+    assert recorded(replies, 10)["crag"]["documents_after"] == 7
 
 
 def test_a_cut_that_shows_after_parts_were_heard_is_a_failure(server: ShortContext, generator: AnswerGenerator) -> None:
@@ -154,7 +205,7 @@ def test_a_cut_that_shows_after_parts_were_heard_is_a_failure(server: ShortConte
 def test_an_event_loop_asks_again_as_well(server: ShortContext, generator: AnswerGenerator) -> None:
     """Chats are served by `run_async`."""
     (reply,) = asyncio.run(generator.run_async(messages=prompt(10)))["replies"]
-    assert (reply.text, server.shown) == ("Austen [1].", [10, 4])
+    assert (reply.text, server.shown) == ("Austen [1].", [10, 7])
 
 
 @pytest.mark.parametrize(
@@ -187,12 +238,13 @@ def test_what_is_left_out_is_whole_passages_from_the_end(texts: list[str], most:
     messages = EvidencePromptBuilder().run(question=QUESTION, documents=documents)["prompt"]
     shorter = AnswerPrompt(messages).shorter(most)
     assert shorter is not None
-    assert shorter.passages is not None
-    assert 1 <= shorter.passages < len(texts)
+    assert shorter.shown is not None
+    assert list(shorter.shown) == list(range(1, len(shorter.shown) + 1))
+    assert len(shorter.shown) < len(texts)
     shown, whole = shorter.messages[-1].text or "", messages[-1].text
     end = whole.index("Only lines with the tag")
     assert shown.endswith("\n" + whole[end:])
     assert whole.startswith(shown[: shown.rindex("Only lines with the tag")].rstrip("\n"))
     tag = whole[end:].split()[5]
-    assert shown.count(f"<{tag} ") == shown.count(f"</{tag}>") == shorter.passages
-    assert shorter.passages == 1 or shorter.size <= most
+    assert shown.count(f"<{tag} ") == shown.count(f"</{tag}>") == len(shorter.shown)
+    assert len(shorter.shown) == 1 or shorter.size <= most

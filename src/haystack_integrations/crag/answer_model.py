@@ -162,10 +162,12 @@ class AnswerModel:
             # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
             listens = options["streaming_callback"] is not None or self._own_listener is not None
             is_unheard = not listens or getattr(error, "status_code", None) is not None
-            fewer = prompt.shorter(self._room.within(inf)) if is_unheard and time.monotonic() < ends else None
+            # A refusal costs next to nothing, so little is given up at a time; an answer to what was cut is paid for.
+            share = 0.5 if isinstance(error, PromptCutError) else 0.75
+            fewer = prompt.shorter(share * prompt.size) if is_unheard and time.monotonic() < ends else None
             if fewer is None:
                 raise error
-            logger.warning("The prompt is too long for the model: asked with {n} passages", n=fewer.passages)
+            logger.warning("The prompt is too long for the model: asked with {n} passages", n=len(fewer.shown or ()))
             return form, fewer.after(_cost(error))
         if time.monotonic() >= ends:
             raise error
@@ -187,7 +189,7 @@ class AnswerModel:
         """Learn how long a prompt may be, and mark the answer to one with fewer passages."""
         if self._room.is_known:
             self._room.took(prompt.size)
-        for reply in sent["replies"] if prompt.passages is not None else ():
+        for reply in sent["replies"] if prompt.shown is not None else ():
             reply.meta[FEWER] = prompt.told()
 
     def _learned(

@@ -1,55 +1,79 @@
 """The prompt of an answer, and the same with fewer passages, for a model whose context has no room for all of them."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
+from haystack import Document
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.templates import bounded
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import PASSAGE
+
+_SCORES: Final = "crag_scores"
+_NUMBER: Final = re.compile(r'(<[^>\n]* number=")(\d+)"')
+
+
+def scores_of(passages: Sequence[Document]) -> dict[str, Any]:
+    """
+    Say which passages of a prompt are the best.
+
+    :param passages: They, in the order of the prompt.
+    :returns: For the metadata of the message that shows them: their scores, -1 for one without.
+    """
+    grades = map(grade_of, passages)
+    return {_SCORES: [-1.0 if grade is None else grade.score for grade in grades]}
 
 
 @dataclass(frozen=True)
 class AnswerPrompt:
     """
-    Messages to send, and what became of longer ones.
+    The messages of a prompt as they were written, and how much of them is sent.
 
-    :param messages: The messages.
-    :param passages: How many passages they still have, the first ones; None for all that they were written with.
+    :param whole: All messages.
+    :param shown: Which passages are sent, by their numbers in `whole`; None for all.
     :param tried: What was spent on longer ones.
     """
 
-    messages: Sequence[ChatMessage]
-    passages: int | None = None
+    whole: Sequence[ChatMessage]
+    shown: Sequence[int] | None = None
     tried: Usage = field(default_factory=Usage)
+
+    @property
+    def messages(self) -> Sequence[ChatMessage]:
+        """What is sent."""
+        return self.whole if self.shown is None else self._with(self.shown)
 
     @property
     def size(self) -> int:
         """Its tokens, estimated."""
-        return sum(count_tokens(message.text or "") for message in self.messages)
+        return _size(self.messages)
 
     def shorter(self, most: float) -> "AnswerPrompt | None":
         """
-        Leave out passages, the last first: they stand in the order of the evidence, best first.
+        Leave out passages, those with the lowest scores first, and number the others anew.
 
         :param most: How many tokens the prompt should have at most, estimated.
         :returns: The prompt with as many passages as that allows, at least one; None where none can be left out, as in
             a prompt without the tags of `EvidencePromptBuilder`.
         """
-        found = ((at, bounded(message.text or "", PASSAGE)) for at, message in enumerate(self.messages))
-        at, blocks = next(((at, blocks) for at, blocks in found if len(blocks) > 1), (0, []))
-        if not blocks:
+        at, blocks = self._passages()
+        now = len(blocks) if self.shown is None else len(self.shown)
+        if now <= 1:
             return None
-        message, text = self.messages[at], self.messages[at].text or ""
-        kept, over = len(blocks) - 1, self.size - most
-        while kept > 1 and (over := over - count_tokens(text[slice(*blocks[kept])])) > 0:
-            kept -= 1
-        text = text[: blocks[kept][0]] + text[blocks[-1][1] :]
-        rest = ChatMessage.from_dict({**message.to_dict(), "content": [{"text": text}]})
-        return replace(self, messages=[*self.messages[:at], rest, *self.messages[at + 1 :]], passages=kept)
+        meta, text = self.whole[at].meta, self.whole[at].text or ""
+        scores = meta.get(_SCORES) or []
+        # What a template numbers otherwise cannot be numbered anew: there the last ones go.
+        is_numbered = len(scores) == len(blocks) and all(_NUMBER.match(text, first) for first, _ in blocks)
+        order = sorted(range(len(blocks)), key=lambda place: -scores[place] if is_numbered else place)
+        best = [sorted(place + 1 for place in order[:count]) for count in range(1, now)]
+        fitting = bisect_right(best, most, key=lambda numbers: _size(self._with(numbers)))
+        return replace(self, shown=best[max(0, fitting - 1)])
 
     def after(self, spent: Usage) -> "AnswerPrompt":
         """
@@ -64,6 +88,27 @@ class AnswerPrompt:
         """
         Say that an answer comes from fewer passages.
 
-        :returns: For the answer's metadata: `passages`, and what longer prompts cost.
+        :returns: For the answer's metadata: `shown`, the numbers of the passages in the whole prompt, and what longer
+            prompts cost.
         """
-        return {"passages": self.passages, **asdict(self.tried)}
+        return {"shown": list(self.shown or ()), **asdict(self.tried)}
+
+    def _passages(self) -> tuple[int, list[tuple[int, int]]]:
+        """Find the message that shows passages, and where they stand in it."""
+        found = ((at, bounded(message.text or "", PASSAGE)) for at, message in enumerate(self.whole))
+        return next(((at, blocks) for at, blocks in found if blocks), (0, []))
+
+    def _with(self, shown: Sequence[int]) -> list[ChatMessage]:
+        """Write the messages with some of the passages; what stands between two of them goes with the first."""
+        at, blocks = self._passages()
+        message, text = self.whole[at], self.whole[at].text or ""
+        ends = [*(first for first, _ in blocks[1:]), blocks[-1][1]]
+        kept = (text[blocks[number - 1][0] : ends[number - 1]] for number in shown)
+        numbered = (_NUMBER.sub(rf'\g<1>{new}"', block, count=1) for new, block in enumerate(kept, 1))
+        shorter = text[: blocks[0][0]] + "".join(numbered) + text[ends[-1] :]
+        rest = ChatMessage.from_dict({**message.to_dict(), "content": [{"text": shorter}]})
+        return [*self.whole[:at], rest, *self.whole[at + 1 :]]
+
+
+def _size(messages: Sequence[ChatMessage]) -> int:
+    return sum(count_tokens(message.text or "") for message in messages)

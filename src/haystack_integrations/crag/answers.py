@@ -108,16 +108,18 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
     ]
 
 
-def shown_to(replies: Sequence[ChatMessage], evidence: Sequence[Document]) -> int:
+def shown_to(replies: Sequence[ChatMessage], evidence: Sequence[Document]) -> tuple[list[Document], list[Document]]:
     """
-    Count the passages that the model of an answer saw.
+    Tell which passages the model of an answer saw.
 
     :param replies: What stands in the answer's place.
     :param evidence: The documents that its prompt was written with.
-    :returns: How many of them, the first ones; all but where its context had no room for them.
+    :returns: Those it saw, in the order of their numbers, and those that its context had no room for.
     """
     fewer = replies[0].meta.get(FEWER) if replies else None
-    return fewer["passages"] if fewer else len(evidence)
+    shown = {number - 1 for number in fewer["shown"]} if fewer else set(range(len(evidence)))
+    places = range(len(evidence))
+    return [evidence[at] for at in places if at in shown], [evidence[at] for at in places if at not in shown]
 
 
 def spent_on(replies: Sequence[ChatMessage]) -> Usage:

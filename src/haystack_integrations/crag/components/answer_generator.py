@@ -30,7 +30,7 @@ class AnswerGenerator(ChatBacked):
 
     A model that hangs, drips or fails after the evidence was found is no reason to lose the evidence: the run ends
     with it, with a sentence in the place of the answer, and with the reason in the record. Of a prompt that is too long
-    for the model's context the last passages are left out, which the record says, too.
+    for the model's context the passages with the lowest grades are left out, which the record says, too.
 
     ```python
     from haystack.components.generators.chat import MockChatGenerator

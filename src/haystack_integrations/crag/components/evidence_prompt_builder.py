@@ -5,6 +5,7 @@ from typing import Any, Final
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.answer_prompt import scores_of
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
@@ -73,7 +74,7 @@ class EvidencePromptBuilder(Copied):
         :param question: The user's original question.
         :param documents: The evidence, best first; passage n is document n.
         :returns: A dictionary with the following keys:
-            - `prompt`: A system and a user message.
+            - `prompt`: A system and a user message; the latter's metadata has the scores of the passages.
         """
         passages = [
             {
@@ -87,7 +88,8 @@ class EvidencePromptBuilder(Copied):
         ]
         boundary = new_boundary(PASSAGE)
         text = self._template.render(question=question, passages=passages, boundary=boundary)
-        return {"prompt": [ChatMessage.from_system(self.system), ChatMessage.from_user(text)]}
+        user = ChatMessage.from_user(text, meta=scores_of(documents))
+        return {"prompt": [ChatMessage.from_system(self.system), user]}
 
 
 def source_of(document: Document) -> str:

@@ -73,8 +73,7 @@ class RecordBuilder:
         asked = outcome.action == "generate"
         replies = replies or []
         evidence = list(outcome.evidence) if documents is None else documents
-        shown = shown_to(replies, evidence) if asked else len(evidence)
-        evidence, unshown = evidence[:shown], evidence[shown:]
+        evidence, unshown = shown_to(replies if asked else (), evidence)
         told = answer_account(replies, asked=asked, sentence=self.abstention, question=outcome.query, passages=evidence)
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies)
         spent = spent_on(replies) + Usage(llm_calls=int(calls))
