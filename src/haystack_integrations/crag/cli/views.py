@@ -40,6 +40,7 @@ _LIMITS: Final = {
 }
 _REASONS: Final = {
     "unspaced_question": "the question has no spaces between words, so it cannot be judged well without a chat model",
+    "evidence_cut:context_length": "the model's context had no room for all passages",
     "web_failed": "the web search failed (`crag doctor` says why)",
     "decisions_not_traced": "some of the decisions are not in this trace",
 }
