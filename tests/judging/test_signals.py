@@ -76,6 +76,16 @@ def test_a_retrievers_cosine_is_taken_where_all_documents_have_one() -> None:
     assert of_set["similarity"] == "retriever"
 
 
+@pytest.mark.parametrize("before", [0, 200, 400])
+def test_a_long_document_is_compared_by_the_place_that_covers_most_of_the_question(before: int) -> None:
+    """Wherever it stands: its beginning, or all of it, would tell of something else."""
+    rain = "Rain is likely. "
+    each, _ = signals_of(
+        Document(content=f"{rain * before}{TOWER} {rain * (400 - before)}"), Document(content=rain * 400)
+    )
+    assert each[0]["semantic"] > each[1]["semantic"] + 0.05
+
+
 def test_cosines_of_two_models_are_never_mixed() -> None:
     """One document without a kept cosine, and all are compared by the static model."""
     each, of_set = signals_of(with_cosine(TOWER, dense=0.99), Document(content="Rain."))
@@ -217,6 +227,7 @@ def test_a_reason_names_what_was_measured() -> None:
         ),
         ({"keywords": 1.0}, r"unknown signals \['keywords'\]; choose from \['keyword', "),
         ({"keyword": -1.0}, "weights must be numbers >= 0, at least one of them above 0"),
+        ({"keyword": 1.0, "semantic": -0.5}, "weights must be numbers >= 0"),
         ({"keyword": True}, "weights must be numbers >= 0"),
         ({"keyword": 0}, "at least one of them above 0"),
         ({}, "at least one of them above 0"),
