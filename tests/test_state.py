@@ -66,6 +66,13 @@ def test_a_call_leaves_tokens_to_those_that_run_beside_it(left: int, beside: int
     assert state.forbids(100, beside) == limit
 
 
+@pytest.mark.parametrize(("left", "beside", "limit"), [(1, 0, None), (1, 1, "llm_calls"), (2, 1, None)])
+def test_a_call_leaves_one_to_each_that_runs_beside_it(left: int, beside: int, limit: str | None) -> None:
+    """Both branches see the same count."""
+    state = CragState.start("q", budget=Budget(llm_calls=4), usage=Usage(4 - left, 0, 0))
+    assert state.forbids(100, beside) == limit
+
+
 def test_of_branches_that_ran_side_by_side_the_one_that_asked_the_web_says_what_became_of_it() -> None:
     """In whatever order they come together."""
     state = CragState.start("q")

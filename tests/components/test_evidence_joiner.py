@@ -253,6 +253,12 @@ def test_fusion_loses_no_document_and_repeats_none(first: list[str], second: lis
         assert fused[0] == first[0]
 
 
+def test_what_one_retriever_gives_twice_counts_once() -> None:
+    """At its first rank: two entries are no two retrievers."""
+    found = EvidenceJoiner({"bm25": 1.0}).run(bm25=[doc("b"), doc("a"), doc("a")])["documents"]
+    assert [(one.id, one.meta["crag"]["retrievers"]["bm25"]["rank"]) for one in found] == [("b", 1), ("a", 2)]
+
+
 def test_half_a_character_in_a_document_stops_nothing_and_makes_no_two_texts_one() -> None:
     """As a reader of damaged files leaves it."""
     found = [
