@@ -81,3 +81,13 @@ def test_of_branches_that_ran_side_by_side_the_one_that_asked_the_web_says_what_
         united = CragState.merged(one, None, other)
         assert united is not None
         assert (united.web, united.usage) == ("empty", Usage(1, 2, 3))
+
+
+def test_of_branches_that_ran_side_by_side_each_spending_counts_once() -> None:
+    """What was spent before them, too, and all that one of them spent."""
+    before = CragState.start("q").spend(Usage(1, 10, 10))
+    one, other = before.spend(Usage(1, 1, 1)), before.spend(Usage(1, 2, 2)).spend(Usage(1, 4, 4))
+    for branches in ((one, other), (other, one)):
+        united = CragState.merged(*branches)
+        assert united is not None
+        assert united.usage == Usage(4, 17, 17)
