@@ -665,6 +665,7 @@ def test_a_document_longer_than_the_prompt_budget_is_cut_with_a_mark() -> None:
     result = grader.run(query=QUESTION, documents=[long, *docs(2)])
     assert result["scores"] == [0.9, 0.9, 0.9]
     assert all(len(prompt.split()) < 600 for prompt in prompts)
+    assert prompts[0].count("word ") > 100  # of 20,000 as many as there is room for
     assert "[…cut]\n</doc-" in prompts[0]
 
 
