@@ -112,9 +112,12 @@ def test_a_prompt_that_a_filter_stops_costs_the_document_that_it_is_for_alone(se
     assert (result["report"]["structured"], endpoint.requests) == (True, 5)
 
 
-def test_too_many_tokens_in_a_minute_are_no_prompt_that_is_too_long(endpoint: Endpoint) -> None:
-    """Amazon's words for it; halves would be sent into the same limit."""
-    result = graded(endpoint, lambda _: refusal(said("Too many tokens, please wait", 429)), docs(4))
+@pytest.mark.parametrize("words", ["Too many tokens, please wait", "Rate limit of the content_filter reached"])
+def test_too_much_in_a_minute_is_no_prompt_that_is_too_long_and_none_that_a_filter_stopped(
+    words: str, endpoint: Endpoint
+) -> None:
+    """The first is Amazon's; halves would be sent into the same limit."""
+    result = graded(endpoint, lambda _: refusal(said(words, 429)), docs(4))
     assert result["report"]["reasons"] == ["grader_failed:RateLimitError"]
     assert endpoint.requests == 1
 

@@ -66,6 +66,13 @@ def test_a_call_leaves_tokens_to_those_that_run_beside_it(left: int, beside: int
     assert state.forbids(100, beside) == limit
 
 
+@pytest.mark.parametrize(("left", "beside", "limit"), [(1, 0, None), (1, 1, "llm_calls"), (2, 1, None)])
+def test_a_call_leaves_one_to_each_that_runs_beside_it(left: int, beside: int, limit: str | None) -> None:
+    """Both branches see the same count."""
+    state = CragState.start("q", budget=Budget(llm_calls=4), usage=Usage(4 - left, 0, 0))
+    assert state.forbids(100, beside) == limit
+
+
 def test_of_branches_that_ran_side_by_side_the_one_that_asked_the_web_says_what_became_of_it() -> None:
     """In whatever order they come together."""
     state = CragState.start("q")
@@ -74,3 +81,13 @@ def test_of_branches_that_ran_side_by_side_the_one_that_asked_the_web_says_what_
         united = CragState.merged(one, None, other)
         assert united is not None
         assert (united.web, united.usage) == ("empty", Usage(1, 2, 3))
+
+
+def test_of_branches_that_ran_side_by_side_each_spending_counts_once() -> None:
+    """What was spent before them, too, and all that one of them spent."""
+    before = CragState.start("q").spend(Usage(1, 10, 10))
+    one, other = before.spend(Usage(1, 1, 1)), before.spend(Usage(1, 2, 2)).spend(Usage(1, 4, 4))
+    for branches in ((one, other), (other, one)):
+        united = CragState.merged(*branches)
+        assert united is not None
+        assert united.usage == Usage(4, 17, 17)

@@ -278,6 +278,14 @@ def test_the_mode_off_asks_nothing() -> None:
     assert model.calls == 0
 
 
+def test_what_is_not_judged_keeps_a_grade_for_this_question_only() -> None:
+    """One for another, as a store may hold it, would be read as this one's."""
+    own, foreign = (graded("text", 0.9, question) for question in (QUESTION, "Who repairs bicycles?"))
+    state = CragState.start(QUESTION, mode="off")
+    result = BatchRelevanceGrader(grading_by(by_number)).run(query=QUESTION, documents=[own, foreign], state=state)
+    assert [grade_of(document) is None for document in result["documents"]] == [False, True]
+
+
 def test_a_document_cannot_close_its_block_or_name_a_neighbour() -> None:
     """The boundary and the keys are random in every call."""
     seen: list[str] = []
@@ -657,6 +665,7 @@ def test_a_document_longer_than_the_prompt_budget_is_cut_with_a_mark() -> None:
     result = grader.run(query=QUESTION, documents=[long, *docs(2)])
     assert result["scores"] == [0.9, 0.9, 0.9]
     assert all(len(prompt.split()) < 600 for prompt in prompts)
+    assert prompts[0].count("word ") > 100  # of 20,000 as many as there is room for
     assert "[…cut]\n</doc-" in prompts[0]
 
 

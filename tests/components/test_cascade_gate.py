@@ -131,6 +131,13 @@ def test_a_document_that_the_model_has_graded_is_not_sent_again() -> None:
     assert result["report"]["cascade"] == {"asked": 0, "verdict": "correct", "certainty": 0.99, "calibrated": None}
 
 
+def test_beside_what_the_model_has_graded_no_verdict_by_wording_stands() -> None:
+    """However sure the scorer is: what the model has not read yet, it is asked about."""
+    result = CascadeGate().run(query=QUESTION, documents=[by_model(0.4), *docs(0.5)], report=told("correct", 0.99))
+    assert [grade_of(document) is None for document in result["undecided"]] == [False, True]
+    assert "verdict" not in result["report"]
+
+
 def test_in_mode_off_nothing_is_asked() -> None:
     """The documents pass as they are."""
     state = replace(CragState.start(QUESTION), mode="off")

@@ -190,6 +190,8 @@ def test_failed_grades_do_not_enter_the_aggregate() -> None:
     assert result["decision"]["score"] == 0.85
     assert len(result["generate"]) == 4
     assert result["decision"]["coverage"]["failed"] == 2
+    documents = [*docs(0.9, 0.1), *docs(0.5, 0.5, status="failed", tag="failed ")]
+    assert [entry["reason"] for entry in route(documents)["decision"]["discarded"]] == ["below_filter"]
 
 
 def test_fewer_than_half_judged_is_ungraded_and_keeps_everything() -> None:
@@ -211,6 +213,17 @@ def test_a_failed_grade_never_leads_to_a_web_search(action: str) -> None:
     assert "web" in route(all_failed, on_ungraded="web")
 
 
+@pytest.mark.parametrize("action", ["web", "web_and_refine"])
+@pytest.mark.parametrize("scores", [(0.5,), (0.1,), ()])
+def test_what_was_not_searched_never_leads_to_a_web_search(action: str, scores: tuple[float, ...]) -> None:
+    """It may be the answer, whether what was found is ambiguous, irrelevant or nothing."""
+    router = CragRouter(on_incorrect=action, on_ambiguous=action, on_ungraded="refine")
+    said = {"status": "incomplete", "retrievers": {"bm25": {"status": "failed"}, "dense": {"status": "ok"}}}
+    result = router.run(query=QUESTION, documents=docs(*scores), retrieval=said)
+    assert result["decision"]["rule"] == "retrieval_incomplete"
+    assert "refine" in result
+
+
 @pytest.mark.parametrize("asked", ["web", "web_and_refine"])
 @pytest.mark.parametrize("instead", ["refine", "re_retrieve"])
 def test_what_goes_along_is_chosen_by_what_is_done_in_place_of_the_web(asked: Any, instead: Any) -> None:
@@ -227,6 +240,13 @@ def test_a_failed_grade_is_no_irrelevant_one_where_the_filter_is_high() -> None:
     settings = {"filter_threshold": 0.6, "on_limit": "generate_relevant", "on_ungraded": "refine"}
     assert route(documents, **settings, max_iterations=1)["generate"] == documents
     assert route([*documents, *docs(0.4, tag="low ")], **settings, max_iterations=1)["generate"] == documents
+
+
+def test_of_a_document_that_comes_again_the_version_of_this_pass_counts() -> None:
+    """Not beside what a refinement left of it, which would count twice."""
+    whole = docs(0.9)
+    left = replace(whole[0], content="passage")
+    assert route(whole, CragState.start(QUESTION, kept=(left,)))["generate"] == whole
 
 
 def test_a_ladder_names_an_action_for_each_pass() -> None:
@@ -474,8 +494,8 @@ def test_an_ambiguous_retrieval_with_enough_left_is_answered_from() -> None:
 def test_good_documents_can_stay_beside_what_the_web_was_to_replace() -> None:
     """Those that reach the upper threshold, and no others."""
     settings: dict[str, Any] = {"aggregate": "min", "aggregate_over": "all", "on_incorrect": "web"}
-    spared = route(docs(0.9, 0.5, 0.1), keep_good=True, **settings)["web_and_refine"]
-    assert [grade.score for d in spared.kept if (grade := grade_of(d))] == [0.9]
+    spared = route(docs(0.9, 0.7, 0.5, 0.1), keep_good=True, **settings)["web_and_refine"]
+    assert [grade.score for d in spared.kept if (grade := grade_of(d))] == [0.9, 0.7]
     assert route(docs(0.9, 0.5, 0.1), **settings)["web"].kept == ()
     assert route(docs(0.5, 0.1), keep_good=True, **settings)["web"].kept == ()
 

@@ -253,6 +253,12 @@ def test_fusion_loses_no_document_and_repeats_none(first: list[str], second: lis
         assert fused[0] == first[0]
 
 
+def test_what_one_retriever_gives_twice_counts_once() -> None:
+    """At its first rank: two entries are no two retrievers."""
+    found = EvidenceJoiner({"bm25": 1.0}).run(bm25=[doc("b"), doc("a"), doc("a")])["documents"]
+    assert [(one.id, one.meta["crag"]["retrievers"]["bm25"]["rank"]) for one in found] == [("b", 1), ("a", 2)]
+
+
 def test_half_a_character_in_a_document_stops_nothing_and_makes_no_two_texts_one() -> None:
     """As a reader of damaged files leaves it."""
     found = [
@@ -279,5 +285,6 @@ def test_two_texts_of_one_id_are_two_documents_and_what_is_left_of_a_refined_one
     assert [(document.id, document.content) for document in found] == [("1", "Call us."), ("1", second.content)]
     assert set(found[0].meta["crag"]["retrievers"]) == {"faq", "manual"}
     refined = annotate(replace(second, content="two years."), strips=[{"start": 16, "end": 26, "score": 1.0}])
-    found = joiner.run(faq=[refined], manual=[second])["documents"]
-    assert [document.content for document in found] == ["two years."]
+    for one, other in ((refined, second), (second, refined)):
+        found = joiner.run(faq=[one], manual=[other])["documents"]
+        assert [document.content for document in found] == [one.content]

@@ -49,6 +49,17 @@ def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
     assert [entry["reason"] for entry in record["discarded"]] == ["below_filter"]
 
 
+def test_a_run_is_degraded_by_any_of_its_passes() -> None:
+    """Whatever the last one came to."""
+    router = CragRouter()
+    failed, found = graded("a", 0.5, QUESTION, "failed"), graded("b", 0.9, QUESTION)
+    first = router.run(query=QUESTION, documents=[failed, graded("c", 0.4, QUESTION)])["state"]
+    last = router.run(query=QUESTION, documents=[found], state=replace(first, kept=()))["state"]
+    coverage = RecordBuilder().run(outcome=last)["crag"]["coverage"]
+    assert [decision["coverage"]["degraded"] for decision in last.trail] == [True, False]
+    assert (coverage["degraded"], coverage["reasons"]) == (True, ["grader_partial"])
+
+
 @pytest.mark.parametrize(
     ("webs", "told"),
     [

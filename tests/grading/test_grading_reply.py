@@ -298,7 +298,16 @@ def test_no_text_makes_the_reader_raise(text: str, finish: str | None, scale: fl
 
 @pytest.mark.parametrize(
     "text",
-    ["As [1] says, none of it helps.", "{0.9,}{0.1,}", "Scores:\n[0.7]", "[0.9, 0.1][0.2]", "```json\n[0.9]\n```[0.1]"],
+    [
+        *(
+            "As [1] says, none of it helps.",
+            "{0.9,}{0.1,}",
+            "Scores:\n[0.7]",
+            "[0.9, 0.1][0.2]",
+            "```json\n[0.9]\n```[0.1]",
+        ),
+        'As it says, {"evaluations": [0.9]} would do.',
+    ],
 )
 def test_an_array_in_prose_is_a_citation_and_no_score(text: str) -> None:
     """Also when it has the right length, which for one document is every `[1]`."""

@@ -165,6 +165,7 @@ def _with(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (_with("nan", "documents", "crossing", "bias"), "the bias of a crossing must be a finite number"),
         (_with("inf", "documents", "crossing", "weights", "born", "in YEAR"), "the weight of 'in YEAR' must be"),
         (_with("born", "documents", "crossing", "words"), "the words of a crossing must be a list of texts"),
+        (_with(["born", 7], "documents", "crossing", "words"), "the words of a crossing must be a list of texts"),
         (_with({"start": "nan", "trees": []}, "documents", "topic", "trees"), "the start of trees must be a finite"),
     ],
 )

@@ -78,8 +78,16 @@ def test_an_amount_is_not_missed_where_the_documents_tell_of_its_measure(questio
 
 
 def test_an_amount_of_what_no_document_tells_of_is_missed() -> None:
-    """Of seats the documents say nothing."""
+    """Of seats the documents say nothing, nor does what begins with the same three letters tell of employees."""
     assert looked_for("What do 45 seats cost?", RATES) == ["45"]
+    assert looked_for("What do we pay with 45 employees?", "There are 30 empty shelves.") == ["45"]
+
+
+def test_what_one_of_several_documents_has_is_there() -> None:
+    """Whichever it is."""
+    texts = ("Nothing.", RATES, "`maxTokens` bounds the reply of a --dry-run.")
+    question = "What was max_tokens in 2022, with 30 employees and --dry-run?"
+    assert looked_for(question, *texts) == looked_for(question, *texts[::-1]) == []
 
 
 def test_small_numbers_ordinals_and_joined_units_say_too_little() -> None:

@@ -47,10 +47,10 @@ def test_every_signal_is_there_and_in_range_or_not_measured() -> None:
 
 def test_the_document_that_words_the_question_leads_in_every_lexical_signal() -> None:
     """Against one on the topic and one on nothing like it."""
-    contents = (TOWER, "A tower stands in Paris since the fair. Tickets are sold online.", "Rain is likely.")
+    contents = ("Rain is likely.", "A tower stands in Paris since the fair. Tickets are sold online.", TOWER)
     each, _ = signals_of(*(Document(content=content) for content in contents))
     for name in ("keyword", "phrase", "sentence", "semantic"):
-        answer, topic, other = (signals[name] or 0.0 for signals in each)
+        other, topic, answer = (signals[name] or 0.0 for signals in each)
         assert answer > topic >= other
 
 
@@ -74,6 +74,16 @@ def test_a_retrievers_cosine_is_taken_where_all_documents_have_one() -> None:
     each, of_set = signals_of(with_cosine(TOWER, dense=0.4, other=0.9), with_cosine("Rain.", dense=-0.3))
     assert [signals["semantic"] for signals in each] == [0.9, 0.0]
     assert of_set["similarity"] == "retriever"
+
+
+@pytest.mark.parametrize("before", [0, 200, 400])
+def test_a_long_document_is_compared_by_the_place_that_covers_most_of_the_question(before: int) -> None:
+    """Wherever it stands: its beginning, or all of it, would tell of something else."""
+    rain = "Rain is likely. "
+    each, _ = signals_of(
+        Document(content=f"{rain * before}{TOWER} {rain * (400 - before)}"), Document(content=rain * 400)
+    )
+    assert each[0]["semantic"] > each[1]["semantic"] + 0.05
 
 
 def test_cosines_of_two_models_are_never_mixed() -> None:
@@ -134,6 +144,8 @@ def test_agreement_needs_another_document() -> None:
         Document(content=TOWER), Document(content="The tower of iron in Paris."), Document(content="Rain.")
     )
     assert both[0]["agreement"] > both[2]["agreement"]
+    once, twice = (compare(load_encoder(), QUESTION, [TOWER, *["High rain."] * n])[1] for n in (1, 2))
+    assert 0 < once[0] == pytest.approx(twice[0])  # a mean, however many there are
 
 
 def test_coherence_is_a_high_mean_with_little_spread() -> None:
@@ -217,6 +229,7 @@ def test_a_reason_names_what_was_measured() -> None:
         ),
         ({"keywords": 1.0}, r"unknown signals \['keywords'\]; choose from \['keyword', "),
         ({"keyword": -1.0}, "weights must be numbers >= 0, at least one of them above 0"),
+        ({"keyword": 1.0, "semantic": -0.5}, "weights must be numbers >= 0"),
         ({"keyword": True}, "weights must be numbers >= 0"),
         ({"keyword": 0}, "at least one of them above 0"),
         ({}, "at least one of them above 0"),

@@ -50,9 +50,10 @@ def test_no_rows_give_no_answers() -> None:
         (("unknown", 0.5, 1, 2), 0.0, 0.0),
         (("covered", 0.5, 0, 1), 0.0),
         (("covered", 0.5, 1, 3), 0.0, 0.0),
+        (("covered", 0.5, 3, 1), 0.0, 0.0),
         (("covered", 0.5, 1, 2), ("covered", 0.5, 0, 2), 0.0),
     ],
-    ids=["no node", "unknown signal", "back to itself", "no such node", "a circle"],
+    ids=["no node", "unknown signal", "back to itself", "no such node", "no such first node", "a circle"],
 )
 def test_a_tree_that_cannot_be_walked_is_refused(broken: Any) -> None:
     """When the file is read, not at the first question."""

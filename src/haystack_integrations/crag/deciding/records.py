@@ -155,7 +155,7 @@ def run_record(
     coverage |= {"llm_calls": total.llm_calls, "tokens": tokens}
     coverage["reasons"] = [*coverage["reasons"], *shortcomings]
     coverage["deadline_hit"] |= _of_time(shortcomings)
-    coverage["degraded"] |= bool(shortcomings)
+    coverage["degraded"] = bool(coverage["reasons"])
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
         "abstention": last.get("abstention"),
@@ -230,6 +230,5 @@ def _coverage(state: CragState) -> dict[str, Any]:
         "web": state.web_at_best(),
         "approved": sum(one["approved"] for one in passes),
         "deadline_hit": any(one["deadline_hit"] for one in passes),
-        "degraded": any(one["degraded"] for one in passes),
         "reasons": list(dict.fromkeys(reason for one in passes for reason in one["reasons"])),
     }

@@ -154,7 +154,7 @@ def _check_retrievers(documents: Sequence[Document], calibration: Calibration) -
         # What a correction brings from the web is judged beside the rest, by whatever calibration there is.
         found = None if known.get("origin") == "web" else known.get("retrievers")
         used |= set(found) if isinstance(found, dict) else set()
-    if used and not used <= set(calibration.retrievers):
+    if not used <= set(calibration.retrievers):
         msg = (
             f"the calibration was made on lists of {sorted(calibration.retrievers)}, but these documents come from "
             f"{sorted(used)}; calibrate on lists of this pipeline: `crag calibrate DIR --lists live --pipeline NAME`"
