@@ -126,6 +126,26 @@ def test_what_cannot_begin_anew_stays_as_it_is() -> None:
     assert own.async_client is not None
 
 
+def test_a_client_that_its_part_only_makes_is_left_behind_with_its_loop_too() -> None:
+    """Cohere's generator has no `close_async`: in a script's second `asyncio.run` every grading failed."""
+
+    class Making:
+        def __init__(self) -> None:
+            self.async_client: Any = None
+
+        async def warm_up_async(self) -> None:
+            self.async_client = self.async_client or object()
+
+    async def client() -> Any:
+        await at_home(part)
+        await part.warm_up_async()
+        return part.async_client
+
+    part = Making()
+    first, second = asyncio.run(client()), asyncio.run(client())
+    assert first is not second
+
+
 @pytest.fixture
 def store(elasticsearch_url: str, elasticsearch_index: str) -> Iterator[Any]:
     """A store of one document on the real server."""
