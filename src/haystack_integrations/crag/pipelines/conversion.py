@@ -140,7 +140,8 @@ class Converter:
             if isinstance(error, GivenUpError):
                 return {sources[0].name: Failure(sources[0].name, _too_slow(sources[0]))}
             kind = type(error.__cause__ or error).__name__  # not its text, which may quote the file
-            reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); save it in another format"
+            way = "look at its server and key" if error.component_name == "embedder" else "save it in another format"
+            reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); {way}"
             return {sources[0].name: Failure(sources[0].name, reason)}
         parts: dict[str, list[Document]] = {source.name: [] for source in sources}
         for document in documents:
