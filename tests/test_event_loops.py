@@ -47,12 +47,6 @@ def model(url: str) -> OpenAIChatGenerator:
     return OpenAIChatGenerator(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
 
 
-@pytest.fixture
-def embedder(url: str) -> OpenAITextEmbedder:
-    """Haystack's embedder before it."""
-    return OpenAITextEmbedder(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
-
-
 @pytest.mark.parametrize("around", [lambda one: one, lambda one: FallbackChatGenerator([one])], ids=["", "fallback"])
 def test_a_model_is_asked_on_every_loop(model: Any, around: Any, caplog: pytest.LogCaptureFixture) -> None:
     """Its connections are of the loop before, where each call failed: every second grading, and every second answer."""
@@ -88,8 +82,20 @@ def test_a_model_is_asked_by_loops_that_run_at_the_same_time(model: Any) -> None
     assert heard == ["[0.9]"] * 4
 
 
-def test_an_embedder_of_others_is_asked_on_every_loop(embedder: Any) -> None:
+class Unclosing(OpenAITextEmbedder):
+    """Has no `close_async`, as Cohere's, which makes its client when it is wanted all the same."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Hide one."""
+        if name == "close_async":
+            raise AttributeError
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("kind", [OpenAITextEmbedder, Unclosing])
+def test_an_embedder_of_others_is_asked_on_every_loop(kind: type, url: str) -> None:
     """It stands in a retriever of Haystack's own: every second question raised."""
+    embedder = kind(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
     store = memory_store()
     fill(store, [Document(content="Penguins live on the coast.")])
     rag = load("corrective_retrieval", store=store, dense={"text_embedder": embedder})
@@ -124,6 +130,26 @@ def test_what_cannot_begin_anew_stays_as_it_is() -> None:
     for part in (own, own, None):
         asyncio.run(at_home(part))
     assert own.async_client is not None
+
+
+def test_a_client_that_its_part_only_makes_is_left_behind_with_its_loop_too() -> None:
+    """Cohere's generator has no `close_async`: in a script's second `asyncio.run` every grading failed."""
+
+    class Making:
+        def __init__(self) -> None:
+            self.async_client: Any = None
+
+        async def warm_up_async(self) -> None:
+            self.async_client = self.async_client or object()
+
+    async def client() -> Any:
+        await at_home(part)
+        await part.warm_up_async()
+        return part.async_client
+
+    part = Making()
+    first, second = asyncio.run(client()), asyncio.run(client())
+    assert first is not second
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from model_faults import Endpoint, Fault, Keys, client_of, completion, keyed
 from scripted_model import documents_in
 from werkzeug import Response
 
+from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.cli.errors import ExitCode, explain
 from haystack_integrations.crag.components import AnswerGenerator, BatchRelevanceGrader
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
@@ -130,6 +131,38 @@ def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
     reply = json.loads(completion(keyed(seen, score)).get_data())
     reply["usage"] = {"prompt_tokens": read, "completion_tokens": 9, "total_tokens": read + 9}
     return Response(json.dumps(reply), content_type="application/json")
+
+
+class Refused(Exception):  # noqa: N818 - named like nothing that is known
+    """An error of a client, with what it tells of a response."""
+
+    def __init__(self, text: str, **told: Any) -> None:
+        """Take attributes, or what another error was raised for."""
+        super().__init__(text)
+        self.__cause__ = told.pop("cause", None)
+        vars(self).update(told)
+
+
+AWS = {"ResponseMetadata": {"HTTPStatusCode": 429}}
+HEADERS = f"headers: {{'x-policy': '{'default-src ' * 100}'}}, status_code: 400, body: "
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (Refused("Too many tokens, please wait before trying again.", cause=Refused("", response=AWS)), "Refused_429"),
+        (Refused("Error in Google Gen AI chat generation: 401", cause=Refused("", code=401)), "Refused_401"),
+        (Refused("model 'qwen3' not found", status_code=404), "Refused_404"),
+        (Refused(HEADERS, status_code=400, body={"message": "too many tokens: 5000"}), "context_length"),
+        (type("ApiError", (Refused,), {})("", status_code=529), "ApiError_529"),
+        (type("NotFoundError", (type("ApiError", (Refused,), {}),), {})("", status_code=404), "NotFoundError"),
+        (Refused("no connection"), "Refused"),
+    ],
+    ids=["Bedrock throttles", "Google", "Ollama", "Cohere", "Cohere, no class of its own", "Cohere, its own", "none"],
+)
+def test_a_refusal_is_told_by_its_status_also_where_a_generator_wraps_it(error: Exception, kind: str) -> None:
+    """Without it, a Bedrock that throttles reads as a prompt that is too long, and is asked more, for less."""
+    assert kind_of(error) == kind
 
 
 def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: Endpoint) -> None:

@@ -16,6 +16,7 @@ from makers import graded, scripted
 from reading import named
 from scripted_model import NAME, ScriptedModel
 
+from haystack_integrations.crag.answers import cut_off
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.chat_model import ChatModel
@@ -187,6 +188,51 @@ def test_a_generator_that_never_gives_a_reason_is_not_called_broken_off(
     (reply,) = generator.run(messages=PROMPT, streaming_callback=lambda _: None)["replies"]
     assert reply.text == "one two"
     assert (BROKEN_OFF in reply.meta) is is_marked
+
+
+@pytest.mark.parametrize(
+    ("name", "meta", "told"),
+    [
+        ("OllamaChatGenerator", {"done": True, "finish_reason": None}, "length"),
+        ("OllamaChatGenerator", {"done": True, "finish_reason": "stop"}, None),
+        ("AnthropicChatGenerator", {"finish_reason": None}, "interrupted"),
+        ("CohereChatGenerator", {"finish_reason": "ERROR_TOXIC"}, "content_filter"),
+        ("OwnGenerator", {}, None),
+    ],
+    ids=["Ollama's word dropped", "Ollama's word", "a broken stream", "a word handed on", "of no known API"],
+)
+def test_an_answer_without_the_word_that_its_server_always_says_was_cut(
+    name: str, meta: dict[str, Any], told: str | None
+) -> None:
+    """Haystack's generator for Ollama knows no `length`: half an answer would pass for a whole one."""
+
+    def run(_: Any, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None) -> Any:
+        return {"replies": [ChatMessage.from_assistant("one two", meta=dict(meta))]}
+
+    (reply,) = AnswerGenerator(type(name, (), {"run": run})()).run(messages=PROMPT)["replies"]
+    assert (reply.text, cut_off(reply)) == ("one two", told)
+
+
+def test_the_word_is_missed_of_the_model_that_a_fallback_asked_as_well() -> None:
+    """`FallbackChatGenerator` tells by name who replied."""
+    said = {"replies": [ChatMessage.from_assistant("one")], "meta": {"successful_chat_generator_class": None}}
+
+    def run(_: Any, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None) -> Any:
+        if streaming_callback is not None:
+            streaming_callback(StreamingChunk(content="one"))
+        return said
+
+    inner = type("OpenAIChatGenerator", (), {"run": run})()
+    generator = AnswerGenerator(type("FallbackChatGenerator", (), {"run": run, "chat_generators": [inner]})())
+    (whole,) = generator.run(messages=PROMPT)["replies"]
+    assert cut_off(whole) is None
+    (streamed,) = generator.run(messages=PROMPT, streaming_callback=lambda _: None)["replies"]
+    assert cut_off(streamed) == "stream"
+    said.update(
+        replies=[ChatMessage.from_assistant("one")], meta={"successful_chat_generator_class": "OllamaChatGenerator"}
+    )
+    (other,) = generator.run(messages=PROMPT)["replies"]
+    assert cut_off(other) == "interrupted"
 
 
 class Talking:

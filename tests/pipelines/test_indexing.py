@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -765,8 +766,34 @@ def test_a_file_that_breaks_the_pipeline_does_not_take_others_along(folder, stor
     report = index(folder, store, base=folder, embedder=PickyEmbedder())
     (failure,) = report.failures
     assert failure.source == "n05.md"
-    assert "'embedder'" in failure.reason and "ArithmeticError" in failure.reason
+    assert "'embedder' failed on it (ArithmeticError); look at its server and key" in failure.reason
     assert report.added == 5 + 11
+
+
+@component
+class SkippingEmbedder:
+    """Gives a document with the word poison no vector, as OpenAIDocumentEmbedder does after a failure."""
+
+    raise_on_failure = False
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, list[Document]]:
+        vectors = [None if "poison" in (one.content or "") else [0.6, 0.8] for one in documents]
+        return {"documents": [replace(one, embedding=vector) for one, vector in zip(documents, vectors, strict=True)]}
+
+
+def test_what_the_embedder_failed_on_in_silence_is_a_failure_and_tried_again(tmp_path, store):
+    """Written without vectors it would be up to date, and found by words only, for ever: a wrong key, a server away."""
+    (tmp_path / "emma.md").write_text(EMMA)
+    (tmp_path / "bad.md").write_text("A page of poison.")
+    (tmp_path / "lines.jsonl").write_text('{"id": "1", "text": "Fine."}\n{"id": "2", "text": "More poison."}\n')
+    embedder = SkippingEmbedder()
+    for counted in ({"added": 2, "unchanged": 0}, {"added": 0, "unchanged": 2}):
+        report = index(tmp_path, store, base=tmp_path, embedder=embedder)
+        assert {failure.source for failure in report.failures} == {"bad.md", "lines.jsonl#2"}
+        assert "failed on 1 of its 1 passages" in report.failures[0].reason
+        assert {name: getattr(report, name) for name in counted} == counted
+    assert all(document.embedding for document in store.filter_documents())
 
 
 @component

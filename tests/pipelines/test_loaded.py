@@ -199,6 +199,29 @@ def test_an_empty_store_in_memory_is_told_once_when_nothing_is_found(
     assert warnings(query=QUESTION, filters={"field": "meta.page", "operator": "==", "value": 2}) == []
 
 
+def test_an_empty_store_of_another_vendor_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
+    """Their retrievers keep it as `_document_store`; one that cannot be counted is not called empty."""
+
+    class Store:
+        documents: Any = 0
+
+        def count_documents(self) -> int:
+            return len([None] * self.documents)
+
+    @component
+    class Search:
+        _document_store = Store()
+
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, filters: Any = None, top_k: int | None = None) -> dict[str, Any]:
+            return {"documents": []}
+
+    for documents, told in ((None, False), (1, False), (0, True)):
+        Store.documents = documents
+        load("corrective_retrieval", bm25=Search(), dense=Search()).run(query=QUESTION)
+        assert ("(Store) holds no document" in caplog.text) is told
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_filters_under_which_nothing_is_found_are_told_once(
     asynchronous: bool, in_memory_store: Any, caplog: pytest.LogCaptureFixture

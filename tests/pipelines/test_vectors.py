@@ -84,6 +84,26 @@ def test_documents_without_vectors_and_an_empty_store_are_no_mismatch() -> None:
     assert load("corrective_retrieval", store=store).run(query=QUESTION)["crag"]["verdict"] == "correct"
 
 
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("FAISSDocumentStore", "embedding_dim"),
+        ("QdrantDocumentStore", "embedding_dim"),
+        ("PgvectorDocumentStore", "embedding_dimension"),
+    ],
+)
+def test_a_store_of_another_vendor_says_by_its_setting_how_long_its_vectors_are(name: str, setting: str) -> None:
+    """FAISS refuses others by an assertion without a word, and finds nothing for a question of another length."""
+    from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
+
+    memory = InMemoryDocumentStore()
+    theirs = type(name, (), {setting: 768, "write_documents": None})()
+    parts = {"bm25": InMemoryBM25Retriever(memory), "dense": InMemoryEmbeddingRetriever(memory)}
+    with pytest.raises(ConfigurationError, match=re.escape("vectors of 768 numbers, but 'dense' would ask with 256")):
+        load("corrective_retrieval", store=theirs, **parts)
+    assert stored_size(type("OwnStore", (), {setting: 768})()) is None
+
+
 def test_vectors_of_another_length_are_not_written_beside_those_of_a_store(store: Any, tmp_path: Path) -> None:
     before = store.count_documents()
     (tmp_path / "a.md").write_text("A new page.")

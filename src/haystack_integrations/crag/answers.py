@@ -141,7 +141,8 @@ def mark_broken_off(reply: ChatMessage, generator: object) -> None:
     :param reply: The answer.
     :param generator: The chat generator that it came from.
     """
-    if uses_openai(generator) and not reply.meta.get("finish_reason"):
+    asked = (generator, *(getattr(generator, "chat_generators", None) or ()))  # it, or those of a FallbackChatGenerator
+    if any(map(uses_openai, asked)) and not reply.meta.get("finish_reason"):
         reply.meta[BROKEN_OFF] = True
 
 

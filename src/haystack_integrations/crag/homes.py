@@ -53,7 +53,7 @@ def anew_in_children(part: Any) -> None:
     :param part: As for `at_home`, before it is asked.
     """
     for each in _asked_by(part):
-        if hasattr(each, "close"):
+        if hasattr(each, "close") or begins_anew(each):
             with suppress(TypeError):  # nothing that can be remembered
                 _known.add(each)
 
@@ -69,10 +69,22 @@ def _left_behind(part: Any) -> list[Any]:
 
 
 def _home(part: Any, here: AbstractEventLoop) -> AbstractEventLoop:
-    if hasattr(part, "close_async"):  # else nobody says that it can begin anew
+    if begins_anew(part):
         with suppress(TypeError):
             return _homes.setdefault(part, here)
     return here
+
+
+def begins_anew(part: Any) -> bool:
+    """
+    Tell whether a part makes another asynchronous client when its own was taken; nobody else would.
+
+    :param part: Any component or store.
+    :returns: Whether it says so, by closing one or, as Cohere's which close none, by making one when it is wanted.
+    """
+    return hasattr(part, "close_async") or (
+        hasattr(part, "warm_up_async") and not vars(part).keys().isdisjoint(_CLIENTS)
+    )
 
 
 def _taken(part: Any, names: tuple[str, ...]) -> list[Any]:

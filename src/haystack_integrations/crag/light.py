@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from haystack.components.builders import AnswerBuilder
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
 
-from haystack_integrations.crag.homes import anew_in_children, at_home
+from haystack_integrations.crag.homes import anew_in_children, at_home, begins_anew
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -77,7 +77,7 @@ def search_at_home(part: Any) -> None:
     """
     anew_in_children(getattr(part, "text_embedder", None))  # no stores: documents may be in a client, as Qdrant's
     for each in (part if _store_of(part) else None, *(getattr(part, name, None) for name in _SEARCHING)):
-        if hasattr(each, "run_async") and hasattr(each, "close_async"):
+        if hasattr(each, "run_async") and begins_anew(each):
             holders = [holder for holder in (each, _store_of(each)) if holder is not None]
             each.run_async = partial(_at_home, holders, each.run_async)  # type: ignore[union-attr]
 

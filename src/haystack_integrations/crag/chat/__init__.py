@@ -8,6 +8,7 @@ from haystack_integrations.crag.chat.failures import (
     PromptCutError,
     kind_of,
     may_be_the_form,
+    status_of,
 )
 from haystack_integrations.crag.chat.generators import (
     check_generator,
@@ -34,5 +35,6 @@ __all__ = [
     "model_of",
     "reaches_client",
     "speaks_openai",
+    "status_of",
     "uses_openai",
 ]

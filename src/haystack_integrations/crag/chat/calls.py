@@ -17,11 +17,12 @@ from haystack_integrations.crag.chat.failures import (
     could_not_read,
     kind_of,
 )
-from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai, uses_openai
+from haystack_integrations.crag.chat.generators import model_of, reaches_client, speaks_openai, tells_end, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError, run_within, run_within_async
 from haystack_integrations.crag.interrupts import ends_run
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.bodies import read_to_a_limit
+from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.replies.parts import as_text
 from haystack_integrations.crag.texts.text import UNSPACED
 
@@ -97,7 +98,8 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequ
     """
     Refuse a reply whose text is none, of whose stream no part came, or to a part of the prompt only.
 
-    Replies beyond what one can ask for are dropped.
+    One that lacks its server's word on why it ended was cut, and says so. Replies beyond what one can ask for are
+    dropped.
     """
     replies = (sent.get("replies") or [])[:_MOST_REPLIES]
     for reply in replies if speaks_openai(generator) else []:
@@ -106,6 +108,11 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequ
             raise NoPartsError
         if not isinstance(text, str | None):
             raise NoCompletionError
+    by_name = (sent.get("meta") or {}).get("successful_chat_generator_class")  # of a FallbackChatGenerator
+    for reply in replies if tells_end(generator, by_name) else []:
+        if not reply.meta.get("finish_reason"):
+            # Ollama alone says `done`, and what is dropped of its words is `length`.
+            reply.meta["finish_reason"] = "length" if reply.meta.get("done") else INTERRUPTED
     for reply in replies[:1]:
         if _LEAST_READ <= (read := _read_of(reply)) < _least_tokens(messages):
             cut = PromptCutError(read, reply)

@@ -26,6 +26,7 @@ _TOO_OFTEN: Final = 429
 _TOLD: Final = 1_000  # characters of an error that are its own words: behind them some servers repeat the request
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
 _OF_THE_TEXT: Final = ("context_length", "content_filter")
+_NAMED_BY_STATUS: Final = frozenset({"APIStatusError", "ApiError"})  # with a kind for each: OpenAI, Anthropic, Cohere
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -73,7 +74,8 @@ def kind_of(error: BaseException) -> str:
 
     :param error: What a chat generator raised.
     :returns: `deadline`, `tls` (no secure connection could be made), `context_length`, `length`, `content_filter`, a
-        CallError's `kind`, or the name of the error's class.
+        CallError's `kind`, or the name of the error's class, with the server's status where it says more, such as
+        `ResponseError_404` (of Ollama).
     :raises BaseException: The error, if it is no failure but ends the run (`interrupts.ends_run`).
     """
     if ends_run(error):
@@ -84,13 +86,33 @@ def kind_of(error: BaseException) -> str:
         return "deadline"
     if tls_failure(error) is not None:
         return "tls"
-    # OpenAI's client tells one field of the response: a code, and whatever has another form, is in its body alone.
-    status, text = getattr(error, "status_code", None), f"{error} {getattr(error, 'body', '')}"[:_TOLD].lower()
+    # OpenAI's client tells one field of the response: a code, and whatever has another form, is in its body alone; of
+    # Cohere's the text begins with all headers.
+    status, told = status_of(error), (str(error), str(getattr(error, "body", "")))
+    text = " ".join(one[:_TOLD] for one in told).lower()
     if status == _TOO_LARGE or (status != _TOO_OFTEN and _TOO_LONG.search(text)):
         return "context_length"
     if status != _TOO_OFTEN and _FILTERED.search(text):
         return "content_filter"
-    return _KINDS.get(type(error).__name__, type(error).__name__)
+    name, is_named = type(error).__name__, {base.__name__ for base in type(error).__mro__[1:]} & _NAMED_BY_STATUS
+    return _KINDS.get(name, name if status is None or is_named else f"{name}_{status}")
+
+
+def status_of(error: BaseException) -> int | None:
+    """
+    Find the status of a server's response.
+
+    :param error: What a chat generator raised; Google's and Bedrock's wrap what their clients raised.
+    :returns: The status, or None where there was no response.
+    """
+    for one in (error, error.__cause__):
+        response = getattr(one, "response", None)
+        of_aws = response.get("ResponseMetadata", {}) if isinstance(response, dict) else {}
+        told = (getattr(one, "status_code", None), getattr(response, "status_code", None), getattr(one, "code", None))
+        for status in (*told, of_aws.get("HTTPStatusCode")):
+            if isinstance(status, int):
+                return status
+    return None
 
 
 def may_be_the_form(error: Exception) -> bool:
@@ -100,7 +122,7 @@ def may_be_the_form(error: Exception) -> bool:
     :param error: What a chat generator raised.
     :returns: Whether the same may be asked in another form.
     """
-    return getattr(error, "status_code", None) in _REFUSALS and kind_of(error) not in _OF_THE_TEXT
+    return status_of(error) in _REFUSALS and kind_of(error) not in _OF_THE_TEXT
 
 
 def could_not_read(error: BaseException) -> bool:

@@ -7,6 +7,10 @@ from haystack_integrations.crag.errors import ConfigurationError
 
 _COMPLETIONS: Final = "OpenAIChatGenerator"
 _RESPONSES: Final = "OpenAIResponsesChatGenerator"
+_TELLING: Final = frozenset(
+    f"{vendor}ChatGenerator"
+    for vendor in ("AmazonBedrock", "Anthropic", "Cohere", "GoogleGenAI", "HuggingFaceAPI", "Ollama")
+)
 
 
 def check_generator(generator: object) -> None:
@@ -50,6 +54,20 @@ def uses_openai(generator: object) -> bool:
     :returns: Whether it asks for chat completions or responses.
     """
     return any(base.__name__ in (_COMPLETIONS, _RESPONSES) for base in type(generator).__mro__)
+
+
+def tells_end(generator: object, name: object = None) -> bool:
+    """
+    Tell whether a reply that says nothing of why its model stopped was not ended by the model.
+
+    The servers behind these always say why; Haystack's generators drop the words that they do not know, such as
+    Ollama's `length`, and a stream that broke has none.
+
+    :param generator: A chat generator.
+    :param name: Of the one inside it that replied, if it tells one.
+    :returns: Whether it is one of those, or derived from one.
+    """
+    return name in _TELLING or any(base.__name__ in _TELLING for base in type(generator).__mro__)
 
 
 def reaches_client(generator: Any) -> bool:

@@ -14,6 +14,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
+from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
@@ -148,7 +149,8 @@ class AnswerGenerator(ChatBacked):
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         first = replies[0] if replies else ChatMessage.from_assistant("")
         if why:  # Haystack's generator joins the parts without a server's own word, such as `model_length`
-            first.meta["finish_reason"] = first.meta.get("finish_reason") or why[-1]
+            if first.meta.get("finish_reason") in (None, INTERRUPTED):
+                first.meta["finish_reason"] = why[-1]
         elif why is not None:
             mark_broken_off(first, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})

@@ -55,6 +55,14 @@ class _Borrowed:
         self.is_reached = True
         return {"documents": self.embedder.run(documents=documents)["documents"]}
 
+    def failed_on(self, documents: Sequence[Document]) -> str | None:
+        """Say that vectors are missing: Haystack's embedders for OpenAI's API log a failure, and go on without."""
+        if getattr(self.embedder, "raise_on_failure", True):
+            return None
+        lacking = sum(one.embedding is None for one in documents)
+        why = f"the embedder failed on {lacking} of its {len(documents)} passages, and logged why; index it again"
+        return why if lacking else None
+
 
 class _File(ByteStream):
     def __repr__(self) -> str:
@@ -97,7 +105,8 @@ class Converter:
         if self._titler is not None:
             documents = self._titler.run(documents=documents)["documents"]
         made = self._embedder.run(documents=documents)["documents"]
-        return [[replace(one, meta={**one.meta, MADE_BY: self.made_by})] for one in made]
+        results = ([replace(one, meta={**one.meta, MADE_BY: self.made_by})] for one in made)
+        return [self._embedded(source, result) for source, result in zip(sources, results, strict=True)]
 
     def files(self, sources: list[Source]) -> list[list[Document] | Failure]:
         """
@@ -131,14 +140,21 @@ class Converter:
             if isinstance(error, GivenUpError):
                 return {sources[0].name: Failure(sources[0].name, _too_slow(sources[0]))}
             kind = type(error.__cause__ or error).__name__  # not its text, which may quote the file
-            reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); save it in another format"
+            way = "look at its server and key" if error.component_name == "embedder" else "save it in another format"
+            reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); {way}"
             return {sources[0].name: Failure(sources[0].name, reason)}
         parts: dict[str, list[Document]] = {source.name: [] for source in sources}
         for document in documents:
             parts[name_of(document.meta)].append(document)
         for source in sources:
             self._look_at(source, parts[source.name])
-        return {source.name: _numbered(source, parts[source.name], self.made_by) for source in sources}
+        results = ((source, _numbered(source, parts[source.name], self.made_by)) for source in sources)
+        return {source.name: self._embedded(source, result) for source, result in results}
+
+    def _embedded(self, source: Source, result: list[Document] | Failure) -> list[Document] | Failure:
+        """Refuse what would be found by words only, and be up to date for ever."""
+        why = None if isinstance(result, Failure) else self._embedder.failed_on(result)
+        return result if why is None else Failure(source.name, why)
 
     def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
         """Note a PDF that looks right on its pages and holds no words that a question could meet."""

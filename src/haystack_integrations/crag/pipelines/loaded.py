@@ -1,11 +1,11 @@
 """A loaded pipeline: Haystack's SuperComponent, which says when it is given what it does not take."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, Final, Self
 
 from haystack import Pipeline, SuperComponent, component, logging
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -14,6 +14,7 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
+from haystack_integrations.crag.store_profiles import profile_of
 
 logger = logging.getLogger(__name__)
 
@@ -161,11 +162,12 @@ class LoadedPipeline(SuperComponent):
         if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
             return found
         stores = self._searched()
-        if stores and all(isinstance(one, InMemoryDocumentStore) and not one.count_documents() for one in stores):
+        if stores and all(map(_is_empty, stores)):
             self._has_told = True
             logger.warning(
-                "Nothing was found, since the in-memory store that was searched holds no document: write documents "
-                "into it, or pass the store that has them, load(..., store=...)."
+                "Nothing was found, since the store that was searched ({stores}) holds no document: write documents "
+                "into it, or pass the one that has them, load(..., store=...).",
+                stores=", ".join(sorted({type(one).__name__ for one in stores})),
             )
         elif filters:
             self._has_told = True
@@ -182,7 +184,8 @@ class LoadedPipeline(SuperComponent):
             takes, gives = (getattr(part, f"__haystack_{door}__")._sockets_dict for door in ("input", "output"))
             is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
             if is_asked and "documents" in gives:
-                found.append(getattr(getattr(part, "retriever", part), "document_store", None))
+                retriever = getattr(part, "retriever", part)
+                found.append(getattr(retriever, "document_store", getattr(retriever, "_document_store", None)))
         return found
 
     def _sealing(self) -> list[str]:
@@ -207,3 +210,11 @@ class LoadedPipeline(SuperComponent):
 
     def _kind(self, name: str) -> type:
         return type(self.pipeline.get_component(name))
+
+
+def _is_empty(store: Any) -> bool:
+    """Tell whether a store holds nothing; an index of Elasticsearch is not asked, since its searches say so."""
+    profile = profile_of(store)
+    with suppress(Exception):  # a server that cannot count; the search itself has ended well
+        return (profile is None or not profile.index) and not store.count_documents()
+    return False

@@ -25,6 +25,13 @@ BY_WORDS_ONLY: Final = (
     "another index makes them"
 )
 
+_LENGTHS: Final = {
+    "FAISSDocumentStore": "embedding_dim",
+    "PgvectorDocumentStore": "embedding_dimension",
+    "QdrantDocumentStore": "embedding_dim",
+}
+"""By the class of a store without a profile: its setting, 768 by default, that holds from its first document on."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -39,7 +46,7 @@ def stored_size(store: Any, ask: Ask = fields_of) -> int | None:
     """
     profile = profile_of(store)
     if profile is None:
-        return None
+        return getattr(store, _LENGTHS.get(type(store).__name__, ""), None)
     if not profile.index:
         return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
     return size_of(ask(store))

@@ -6,14 +6,14 @@ from haystack_integrations.crag.replies.json_scan import MAX_MARKS, marks
 
 MAX_REPLY_BYTES: Final = 65_536
 INTERRUPTED: Final = "interrupted"
-"""The server broke a reply off, and says so: it failed, or had no room left. The same may well be asked again."""
+"""The server broke a reply off: it failed, or had no room left. The same may well be asked again."""
 
 _WORDS: Final = {
-    # By OpenAI, Anthropic, Mistral, Zhipu; by DeepSeek, OpenRouter, SGLang; by those, Gemini and Bedrock.
-    "length": "length max_tokens incomplete model_length model_context_window_exceeded",
-    INTERRUPTED: "insufficient_system_resource error abort network_error",
+    # By OpenAI, Anthropic, Mistral, Zhipu; by DeepSeek, OpenRouter, SGLang, Cohere, us; by those, Gemini and Bedrock.
+    "length": "length max_tokens incomplete model_length model_context_window_exceeded error_limit",
+    INTERRUPTED: "insufficient_system_resource error abort network_error timeout interrupted",
     "content_filter": "content_filter content_filtered refusal safety recitation blocklist prohibited_content spii "
-    "guardrail_intervened sensitive",
+    "guardrail_intervened sensitive error_toxic",
 }
 _ENDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
