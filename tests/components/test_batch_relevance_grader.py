@@ -504,7 +504,7 @@ def test_words_that_are_refused_as_well_acquit_the_schema_unless_they_have_been_
     model = Choosy()
     grader = BatchRelevanceGrader(model, structured_output=True)
     model.refuses = {"schema", "words"}
-    assert grader.run(query=QUESTION, documents=docs(2))["report"]["reasons"] == ["grader_failed:RuntimeError"]
+    assert grader.run(query=QUESTION, documents=docs(2))["report"]["reasons"] == ["grader_failed:RuntimeError_400"]
     model.refuses = {"schema"}
     grader.run(query=QUESTION, documents=docs(2))
     model.refuses = {"schema", "words"}
