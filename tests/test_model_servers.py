@@ -157,8 +157,18 @@ HEADERS = f"headers: {{'x-policy': '{'default-src ' * 100}'}}, status_code: 400,
         (type("ApiError", (Refused,), {})("", status_code=529), "ApiError_529"),
         (type("NotFoundError", (type("ApiError", (Refused,), {}),), {})("", status_code=404), "NotFoundError"),
         (Refused("no connection"), "Refused"),
+        (Refused("CUDA error", status_code=-1), "Refused"),
     ],
-    ids=["Bedrock throttles", "Google", "Ollama", "Cohere", "Cohere, no class of its own", "Cohere, its own", "none"],
+    ids=[
+        "Bedrock throttles",
+        "Google",
+        "Ollama",
+        "Cohere",
+        "Cohere, no class of its own",
+        "Cohere, its own",
+        "none",
+        "in a stream",
+    ],
 )
 def test_a_refusal_is_told_by_its_status_also_where_a_generator_wraps_it(error: Exception, kind: str) -> None:
     """Without it, a Bedrock that throttles reads as a prompt that is too long, and is asked more, for less."""

@@ -21,6 +21,7 @@ _TOO_LONG: Final = re.compile(
 _FILTERED: Final = re.compile(
     r"content[ _]?(?:filter|policy|management policy)|data_inspection_failed|usage (?:policy|guidelines)|was flagged"
 )
+_LEAST_ERROR: Final = 400  # in the midst of a stream an error comes with 200 (Anthropic), or -1 (Ollama)
 _TOO_LARGE: Final = 413
 _TOO_OFTEN: Final = 429
 _TOLD: Final = 1_000  # characters of an error that are its own words: behind them some servers repeat the request
@@ -103,14 +104,14 @@ def status_of(error: BaseException) -> int | None:
     Find the status of a server's response.
 
     :param error: What a chat generator raised; Google's and Bedrock's wrap what their clients raised.
-    :returns: The status, or None where there was no response.
+    :returns: The status, 400 or more, or None where none was told.
     """
     for one in (error, error.__cause__):
         response = getattr(one, "response", None)
         of_aws = response.get("ResponseMetadata", {}) if isinstance(response, dict) else {}
         told = (getattr(one, "status_code", None), getattr(response, "status_code", None), getattr(one, "code", None))
         for status in (*told, of_aws.get("HTTPStatusCode")):
-            if isinstance(status, int):
+            if isinstance(status, int) and status >= _LEAST_ERROR:
                 return status
     return None
 
