@@ -91,3 +91,16 @@ def test_of_branches_that_ran_side_by_side_each_spending_counts_once() -> None:
         united = CragState.merged(*branches)
         assert united is not None
         assert united.usage == Usage(4, 17, 17)
+
+
+def test_of_branches_that_ran_side_by_side_what_one_has_handed_on_is_kept_no_more() -> None:
+    """And the queries that one of them added are known, in whatever order they come together."""
+    state = CragState.start("q", kept=(graded("text", 0.9, "q"),))
+    refined, searched = (
+        replace(state, kept=()),
+        replace(state, queries=(*state.queries, {"query": "r", "strategy": ""})),
+    )
+    for branches in ((refined, searched), (searched, refined)):
+        united = CragState.merged(*branches)
+        assert united is not None
+        assert (united.kept, united.queries) == ((), searched.queries)

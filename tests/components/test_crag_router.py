@@ -242,6 +242,25 @@ def test_a_failed_grade_is_no_irrelevant_one_where_the_filter_is_high() -> None:
     assert route([*documents, *docs(0.4, tag="low ")], **settings, max_iterations=1)["generate"] == documents
 
 
+@pytest.mark.parametrize(("action", "web"), [("web", "failed"), ("web", "empty"), ("re_retrieve", "off")])
+@pytest.mark.parametrize("settings", [{"on_incorrect": "generate"}, {"on_incorrect": "refine", "max_iterations": 2}])
+def test_a_correction_that_brought_nothing_takes_back_no_promise_of_few_wrong_answers(
+    action: str, web: Any, settings: dict[str, Any]
+) -> None:
+    """What is answered from only where it is correct is not answered from because nothing more was found."""
+    router = CragRouter(aggregate="set", on_ambiguous=[action, "generate"], **settings)
+    verdict = {"verdict": "ambiguous", "correct_from": 0.9}
+    first = router.run(query=QUESTION, documents=docs(0.5), report={"set_score": 0.5, "verdict": verdict})[action]
+    assert "abstain" in router.run(query=QUESTION, documents=[], state=replace(first, web=web))
+
+
+def test_a_verdict_on_the_set_that_is_not_correct_keeps_nothing_below_the_filter() -> None:
+    """Only what is called correct needs evidence."""
+    report = {"set_score": 0.5, "verdict": "ambiguous"}
+    decision = CragRouter(aggregate="set").run(query=QUESTION, documents=docs(0.1), report=report)["decision"]
+    assert (decision["kept"], len(decision["discarded"])) == ([], 1)
+
+
 def test_of_a_document_that_comes_again_the_version_of_this_pass_counts() -> None:
     """Not beside what a refinement left of it, which would count twice."""
     whole = docs(0.9)

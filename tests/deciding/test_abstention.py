@@ -237,9 +237,10 @@ def test_a_grading_that_failed_is_not_called_documents_that_do_not_answer(docume
 
 def test_a_search_that_does_not_say_why_it_failed_ends_no_run() -> None:
     """Anybody's retriever may report; a status is all that it must tell."""
-    retrieval = {"retrievers": {"own": {"status": "failed"}}}
+    retrieval = {"retrievers": {"own": {"status": "failed"}, "other": {"status": "ok"}}}
     said = CragRouter(on_ungraded="abstain").run(query=QUESTION, documents=[], retrieval=retrieval)["abstain"]
     assert "The search by own failed." in said
+    assert "by other" not in said
 
 
 def test_a_score_just_below_a_limit_does_not_read_as_if_it_reached_it() -> None:

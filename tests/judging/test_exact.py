@@ -1,12 +1,15 @@
 """What a question names exactly: without it, documents are about another year, version or option."""
 
+from typing import Any
+
 import pytest
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.components import CascadeGate, HeuristicGrader, StaticDocumentEmbedder
+from haystack_integrations.crag.components import CascadeGate, CragRouter, HeuristicGrader, StaticDocumentEmbedder
+from haystack_integrations.crag.deciding.record_tags import absent_in
 from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -107,7 +110,7 @@ def test_any_text_can_be_looked_at(question: str, texts: list[str]) -> None:
     assert looked_for(question, *texts, question) == []
 
 
-def graded(question: str) -> dict[str, object]:
+def graded(question: str) -> dict[str, Any]:
     documents = [Document(content=RATES), Document(content="Parcels are sent on Mondays.")]
     return HeuristicGrader().run(query=question, documents=documents)
 
@@ -123,6 +126,15 @@ def test_a_list_without_the_year_asked_for_is_not_correct() -> None:
     probabilities = wrong["report"]["verdict"]["probabilities"]
     assert sum(probabilities.values()) == pytest.approx(1, abs=1e-3)
     assert probabilities["correct"] < right["report"]["verdict"]["probabilities"]["correct"] / 2
+
+
+@pytest.mark.parametrize(("aggregate", "told"), [("set", 1), ("mean", 0)])
+def test_that_a_year_is_missed_is_told_where_the_graders_verdict_holds(aggregate: Any, told: int) -> None:
+    """Where the thresholds decide it kept nothing from being correct."""
+    question = "What was the reduced rate for parcels in 2023?"
+    found = graded(question)
+    decision = CragRouter(aggregate=aggregate).run(question, found["documents"], report=found["report"])["decision"]
+    assert absent_in({**decision, "signals": found["signals"]}) == told
 
 
 def test_a_cascade_asks_its_model_about_another_year() -> None:

@@ -200,7 +200,7 @@ def given_in_run(state: CragState | None, document: Document, question: str) -> 
     """
     given = {} if state is None else state.grades.get(document.id, {})
     known, text = grade_of(document, question), content_key(document) if given else ""
-    if given and given.get(_TEXT) not in (None, text):
+    if given.get(_TEXT) not in (None, text):
         given = given.get(_OTHERS, {}).get(text, {})
     if given:
         known = Grade(**{name: value for name, value in given.items() if name not in (_TEXT, _OTHERS)})

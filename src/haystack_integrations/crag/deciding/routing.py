@@ -122,6 +122,8 @@ class Routing:
         )
         if judgement.rule == SET_VERDICT:
             judgement = replace(judgement, correct_from=least)
+        elif not documents and known.trail:  # nothing was judged: what was promised of the run still holds
+            judgement = replace(judgement, correct_from=known.trail[-1]["thresholds"].get("correct_from"))
         nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
         if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
