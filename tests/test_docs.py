@@ -9,6 +9,7 @@ import yaml
 from haystack import Pipeline
 from haystack.tracing.tracer import disable_tracing
 
+from haystack_integrations.crag import components
 from haystack_integrations.crag.pipelines import export
 
 ROOT = Path(__file__).parents[1]
@@ -38,13 +39,21 @@ EXAMPLES = docstring_examples() + page_examples()
 
 
 @pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in EXAMPLES])
-def test_the_example_runs(code: str) -> None:
-    """As a reader would paste it."""
+def test_the_example_runs_and_prints_what_it_says(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a reader would paste it; what stands as a comment behind a `print` is what that prints."""
     try:
         exec(compile(code, "<example>", "exec"), {"__name__": "example"})
     finally:
         disable_tracing()  # of the whole process
     assert "assert" in code or "print" in code
+    printed = capsys.readouterr().out.splitlines()
+    assert [said for said in re.findall(r"^print\(.*\)  # (.+)$", code, re.MULTILINE) if said not in printed] == []
+
+
+def test_the_integration_page_counts_the_components() -> None:
+    """Those that can be imported."""
+    page = (ROOT / "docs/integration-page.md").read_text("utf-8")
+    assert f"This integration has {len(components.__all__)} components." in page
 
 
 @pytest.mark.parametrize(
