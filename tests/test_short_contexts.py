@@ -33,6 +33,7 @@ class ShortContext:
 
     def __init__(self, server: HTTPServer) -> None:
         """Answer what is asked."""
+        self.breaks = False
         self.most, self.cuts, self.shown, self.texts = 7, False, list[int](), list[str]()
         self.url = server.url_for("/v1")
         server.expect_request("/v1/chat/completions").respond_with_handler(self.answer)
@@ -44,7 +45,7 @@ class ShortContext:
         if keys := list(documents_in(request.json["messages"])):
             return completion(keyed(keys))
         self.shown.append(passages := text.count(' number="'))
-        if passages > self.most and not self.cuts:
+        if passages > self.most and not self.cuts and not self.breaks:
             return Response(json.dumps(REFUSED), 400, content_type="application/json")
         read = len(text.split()) * 2 if passages <= self.most else 300
         usage = {"prompt_tokens": read, "completion_tokens": 5, "total_tokens": read + 5}
@@ -59,6 +60,8 @@ class ShortContext:
         ]
         parts.append({"choices": [], "usage": usage})
         lines = [json.dumps({**base, "object": "chat.completion.chunk", **part}) for part in parts]
+        if self.breaks:
+            lines = [lines[0], json.dumps(REFUSED)]
         return Response("".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]), content_type="text/event-stream")
 
 
@@ -200,6 +203,18 @@ def test_a_cut_that_shows_after_parts_were_heard_is_a_failure(server: ShortConte
     assert recorded([first], 10)["crag"]["documents_after"] == 10
     assert second.text == "Austen [1]."
     assert server.shown == [10, 4]
+
+
+def test_an_error_within_a_stream_is_a_failure_though_it_names_the_context(
+    server: ShortContext, generator: AnswerGenerator
+) -> None:
+    """As vLLM tells what goes wrong once it has begun: with a code, and behind parts that were heard."""
+    server.breaks = True
+    parts = list[StreamingChunk]()
+    (reply,) = generator.run(messages=prompt(10), streaming_callback=parts.append)["replies"]
+    assert reply.meta[ANSWER_FAILED] == "context_length"
+    assert "".join(part.content for part in parts) == "Austen "
+    assert server.shown == [10]
 
 
 def test_an_event_loop_asks_again_as_well(server: ShortContext, generator: AnswerGenerator) -> None:

@@ -22,8 +22,8 @@ from haystack_integrations.crag.chat import (
     ask_async,
     kind_of,
     may_be_the_form,
+    refused_at_once,
     speaks_openai,
-    status_of,
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
@@ -162,7 +162,7 @@ class AnswerModel:
             self._room.refused(prompt.size)
             # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
             listens = options["streaming_callback"] is not None or self._own_listener is not None
-            is_unheard = not listens or status_of(error) is not None
+            is_unheard = not listens or refused_at_once(error)
             # A refusal costs next to nothing, so little is given up at a time; an answer to what was cut is paid for.
             share = 0.5 if isinstance(error, PromptCutError) else 0.75
             fewer = prompt.shorter(share * prompt.size) if is_unheard and time.monotonic() < ends else None

@@ -8,7 +8,7 @@ from haystack_integrations.crag.chat.failures import (
     PromptCutError,
     kind_of,
     may_be_the_form,
-    status_of,
+    refused_at_once,
 )
 from haystack_integrations.crag.chat.generators import (
     check_generator,
@@ -34,7 +34,7 @@ __all__ = [
     "may_be_the_form",
     "model_of",
     "reaches_client",
+    "refused_at_once",
     "speaks_openai",
-    "status_of",
     "uses_openai",
 ]

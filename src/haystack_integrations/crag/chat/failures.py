@@ -116,6 +116,18 @@ def status_of(error: BaseException) -> int | None:
     return None
 
 
+def refused_at_once(error: BaseException) -> bool:
+    """
+    Tell whether a request was refused before any part of a reply was sent.
+
+    :param error: What a chat generator raised.
+    :returns: Whether the response had an error's status. An error within a stream has a code at most, if it has a field
+        for the status, another one: that of the stream (Anthropic), or -1 (Ollama).
+    """
+    status = getattr(error, "status_code", None)
+    return isinstance(status, int) and status >= _LEAST_ERROR
+
+
 def may_be_the_form(error: Exception) -> bool:
     """
     Tell whether the form of a request may be why it was refused, such as an entry that a server does not know.
