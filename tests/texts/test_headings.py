@@ -98,7 +98,22 @@ def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
     assert over("---\nfree text\n\n## Sale\n\n---\n", "text")[1] == ["Sale"]
 
 
-@given(st.lists(st.text(alphabet="#`~=- ab[](){}<>\\\n\t¶", max_size=60), max_size=8))
+_LINES = [
+    "# a\n",
+    "## b `c`\n",
+    "### \t[a](b)  b ¶\n",
+    "a\n===\n",
+    "b\n---\n",
+    "```\n",
+    "~~~\n",
+    "a\n",
+    "\n",
+    "# ",
+    "<b>\\ {}",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(_LINES), max_size=8).map("".join), max_size=8))
 def test_whatever_stands_in_a_text_headings_are_single_lines(passages: list[str]) -> None:
     """At most six of them, as there are levels."""
     for above in over(*passages):
