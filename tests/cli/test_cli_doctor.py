@@ -1,6 +1,7 @@
 """`crag doctor`: what works, what is missing, and the way out."""
 
 import json
+import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -116,6 +117,15 @@ def test_a_model_that_is_down_is_a_fault() -> None:
     code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")
     assert code == ExitCode.FAILED
     assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+
+
+def test_a_cache_in_redis_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client is an extra, and its absence no surprise."""
+    monkeypatch.setenv("CRAG_REDIS_URL", "redis://127.0.0.1:9/0")
+    monkeypatch.setitem(sys.modules, "redis", None)
+    code, checks = examined()
+    assert (code, checks["redis"]["status"]) == (ExitCode.FAILED, "error")
+    assert checks["redis"]["fix"] == 'run `pip install "crag-haystack[redis]"`'
 
 
 def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

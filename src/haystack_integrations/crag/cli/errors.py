@@ -110,6 +110,11 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
             return _store_message(cause), ExitCode.UNREACHABLE
         if package == "openai":
             return _model_message(cause), ExitCode.UNREACHABLE
+    if isinstance(chain[-1], ModuleNotFoundError) and chain[-1].name == "redis":
+        return (
+            'the grade cache needs redis, which is not installed; run `pip install "crag-haystack[redis]"`',
+            ExitCode.USAGE,
+        )
     failed = next((cause for cause in chain if getattr(cause, "component_name", None)), None)
     kind: type | None = getattr(failed, "component_type", None)
     asking = ("haystack.components.generators", "haystack_integrations.crag.components.answer_generator")
