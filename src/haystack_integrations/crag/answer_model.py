@@ -182,9 +182,9 @@ class AnswerModel:
 
     def _fitting(self, messages: Sequence[ChatMessage]) -> AnswerPrompt:
         """Write a prompt as long as the model's context allows, where that is known from an earlier one."""
-        prompt = AnswerPrompt(messages)
-        is_long = self._room.is_known and prompt.size > self._room.within(inf)
-        return (prompt.shorter(self._room.within(inf)) if is_long else None) or prompt
+        prompt, room = AnswerPrompt(messages), self._room.within(inf)
+        is_long = room < inf and prompt.size > room
+        return (prompt.shorter(room) if is_long else None) or prompt
 
     def _found_room(self, prompt: AnswerPrompt, sent: Mapping[str, Any]) -> None:
         """Learn how long a prompt may be, and mark the answer to one with fewer passages."""

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 from haystack import Document
@@ -44,12 +45,12 @@ class AnswerPrompt:
     shown: Sequence[int] | None = None
     tried: Usage = field(default_factory=Usage)
 
-    @property
+    @cached_property
     def messages(self) -> Sequence[ChatMessage]:
         """What is sent."""
         return self.whole if self.shown is None else self._with(self.shown)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Its tokens, estimated."""
         return _size(self.messages)
@@ -62,7 +63,7 @@ class AnswerPrompt:
         :returns: The prompt with as many passages as that allows, at least one; None where none can be left out, as in
             a prompt without the tags of `EvidencePromptBuilder`.
         """
-        at, blocks = self._passages()
+        at, blocks = self._passages
         now = len(blocks) if self.shown is None else len(self.shown)
         if now <= 1:
             return None
@@ -93,6 +94,7 @@ class AnswerPrompt:
         """
         return {"shown": list(self.shown or ()), **asdict(self.tried)}
 
+    @cached_property
     def _passages(self) -> tuple[int, list[tuple[int, int]]]:
         """Find the message that shows passages, and where they stand in it."""
         found = ((at, bounded(message.text or "", PASSAGE)) for at, message in enumerate(self.whole))
@@ -100,7 +102,7 @@ class AnswerPrompt:
 
     def _with(self, shown: Sequence[int]) -> list[ChatMessage]:
         """Write the messages with some of the passages; what stands between two of them goes with the first."""
-        at, blocks = self._passages()
+        at, blocks = self._passages
         message, text = self.whole[at], self.whole[at].text or ""
         ends = [*(first for first, _ in blocks[1:]), blocks[-1][1]]
         kept = (text[blocks[number - 1][0] : ends[number - 1]] for number in shown)
