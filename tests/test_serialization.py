@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline
+from haystack.components.embedders import MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.rankers import LLMRanker
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
@@ -114,6 +116,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "deadline_s": 3.0,
     },
     "RecordBuilder": {"abstention": "Nothing there."},
+    "ReportingRetriever": {"retriever": InMemoryBM25Retriever(InMemoryDocumentStore()), "timeout_s": 3.0},
+    "ReportingTextEmbeddingRetriever": {
+        "retriever": InMemoryEmbeddingRetriever(InMemoryDocumentStore()),
+        "text_embedder": MockTextEmbedder(),
+        "timeout_s": 3.0,
+    },
     "RulePrefilter": {
         "rules": ["few_context"],
         "max_items": 5,

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from haystack import Document, component
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import scripted
 
 import haystack_integrations.crag.components as all_components
@@ -15,7 +17,6 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
     ReportingEmbeddingRetriever,
 )
-from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import check_input, checked
@@ -104,6 +105,8 @@ def parts() -> dict[str, Any]:
         "EvidenceJoiner": lambda kind: kind(weights={"bm25": 1.0}),
         "FollowUpRewriter": lambda kind: kind(scripted("x")),
         "RankerGrader": lambda kind: kind(Ranker()),
+        "ReportingRetriever": lambda kind: kind(InMemoryBM25Retriever(InMemoryDocumentStore())),
+        "ReportingTextEmbeddingRetriever": lambda kind: kind(retriever=by_vector, text_embedder=StaticTextEmbedder()),
         "SearXNGWebSearch": lambda kind: kind(url="http://127.0.0.1:9"),
         "WebFallback": lambda kind: kind(Search()),
     }
@@ -113,9 +116,6 @@ def parts() -> dict[str, Any]:
     return built | {
         "ReportingBM25Retriever": ReportingBM25Retriever(document_store=store()),
         "ReportingEmbeddingRetriever": by_vector,
-        "ReportingTextEmbeddingRetriever": ReportingTextEmbeddingRetriever(
-            retriever=by_vector, text_embedder=StaticTextEmbedder()
-        ),
     }
 
 

@@ -350,5 +350,5 @@ def test_a_store_without_a_server_is_searched_in_a_thread(
     rag = load("corrective_retrieval", bm25=by_words, dense=by_vector)
     result = asyncio.run(rag.run_async(query=QUESTION))
     assert (result["crag"]["verdict"] == "correct") is found
-    for one in (rag.pipeline.get_component("bm25"), rag.pipeline.get_component("dense").retriever):
+    for one in (rag.pipeline.get_component(name).retriever for name in ("bm25", "dense")):
         assert bool(asyncio.run(one.run_async())["documents"]) is found

@@ -21,10 +21,8 @@ from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
-from haystack_integrations.crag.components.order_keeping_text_embedding_retriever import (
-    OrderKeepingTextEmbeddingRetriever,
-)
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
+from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
@@ -354,9 +352,9 @@ def test_a_part_that_does_not_fit_into_its_place_is_refused(part: str, lacks: st
 
 def test_a_retriever_by_vectors_in_the_place_of_one_by_words_is_told_how_it_is_asked(store: Any) -> None:
     """Of a store that searches by vectors only, such as Qdrant; the way that the message names works."""
-    with pytest.raises(ConfigurationError, match=r"asked by text in OrderKeepingTextEmbeddingRetriever\(retriever=InM"):
+    with pytest.raises(ConfigurationError, match=r"asked by text in ReportingTextEmbeddingRetriever\(retriever=InM"):
         load("corrective_retrieval", store=store, bm25=InMemoryEmbeddingRetriever(store))
-    asked = OrderKeepingTextEmbeddingRetriever(
+    asked = ReportingTextEmbeddingRetriever(
         retriever=InMemoryEmbeddingRetriever(store), text_embedder=StaticTextEmbedder()
     )
     assert load("corrective_retrieval", store=store, bm25=asked).run(query=QUESTION)["crag"]["documents_before"] > 0

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary, WeakSet
 _ASYNC_CLIENTS: Final = ("async_client", "_async_client")
 _CLIENTS: Final = ("client", "_client", *_ASYNC_CLIENTS)
 _PATIENCE_S: Final = 1.0
+_LINKS: Final = 4
 _homes: Final[WeakKeyDictionary[Any, AbstractEventLoop]] = WeakKeyDictionary()
 _known: Final[WeakSet[Any]] = WeakSet()
 _of_parent: Final[list[Any]] = []
@@ -56,6 +57,19 @@ def anew_in_children(part: Any) -> None:
         if hasattr(each, "close") or begins_anew(each):
             with suppress(TypeError):  # nothing that can be remembered
                 _known.add(each)
+
+
+def links(part: Any) -> list[Any]:
+    """
+    Give a retriever and those inside it, each in the one before, such as a store's own in one that reports.
+
+    :param part: Any component.
+    :returns: It, then what it has as `retriever`, and so on.
+    """
+    chain = [part]
+    while len(chain) < _LINKS and (inner := getattr(chain[-1], "retriever", None)) is not None:
+        chain.append(inner)
+    return chain
 
 
 def _left_behind(part: Any) -> list[Any]:

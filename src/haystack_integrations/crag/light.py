@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from haystack.components.builders import AnswerBuilder
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
 
-from haystack_integrations.crag.homes import anew_in_children, at_home, begins_anew
+from haystack_integrations.crag.homes import anew_in_children, at_home, begins_anew, links
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -17,7 +17,6 @@ _LIGHT: Final = (AnswerBuilder, BranchJoiner, DocumentJoiner)
 """Haystack's own that have no `run_async`: they hand on, merge lists, or put an answer together."""
 _SERVERS: Final = ("host", "url", "location")
 """The settings by which stores that can do without a server are told one."""
-_SEARCHING: Final = ("text_embedder", "retriever")
 
 
 def light(kind: Kind) -> Kind:
@@ -63,10 +62,10 @@ def search_in_thread(part: Any) -> None:
 
     :param part: Any component, or one with such a retriever inside; all others stay as they are.
     """
-    for retriever in (part, getattr(part, "retriever", None)):
+    for retriever in links(part):
         store = _store_of(retriever)
         if store is not None and hasattr(retriever, "run_async") and _is_told_no_server(store):
-            retriever.run_async = partial(to_thread, retriever.run)  # type: ignore[union-attr]
+            retriever.run_async = partial(to_thread, retriever.run)
 
 
 def search_at_home(part: Any) -> None:
@@ -75,11 +74,14 @@ def search_at_home(part: Any) -> None:
 
     :param part: Any component, or one with an embedder or a retriever inside; all others stay as they are.
     """
-    anew_in_children(getattr(part, "text_embedder", None))  # no stores: documents may be in a client, as Qdrant's
-    for each in (part if _store_of(part) else None, *(getattr(part, name, None) for name in _SEARCHING)):
+    chain = links(part)
+    embedders = [embedder for one in chain if (embedder := getattr(one, "text_embedder", None)) is not None]
+    for embedder in embedders:  # no stores: documents may be in a client, as Qdrant's
+        anew_in_children(embedder)
+    for each in (*embedders, *(one for one in chain if one is not part or _store_of(one))):
         if hasattr(each, "run_async") and begins_anew(each):
             holders = [holder for holder in (each, _store_of(each)) if holder is not None]
-            each.run_async = partial(_at_home, holders, each.run_async)  # type: ignore[union-attr]
+            each.run_async = partial(_at_home, holders, each.run_async)
 
 
 async def _at_home(holders: list[Any], run_async: Any, **inputs: Any) -> Any:

@@ -27,8 +27,6 @@ class StoreProfile:
     :param components: Laid over the pipeline's components of the same name.
     :param document_store: Parameters of a store that this package opens itself.
     :param index: Settings and mappings of the index, empty where there is none.
-    :param connections: Added to the pipeline's where both components are there; the sender `state` stands for
-        whatever gives the router its state.
     """
 
     name: str
@@ -36,7 +34,6 @@ class StoreProfile:
     components: dict[str, dict[str, Any]]
     document_store: dict[str, Any] = field(default_factory=dict)
     index: dict[str, Any] = field(default_factory=dict)
-    connections: tuple[dict[str, str], ...] = ()
 
 
 @cache
@@ -46,9 +43,24 @@ def profiles() -> dict[str, StoreProfile]:
 
     :returns: The profiles by name.
     """
+    found = _data()
+    return {name: StoreProfile(name=name, **found[name]) for name in sorted(found) if "store" in found[name]}
+
+
+def report_connections() -> list[dict[str, str]]:
+    """
+    Read how retrievers that report are connected.
+
+    :returns: Sender and receiver of each connection; the sender `state` stands for whatever gives the router its state.
+    """
+    return [dict(one) for one in _data()["reports"]["connections"]]
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
     folder = files("haystack_integrations.crag") / "stores"
     found = {entry.name.removesuffix(".yml"): entry for entry in folder.iterdir() if entry.name.endswith(".yml")}
-    return {name: StoreProfile(name=name, **yaml.safe_load(found[name].read_text("utf-8"))) for name in sorted(found)}
+    return {name: yaml.safe_load(entry.read_text("utf-8")) for name, entry in found.items()}
 
 
 def profile_of(store: object) -> StoreProfile | None:

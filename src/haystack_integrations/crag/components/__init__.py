@@ -20,6 +20,8 @@ from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
+from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
@@ -49,6 +51,8 @@ __all__ = [
     "QuestionGuard",
     "RankerGrader",
     "RecordBuilder",
+    "ReportingRetriever",
+    "ReportingTextEmbeddingRetriever",
     "RulePrefilter",
     "SearXNGWebSearch",
     "StaticDocumentEmbedder",

@@ -12,11 +12,8 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 from haystack_integrations.crag.elasticsearch import requests as asking
 from haystack_integrations.crag.elasticsearch import search as searching
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.searches import Filters, State, limit_of
 from haystack_integrations.crag.settings import check_positive, check_whole
-from haystack_integrations.crag.state import CragState
-
-Filters = dict[str, Any] | None
-State = CragState | None
 
 
 @component
@@ -88,7 +85,7 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
               `connection`, such as `http_503`; `index_empty`, `filters_leave_none`), `shards` (`total`, `failed`).
         :raises elasticsearch.ApiError: For a mistake, such as an index that is not there.
         """
-        limit = searching.limit_of(state, self.timeout_s)
+        limit = limit_of(state, self.timeout_s)
         return searching.search(self._document_store, self._request(query, filters, top_k), limit).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
@@ -96,7 +93,7 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
-        limit, request = searching.limit_of(state, self.timeout_s), self._request(query, filters, top_k)
+        limit, request = limit_of(state, self.timeout_s), self._request(query, filters, top_k)
         return (await searching.search_async(self._document_store, request, limit)).result()
 
     def _request(self, query: str, filters: Filters, top_k: int | None) -> dict[str, Any]:
@@ -134,7 +131,7 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
         self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None, state: State = None
     ) -> dict[str, Any]:
         """Search by the question's embedding; see `ReportingBM25Retriever.run`."""
-        limit = searching.limit_of(state, self.timeout_s)
+        limit = limit_of(state, self.timeout_s)
         return searching.search(self._document_store, self._request(query_embedding, filters, top_k), limit).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
@@ -142,7 +139,7 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
         self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None, state: State = None
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
-        limit, request = searching.limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
+        limit, request = limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
         return (await searching.search_async(self._document_store, request, limit)).result()
 
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:

@@ -1,59 +1,93 @@
-"""Dense retrieval on Elasticsearch as one component: the question's vector, and a search that says what it missed."""
+"""Dense retrieval as one component: the question's vector, and a search that says what it missed."""
 
+import time
 from typing import Any
 
-from haystack import Document, component, logging
+from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
 
-from haystack_integrations.crag.chat import kind_of
-from haystack_integrations.crag.components.elasticsearch_retrievers import Filters, State
 from haystack_integrations.crag.deadlines import run_within, run_within_async
-from haystack_integrations.crag.elasticsearch import search as searching
-from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
-
-logger = logging.getLogger(__name__)
+from haystack_integrations.crag.searches import (
+    TIMEOUT_S,
+    Filters,
+    Limit,
+    State,
+    failed,
+    limit_of,
+    search_within,
+    search_within_async,
+    tells_of_itself,
+    told,
+)
+from haystack_integrations.crag.settings import check_positive, check_whole
 
 
 @component
 @checked
 class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
     """
-    Embeds a question and searches by the vector: `TextEmbeddingRetriever` with the report of `ReportingBM25Retriever`.
+    Embeds a question and searches by the vector: `TextEmbeddingRetriever` that says when it failed or took too long.
+
+    Documents stay in the order in which they were found. Haystack's sorts them by score, which turns the list upside
+    down where scores are distances, as Chroma's are. `load` puts this one before a retriever by vectors that it is
+    given.
 
     One component and not two: Haystack copies what goes from one to the next number by number, so that a vector of
     1,536 costs some 20 ms on the way.
 
     ```python
+    from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
     from haystack_integrations.crag.components import StaticTextEmbedder
-    from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingEmbeddingRetriever
     from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
-    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
-    store = ElasticsearchDocumentStore(hosts="http://127.0.0.1:9", max_retries=0)
-    by_vector = ReportingEmbeddingRetriever(document_store=store)
+    by_vector = InMemoryEmbeddingRetriever(InMemoryDocumentStore())
     retriever = ReportingTextEmbeddingRetriever(retriever=by_vector, text_embedder=StaticTextEmbedder())
-    result = retriever.run(query="Who wrote Emma?")
-    assert result == {"documents": [], "report": {"status": "failed", "kind": "connection"}}
+    assert retriever.run(query="Who wrote Emma?") == {"documents": [], "report": {"status": "ok"}}
     ```
     """
+
+    def __init__(self, *, retriever: Any, text_embedder: Any, timeout_s: float | None = None) -> None:
+        """
+        Choose retriever and embedder.
+
+        :param retriever: A component with the inputs `query_embedding`, `filters`, `top_k` and the output `documents`.
+            One that takes a `state` and gives a `report`, as `ReportingEmbeddingRetriever`, tells of itself.
+        :param text_embedder: A component with the input `text` and the output `embedding`.
+        :param timeout_s: The longest wait for vector and search, in seconds; less when the run has less left. None: the
+            retriever's own `timeout_s`, or else 20.
+        :raises ConfigurationError: For an unusable number.
+        """
+        if timeout_s is not None:
+            check_positive({"timeout_s": timeout_s})
+        TextEmbeddingRetriever.__init__(self, retriever=retriever, text_embedder=text_embedder)
+        self.timeout_s = timeout_s
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the component down."""
+        data: dict[str, Any] = TextEmbeddingRetriever.to_dict(self)
+        data["init_parameters"]["timeout_s"] = self.timeout_s
+        return data
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     def run(self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None) -> dict[str, Any]:
         """
-        Search; see `ReportingBM25Retriever.run`.
+        Search; see `ReportingRetriever.run`.
 
-        An embedder that fails is a failed search, named by the kind of failure; one that hangs is given up after the
-        retriever's `timeout_s`, or earlier when the run has less left.
+        An embedder that fails is a failed search, named by the kind of failure; so is one that hangs.
         """
         self.warm_up()
-        retriever, limit = self._searching(state)
+        retriever, limit, began = self._begun(top_k, state)
         try:
             vector = run_within(self.text_embedder, limit.seconds, {"text": query})["embedding"]
         except Exception as error:
-            return _unasked(error, limit).result()
-        found: dict[str, Any] = retriever.run(query_embedding=vector, filters=filters, top_k=top_k, state=state)
-        return found
+            return told(failed(error, limit)).result()
+        asked = {"query_embedding": vector, "filters": filters, "top_k": top_k}
+        if tells_of_itself(retriever):
+            found: dict[str, Any] = retriever.run(**asked, state=state)
+            return found
+        return told(search_within(retriever, asked, limit.rest(began))).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -61,26 +95,21 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
         await self.warm_up_async()
-        retriever, limit = self._searching(state)
+        retriever, limit, began = self._begun(top_k, state)
         try:
             vector = (await run_within_async(self.text_embedder, limit.seconds, {"text": query}))["embedding"]
         except Exception as error:
-            return _unasked(error, limit).result()
-        asked = {"query_embedding": vector, "filters": filters, "top_k": top_k, "state": state}
-        found: dict[str, Any] = await retriever.run_async(**asked)
-        return found
+            return told(failed(error, limit)).result()
+        asked = {"query_embedding": vector, "filters": filters, "top_k": top_k}
+        if tells_of_itself(retriever):
+            found: dict[str, Any] = await retriever.run_async(**asked, state=state)
+            return found
+        return told(await search_within_async(retriever, asked, limit.rest(began))).result()
 
-    def _searching(self, state: State) -> tuple[Any, searching.Limit]:
-        """Give the retriever, whose own type Haystack does not know, and how long its vector may take."""
-        retriever: Any = self.retriever
-        return retriever, searching.limit_of(state, retriever.timeout_s)
-
-
-def _unasked(error: Exception, limit: searching.Limit) -> searching.Found:
-    """Report a search that was not asked, since the question got no vector; a caller's mistake is raised as it is."""
-    if isinstance(error, ConfigurationError):
-        raise error
-    kind = kind_of(error)
-    kind = limit.name if isinstance(error, TimeoutError) else kind
-    logger.warning("search failed, since the question could not be embedded: {kind}", kind=kind)
-    return searching.told(searching.Found([], {"status": "failed", "kind": kind}))
+    def _begun(self, top_k: int | None, state: State) -> tuple[Any, Limit, float]:
+        """Give the retriever, how long it all may take, and since when."""
+        if top_k is not None:
+            check_whole("top_k", top_k)
+        own = getattr(self.retriever, "timeout_s", TIMEOUT_S)
+        limit = limit_of(state, own if self.timeout_s is None else self.timeout_s)
+        return self.retriever, limit, time.monotonic()

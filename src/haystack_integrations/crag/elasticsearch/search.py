@@ -4,11 +4,10 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack import Document, logging
-from haystack.tracing.tracer import tracer
+from haystack import logging
 
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.reading import documents_of
@@ -16,9 +15,7 @@ from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.interrupts import ends_run
-from haystack_integrations.crag.observing.metrics import index_searched
-from haystack_integrations.crag.observing.telemetry import set_tags
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.searches import Found, Limit, told
 
 if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
@@ -32,52 +29,6 @@ _SERVER_SHARE: Final = 0.8
 # No server has a copy of this shard: to ask again brings the same. Any other failure of a shard is of one server, such
 # as one that went away between finding the documents and fetching them, and the next search asks another copy.
 _NO_COPY: Final = "no_shard_available_action_exception"
-
-
-@dataclass(frozen=True)
-class Limit:
-    """
-    How long a search may take.
-
-    :param seconds: The longest wait.
-    :param name: What sets it: `timeout`, the retriever's own, or `deadline`, what the run has left.
-    """
-
-    seconds: float
-    name: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """
-    What a search brought.
-
-    :param documents: In rank order.
-    :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why, and of a
-        search by words that found nothing for want of documents one of `NONE_TO_SEARCH`; and `shards`, `{"total",
-        "failed"}`, when the server answered.
-    :param passing: Whether a copy of what is missing may answer the next search.
-    """
-
-    documents: list[Document]
-    report: dict[str, Any]
-    passing: bool = False
-
-    def result(self) -> dict[str, Any]:
-        """Give it as a retriever's outputs."""
-        return {"documents": self.documents, "report": self.report}
-
-
-def limit_of(state: CragState | None, timeout_s: float) -> Limit:
-    """
-    Tell how long a search may take.
-
-    :param state: What the run knows, if there is a run.
-    :param timeout_s: The retriever's own limit, in seconds.
-    :returns: The nearer of both ends.
-    """
-    left = None if state is None else state.seconds_left()
-    return Limit(timeout_s, "timeout") if left is None or left > timeout_s else Limit(left, "deadline")
 
 
 def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
@@ -102,14 +53,14 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     began = time.monotonic()
     found = once(limit)
     if found.passing:
-        found = _whole(found, once(_rest(limit, began)))
+        found = _whole(found, once(limit.rest(began)))
     if is_unexplained(found.documents, found.report, body):
         with suppress(Exception):  # then it stays unexplained
-            client, left = store.client, _rest(limit, began).seconds
+            client, left = store.client, limit.rest(began).seconds
             counted = call_within(left, lambda: client.count(**count_request(store._index, body)))["count"]
             fields = dict[str, Any]()
             if counted:  # what it may not be asked for must not take away what is known
-                left = _rest(limit, began).seconds
+                left = limit.rest(began).seconds
                 fields = call_within(left, lambda: client.field_caps(index=store._index, fields=TEXT)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
     return told(found)
@@ -143,21 +94,17 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     began = time.monotonic()
     found = await once(limit)
     if found.passing:
-        found = _whole(found, await once(_rest(limit, began)))
+        found = _whole(found, await once(limit.rest(began)))
     if is_unexplained(found.documents, found.report, body):
         with suppress(Exception):
-            client, left = store.async_client, _rest(limit, began).seconds
+            client, left = store.async_client, limit.rest(began).seconds
             counted = (await asyncio.wait_for(client.count(**count_request(store._index, body)), left))["count"]
             fields = dict[str, Any]()
             if counted:
-                left = _rest(limit, began).seconds
+                left = limit.rest(began).seconds
                 fields = (await asyncio.wait_for(client.field_caps(index=store._index, fields=TEXT), left)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
     return told(found)
-
-
-def _rest(limit: Limit, began: float) -> Limit:
-    return Limit(limit.seconds - (time.monotonic() - began), limit.name)
 
 
 def _whole(first: Found, second: Found) -> Found:
@@ -207,25 +154,3 @@ def _kind(error: Exception, limit: Limit) -> str | None:
     if isinstance(error, elasticsearch.ApiError) and error.status_code in _TROUBLES:
         return f"http_{error.status_code}"
     return None
-
-
-def told(found: Found) -> Found:
-    """
-    Say on the retriever's own span, and in the figures, how much was searched.
-
-    :param found: What was found.
-    :returns: The same.
-    """
-    index_searched(found.report["status"])
-    shards = found.report.get("shards", {})
-    if (span := tracer.current_span()) is not None:
-        set_tags(
-            span,
-            {
-                "crag.retrieval.status": found.report["status"],
-                "crag.retrieval.failure": found.report.get("kind"),
-                "crag.retrieval.shards": shards.get("total"),
-                "crag.retrieval.shards.failed": shards.get("failed"),
-            },
-        )
-    return found

@@ -160,9 +160,9 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
                 msg += f"; a ranker goes into another part: RankerGrader({type(value).__name__}(...))"
             if f"{part}.query" in taken and "query_embedding" in takes:  # of a store that searches by vectors only
                 msg += (
-                    f"; a retriever by vectors is asked by text in OrderKeepingTextEmbeddingRetriever(retriever="
+                    f"; a retriever by vectors is asked by text in ReportingTextEmbeddingRetriever(retriever="
                     f"{type(value).__name__}(...), text_embedder=...), of "
-                    "haystack_integrations.crag.components.order_keeping_text_embedding_retriever"
+                    "haystack_integrations.crag.components.reporting_text_embedding_retriever"
                 )
             raise ConfigurationError(msg)
 

@@ -28,6 +28,7 @@ from haystack_integrations.crag.pipelines.given import (
 from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.reporting import in_reports, with_reports
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
@@ -127,7 +128,7 @@ def export(name: str | Path, store: str = "in_memory", url: str | None = None, i
     if store == "in_memory" and url is None and index == "crag":
         return source(name)
     document_store = store_spec(store, url, index)
-    spec = on_store(read(name), profiles()[store], document_store)
+    spec = with_reports(on_store(read(name), profiles()[store], document_store), {})
     head = f"# {name} on {store}, written by `crag pipelines export`; the shipped file explains every part.\n"
     return head + yaml.safe_dump(spec, sort_keys=False, allow_unicode=True, width=120)
 
@@ -155,7 +156,8 @@ def load(
     :param name: A shipped pipeline's name, or the path of a YAML file of your own.
     :param store: A Haystack document store. In-memory and Elasticsearch stores are known; for any other pass its two
         retrievers as `bm25=` and `dense=`; a retriever by vectors is asked with those of the YAML's embedder, unless it
-        is a TextEmbeddingRetriever with one of its own. None keeps the YAML's in-memory store.
+        is a TextEmbeddingRetriever with one of its own. One that fails or hangs costs its own results only. None keeps
+        the YAML's in-memory store.
     :param grader: A grader component, or a chat generator for the YAML's own grader.
     :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
         other part that asks a chat model, unless you pass that part yourself.
@@ -183,12 +185,14 @@ def load(
     with said_of(str(name), lambda: {part: one for part, one in spec["components"].items() if part not in live}):
         for key, settings in changes.items():
             spec["components"][key] = with_settings(spec["components"][key], settings)
+        placed: dict[str, Any] = {}
         if store is not None:
             spec, placed = place_on(spec, store, set(live), ask)
-            live = {**placed, **live}
         for key in changes:
             check_settings(spec["components"][key], f"the component {key!r}")
         check_sockets(str(name), spec, live)
+        live = {**placed, **in_reports(spec, live)}
+        spec = with_reports(spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)
     with lent(pipeline, live):
         check_loaded(pipeline)

@@ -1,16 +1,15 @@
 """Put a pipeline on a document store: its retrievers exchanged for those of the store, as the store's profile says."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
 from enum import Enum
 from typing import Any, Final, get_args, get_type_hints
 
+from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, import_class_by_name
 
-from haystack_integrations.crag.components.order_keeping_text_embedding_retriever import (
-    OrderKeepingTextEmbeddingRetriever,
-)
+from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
@@ -22,28 +21,24 @@ Spec = dict[str, Any]
 
 _STORE: Final = "document_store"
 _EMBEDDER: Final = "text_embedder"
+_STOCK, _REPORTING = (
+    f"{kind.__module__}.{kind.__name__}" for kind in (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever)
+)
 
 
-def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec, given: Collection[str] = ()) -> Spec:
+def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec) -> Spec:
     """
-    Write a pipeline for another kind of store: other retrievers, and the connections that only those have.
+    Write a pipeline for another kind of store: with other retrievers.
 
     :param spec: A pipeline as `read` gives it.
     :param profile: The kind of store.
     :param document_store: The store as YAML holds it, `{"type", "init_parameters"}`.
-    :param given: Components that the caller passes himself; they are connected as the pipeline says, no further.
     :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
     """
     changed: Spec = plain_copy(dict(spec))
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
         changed["components"][name] = _with_store(_laid_over(part, profile.components.get(name, {})), document_store)
-    to_router = (one["sender"] for one in changed["connections"] if one["receiver"] == "router.state")
-    state, theirs = next(to_router, ""), set(changed["components"]).difference(given)
-    for one in profile.connections:
-        ends = {"sender": state if one["sender"] == "state" else one["sender"], "receiver": one["receiver"]}
-        if all(end.partition(".")[0] in theirs for end in ends.values()):
-            changed["connections"].append(ends)
     return changed
 
 
@@ -63,7 +58,7 @@ def place_on(spec: Spec, store: Any, given: set[str], ask: Ask = fields_of) -> t
     roles = {name for known in profiles().values() for name in known.components}
     if profile is not None:
         is_new = prepare(store)
-        spec = on_store(spec, profile, {}, given)
+        spec = on_store(spec, profile, {})
         if profile.index and not is_new:
             check_index(store, spec["components"], given, ask)
     placed = {}
@@ -93,7 +88,7 @@ def asked_by_text(given: Any, part: Spec) -> Any:
     sockets = getattr(given, "__haystack_input__", None)
     if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
         return given
-    return OrderKeepingTextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
+    return ReportingTextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
 
 
 def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
@@ -101,11 +96,13 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     Change settings of a component.
 
     :param part: The component as the YAML holds it.
-    :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside.
+    :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside. With another
+        embedder, which may be a server's, it becomes one that reports.
     :returns: The changed component.
     """
     parameters = settings_of(part)
     if _EMBEDDER in parameters:
+        part = {**part, "type": _REPORTING} if _EMBEDDER in settings and part["type"] == _STOCK else part
         own = {name: value for name, value in settings.items() if name in parameters}
         inside = {name: value for name, value in settings.items() if name not in parameters}
         settings = {"retriever": with_settings(parameters["retriever"], inside), **own}

@@ -10,6 +10,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, Ask, holds_cosines
 from haystack_integrations.crag.store_profiles import profile_of
 
@@ -46,7 +47,7 @@ def _searching(pipeline: Pipeline, joiner: str, socket: str) -> Any:
     edges = pipeline.graph.in_edges(joiner, data=True)
     found = [sender for sender, _, data in edges if data["to_socket"].name == socket]
     part = pipeline.get_component(found[0]) if len(found) == 1 else None
-    return getattr(part, "retriever", part)
+    return links(part)[-1]
 
 
 def _kind(retriever: Any, said: Any, ask: Ask) -> Any:

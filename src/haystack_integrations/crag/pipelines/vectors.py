@@ -9,6 +9,7 @@ from haystack import Document, Pipeline, logging
 
 from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
+from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.pipelines.contents import Failure
 from haystack_integrations.crag.pipelines.index_fields import (
     VECTOR,
@@ -147,6 +148,7 @@ def check_written(documents: Iterable[Document], stored: int | None) -> None:
 
 def _embedders(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
     for name in pipeline.graph.nodes:
-        embedder = getattr(pipeline.get_component(name), "text_embedder", None)
-        if isinstance(getattr(type(embedder), "dimension", None), property):
-            yield name, embedder
+        for part in links(pipeline.get_component(name)):
+            embedder = getattr(part, "text_embedder", None)
+            if isinstance(getattr(type(embedder), "dimension", None), property):
+                yield name, embedder

@@ -4,14 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, component, default_to_dict
+from haystack import Document, component, default_to_dict
 from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from makers import fill, run_by_door
 
-from haystack_integrations.crag.components import EvidenceJoiner, RulePrefilter, StaticTextEmbedder
-from haystack_integrations.crag.components.order_keeping_text_embedding_retriever import (
-    OrderKeepingTextEmbeddingRetriever,
-)
+from haystack_integrations.crag.components import EvidenceJoiner, RulePrefilter
 from haystack_integrations.crag.pipelines import load
 
 QUESTION = "When is a refund paid?"
@@ -76,18 +73,6 @@ def test_no_cosine_is_read_in_what_an_unknown_store_scales(store: Any, scaled: b
 
     found = load("corrective_retrieval", store=store, dense=Scaling()).run(query=QUESTION)["documents"]
     assert ("similarity" in found[0].meta["crag"]["retrievers"]["dense"]) is not scaled
-
-
-def test_it_is_written_down_with_what_is_in_it(store: Any) -> None:
-    """As any component of a pipeline."""
-    by_vector = InMemoryEmbeddingRetriever(store)
-    pipeline = Pipeline()
-    pipeline.add_component(
-        "dense", OrderKeepingTextEmbeddingRetriever(retriever=by_vector, text_embedder=StaticTextEmbedder())
-    )
-    again = Pipeline.loads(pipeline.dumps())
-    assert again.dumps() == pipeline.dumps()
-    assert again.run({"dense": {"query": QUESTION, "top_k": 1}})["dense"]["documents"][0].content == BEST
 
 
 @pytest.mark.parametrize("fusion", ["rrf", "score"])

@@ -1,0 +1,170 @@
+"""One search of a retriever: how long it may take, what it brought, and what its report says where it failed."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from haystack import Document, logging
+from haystack.errors import FilterError
+from haystack.tracing.tracer import tracer
+
+from haystack_integrations.crag.chat import kind_of
+from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.observing.metrics import index_searched
+from haystack_integrations.crag.observing.telemetry import set_tags
+from haystack_integrations.crag.state import CragState
+
+logger = logging.getLogger(__name__)
+
+Filters = dict[str, Any] | None
+State = CragState | None
+
+TIMEOUT_S: Final = 20.0
+"""The longest wait for a search of any store, in seconds: an embedding model that is only loaded now, as Ollama does
+for the first question, or a large store in memory may well take ten."""
+
+# Somebody has to put these right; told as a failed search, a slip in a retriever of one's own would be hard to find.
+_MISTAKES: Final = (
+    *(ConfigurationError, FilterError),
+    *(AssertionError, AttributeError, ImportError, NameError, NotImplementedError, TypeError),
+)
+_MISTAKE_OF_DATABASES: Final = "ProgrammingError"  # PEP 249's word for a table that is not there, or another thread
+
+
+@dataclass(frozen=True)
+class Limit:
+    """
+    How long a search may take.
+
+    :param seconds: The longest wait.
+    :param name: What sets it: `timeout`, the retriever's own, or `deadline`, what the run has left.
+    """
+
+    seconds: float
+    name: str
+
+    def rest(self, began: float) -> "Limit":
+        """
+        Give what is left of it.
+
+        :param began: When its time began, by `time.monotonic`.
+        :returns: The limit from now on.
+        """
+        return Limit(self.seconds - (time.monotonic() - began), self.name)
+
+
+@dataclass(frozen=True)
+class Found:
+    """
+    What a search brought.
+
+    :param documents: In rank order.
+    :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why, and of a
+        search by words that found nothing for want of documents one of `NONE_TO_SEARCH`; and `shards`, `{"total",
+        "failed"}`, when a server that has them answered.
+    :param passing: Whether a copy of what is missing may answer the next search.
+    """
+
+    documents: list[Document]
+    report: dict[str, Any]
+    passing: bool = False
+
+    def result(self) -> dict[str, Any]:
+        """Give it as a retriever's outputs."""
+        return {"documents": self.documents, "report": self.report}
+
+
+def tells_of_itself(retriever: Any) -> bool:
+    """
+    Tell whether a retriever keeps to the run's deadline and reports what it missed.
+
+    :param retriever: Any component.
+    :returns: Whether it has the input `state` and the output `report`.
+    """
+    sides = (getattr(retriever, f"__haystack_{side}__", None) for side in ("input", "output"))
+    given, gives = (getattr(sockets, "_sockets_dict", {}) for sockets in sides)
+    return "state" in given and "report" in gives
+
+
+def limit_of(state: CragState | None, timeout_s: float) -> Limit:
+    """
+    Tell how long a search may take.
+
+    :param state: What the run knows, if there is a run.
+    :param timeout_s: The retriever's own limit, in seconds.
+    :returns: The nearer of both ends.
+    """
+    left = None if state is None else state.seconds_left()
+    return Limit(timeout_s, "timeout") if left is None or left > timeout_s else Limit(left, "deadline")
+
+
+def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Found:
+    """
+    Ask any retriever, and wait for it no longer than so.
+
+    :param retriever: A component with the output `documents`.
+    :param asked: Its inputs.
+    :param limit: How long it may take.
+    :returns: What it found; trouble on the way is in the report, not raised.
+    :raises Exception: For a mistake that somebody has to put right; see `failed`.
+    """
+    try:
+        return Found(run_within(retriever, limit.seconds, asked)["documents"], {"status": "ok"})
+    except Exception as error:
+        return failed(error, limit)
+
+
+async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Found:
+    """
+    Ask any retriever on the event loop, or in a thread where it cannot be asked there; see `search_within`.
+
+    :param retriever: As `search_within`.
+    :param asked: As `search_within`.
+    :param limit: As `search_within`.
+    :returns: As `search_within`.
+    """
+    try:
+        return Found((await run_within_async(retriever, limit.seconds, asked))["documents"], {"status": "ok"})
+    except Exception as error:
+        return failed(error, limit)
+
+
+def failed(error: Exception, limit: Limit) -> Found:
+    """
+    Report a search, or the embedding of its question, that failed.
+
+    :param error: What was raised.
+    :param limit: How long it might take.
+    :returns: No documents, and the kind of the failure; its text may hold a question or a key, and goes nowhere.
+    :raises Exception: The error, where it is a mistake in settings, filters or a program, or ends the run.
+    """
+    if isinstance(error, _MISTAKES) or type(error).__name__ == _MISTAKE_OF_DATABASES:
+        raise error
+    kind = kind_of(error)
+    kind = limit.name if isinstance(error, TimeoutError) else kind
+    logger.warning("search failed: {kind}", kind=kind)
+    return Found([], {"status": "failed", "kind": kind})
+
+
+def told(found: Found) -> Found:
+    """
+    Say on the retriever's own span, and in the figures, how much was searched.
+
+    :param found: What was found.
+    :returns: The same.
+    """
+    index_searched(found.report["status"])
+    shards = found.report.get("shards", {})
+    if (span := tracer.current_span()) is not None:
+        set_tags(
+            span,
+            {
+                "crag.retrieval.status": found.report["status"],
+                "crag.retrieval.failure": found.report.get("kind"),
+                "crag.retrieval.shards": shards.get("total"),
+                "crag.retrieval.shards.failed": shards.get("failed"),
+            },
+        )
+    return found
