@@ -64,20 +64,20 @@ def test_the_sentence_that_answers_is_the_most_probable() -> None:
     [
         (
             "When did the iron tower open?",
-            [0.6829, 0.4918, 0.1206, 0.0015, 0.0122, 0.0004, 0.0118],
-            [0.7884, 0.5047, 0.1237, 0.0044, 0.012, 0.0029, 0.0106],
+            [0.6791, 0.5012, 0.1208, 0.0015, 0.0121, 0.0004, 0.0116],
+            [0.7875, 0.5122, 0.124, 0.0044, 0.0119, 0.0029, 0.0105],
         ),
         (
             "How many levels has the tower of the engineer?",
-            [0.1052, 0.0579, 0.4706, 0.0028, 0.0422, 0.0005, 0.0016],
-            [0.1213, 0.077, 0.601, 0.0081, 0.0292, 0.0016, 0.0031],
+            [0.1043, 0.054, 0.4748, 0.0029, 0.0428, 0.0005, 0.0016],
+            [0.12, 0.074, 0.6016, 0.0081, 0.0294, 0.0016, 0.0031],
         ),
     ],
 )
 def test_the_shipped_model_is_told_what_it_was_fitted_on(query: str, alone: list[float], among: list[float]) -> None:
     """A signal that is measured in another way makes it worse, in silence: fit it again, then write these anew."""
     pages = [
-        "The iron tower was built by Gustave Eiffel. It did open in May 1889, after two years. It is lit at three levels.",
+        "The iron tower was built by Gustave Eiffel. It did open in May 1889, after two. It is lit at three levels.",
         "He was born in Dijon. The engineer opened an office in 1866.",
         "Bees make honey. They did open 12 hives of iron.",
     ]
