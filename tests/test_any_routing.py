@@ -125,7 +125,6 @@ class Driver:
         self.join = EvidenceJoiner(weights={"refined": 1.0, "web": 1.0})
         self.came, self.scores = set[str](), dict[str, set[float]]()
         self.graded = set[tuple[str, str | None]]()
-        self.unjudged, self.was_ungraded = set[str](), False
 
     def run(self) -> Run:
         """Run it to its end."""
@@ -241,12 +240,9 @@ class Driver:
                 assert entry["score"] == 0.5
         self._check_score(decision, documents, state)
         is_whole = decision["retrieval"] is None or decision["retrieval"]["status"] == "ok"
-        self._remember(decision, documents, state)
-        if decision["action"] in WEB_ACTIONS and (self.unjudged or not is_whole):
+        if decision["action"] in WEB_ACTIONS and (decision["coverage"]["failed"] or not is_whole):
             # Only who says so lets a failure reach the web.
             assert set(settings_["on_ungraded"]) & WEB_ACTIONS
-        if self.unjudged and self.was_ungraded and decision["rule"] != "nothing_new":
-            assert decision["verdict"] != "incorrect"
         if "abstain" in result:
             assert result["abstain"].strip()
         if branch == "generate" and mode == "enforce":
@@ -254,13 +250,6 @@ class Driver:
         if branch == "generate" and mode == "observe":
             # But for a grade that is none of this question's.
             assert [(d.id, d.content) for d in result["generate"]] == [(d.id, d.content) for d in documents]
-
-    def _remember(self, decision: dict[str, Any], documents: Sequence[Document], state: CragState) -> None:
-        """Note which documents nobody could judge in this pass or an earlier one, by their newest grade."""
-        grades = {document.id: grade_of(document, question_id(QUESTION)) for document in (*state.kept, *documents)}
-        self.unjudged -= {id_ for id_, grade in grades.items() if grade and grade.status != "failed"}
-        self.unjudged |= {entry["id"] for entry in decision["kept"] if entry["status"] == "failed"}
-        self.was_ungraded |= decision["judged_by"] == "grader_failed"
 
     def _check_evidence(self, evidence: Sequence[Document], limit: str | None) -> None:
         settings_ = self.plan.router

@@ -188,6 +188,8 @@ def check(plan: Plan, result: dict[str, Any], model: Model) -> None:
     mode = plan.inputs["mode"] if plan.name != "baseline_rag" else "off"
     assert record["mode"] == (mode or "enforce")
     texts = {document.id: document.content for document in plan.documents}
+    hidden = {document.id for document in plan.documents if document.meta["shelf"]} if plan.inputs["filters"] else set()
+    assert not came & hidden
     for document in documents:
         is_web = document.meta["crag"]["origin"] == "web" and document.id not in texts
         assert is_web or document.id in texts
@@ -254,7 +256,7 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
         meta = draw(usually({}, *BROUGHT))
         if PLANTED in str(meta):
             meta = {"crag": {**meta["crag"], "question": question_id(question)}}
-        documents.append(Document(id=f"d{number}", content=text, meta=meta))
+        documents.append(Document(id=f"d{number}", content=text, meta={**meta, "shelf": number % 2}))
     replies = {
         kind: draw(st.lists(st.tuples(st.sampled_from([habits[0]] * 9 + habits), finishes), min_size=1, max_size=3))
         for kind, habits in HABITS.items()
@@ -285,6 +287,7 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
         "budget": budget,
         "web": draw(usually(None, False)),
         "top_k": draw(usually(None, 1, 2, 3)),
+        "filters": draw(usually(None, {"field": "meta.shelf", "operator": "==", "value": 0})),
     }
     return Plan(
         name,
