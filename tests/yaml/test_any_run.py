@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 from uuid import uuid4
 
@@ -29,7 +30,7 @@ from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.pipelines import load, names
 from haystack_integrations.crag.pipelines.loader import read
-from haystack_integrations.crag.vocabulary import ABSTENTION, WEB_ACTIONS
+from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS
 
 NAMES: Final = [name for name in names() if name != "indexing"]
 QUESTIONS: Final = [
@@ -247,6 +248,12 @@ def usually(value: Any, *others: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from([value] * 5 * len(others) + list(others))
 
 
+@cache
+def senders(name: str) -> frozenset[str]:
+    """The sockets of a pipeline that lead somewhere."""
+    return frozenset(one["sender"] for one in read(name)["connections"])
+
+
 @st.composite
 def plans(draw: st.DrawFn, name: str) -> Plan:
     """A run of a pipeline."""
@@ -267,6 +274,8 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
         router = {"upper": upper, "lower": lower, "filter_threshold": draw(points)}
         if router["filter_threshold"] < BESIDE:  # that of the shipped files would be above it
             router["keep_beside"] = None
+    if loops := [one for one in sorted(LOOP_ACTIONS) if f"router.{one}" in senders(name)]:
+        router |= draw(usually({}, *({"on_ungraded": [one, "generate"]} for one in loops)))
     router |= draw(
         usually({}, {"max_iterations": 1}, {"max_iterations": 4}, {"on_limit": "abstain"}, {"max_evidence": 1})
     )
