@@ -15,9 +15,10 @@ import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 
+from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
-from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, read_records
+from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, fingerprint, read_records
 from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
@@ -237,6 +238,29 @@ def test_records_of_another_evaluation_are_refused(dataset: Dataset, tmp_path: P
     (dataset.folder / "corpus.jsonl").write_text((dataset.folder / "corpus.jsonl").read_text() + "\n")
     with pytest.raises(ConfigurationError, match=r"made with other data; add --fresh"):
         evaluate(dataset, other, journal=journal)
+
+
+@pytest.mark.parametrize(
+    ("change", "different"),
+    [
+        ({"model": ChatModel("small", options={"temperature": 0})}, "model"),
+        ({"model": ChatModel("large")}, "model"),
+        ({"model": ChatModel("small", judging=ChatModel("large"))}, "model"),
+        ({"model": None}, "model"),
+        ({"top_k": 3}, "top_k"),
+        ({"lists": "live"}, "lists"),
+        ({"grader": None}, "grader"),
+        ({"pipeline": "cascade_rag"}, "pipeline"),
+    ],
+)
+def test_what_was_judged_by_another_model_or_in_another_way_is_not_taken_up(
+    dataset: Dataset, change: dict[str, Any], different: str
+) -> None:
+    """Figures would be of both; the key of the model's server may be exchanged in between."""
+    setup = Setup("corrective_rag", grader="llm", model=ChatModel("small", api_key="old"))
+    made_of, other = fingerprint(dataset, setup), fingerprint(dataset, replace(setup, **change))
+    assert [name for name, value in made_of.items() if other[name] != value] == [different]
+    assert fingerprint(dataset, replace(setup, model=ChatModel("small", api_key="new"))) == made_of
 
 
 def test_records_made_with_other_settings_in_the_environment_are_refused(
