@@ -9,7 +9,14 @@ from typing import Any, get_args
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import WebSearchError
-from haystack_integrations.crag.vocabulary import ACTIONS, LOOP_ACTIONS, GradeStatus, Verdict
+from haystack_integrations.crag.vocabulary import (
+    ACTIONS,
+    GRADER_FAILED,
+    LOOP_ACTIONS,
+    WEB_ACTIONS,
+    GradeStatus,
+    Verdict,
+)
 
 VERDICTS = get_args(Verdict)
 STATUSES = get_args(GradeStatus)
@@ -91,11 +98,25 @@ def check_trail(trail: Sequence[Mapping[str, Any]]) -> None:
             assert after["after"] in (before["action"], None)
     else:
         assert len(trail) == 1
+    _check_what_was_not_judged(trail)
     unsearched = False
     for decision in trail:
         unsearched |= (decision["retrieval"] or {"status": "ok"})["status"] != "ok"
         # What was not searched may answer.
         assert not (unsearched and decision["verdict"] == "incorrect")
+
+
+def _check_what_was_not_judged(trail: Sequence[Mapping[str, Any]]) -> None:
+    """What could not be judged in one pass may answer in all later ones, until it is judged."""
+    pending, was_ungraded = set[str](), False
+    for decision in trail:
+        failed = {entry["id"] for entry in decision["kept"] if entry["status"] == "failed"}
+        judged = {entry["id"] for entry in (*decision["kept"], *decision["discarded"]) if entry["score"] is not None}
+        pending = (pending - judged) | failed
+        was_ungraded |= decision["judged_by"] == GRADER_FAILED
+        if pending and decision["action"] in WEB_ACTIONS:  # only where the policy for what is ungraded says so
+            assert decision["verdict"] == "ungraded" or decision["rule"] in ("grader_partial", "retrieval_incomplete")
+        assert not (pending and was_ungraded and decision["verdict"] == "incorrect")
 
 
 def check_record(record: Mapping[str, Any], documents: Sequence[Document], came: set[str]) -> None:
@@ -124,8 +145,13 @@ def check_record(record: Mapping[str, Any], documents: Sequence[Document], came:
         assert record["abstention"]
         assert record["answer"]["status"] == "none"
     assert record["documents_before"] == record["trail"][0]["coverage"]["documents_in"]
-    coverage = record["coverage"]
+    coverage, passes = record["coverage"], [decision["coverage"] for decision in record["trail"]]
     assert coverage["degraded"] == bool(coverage["reasons"])
+    assert {reason for one in passes for reason in one["reasons"]} <= set(coverage["reasons"])
+    assert coverage["deadline_hit"] or not any(one["deadline_hit"] for one in passes)
+    for name in ("documents_in", "graded", "cached", "approved", "failed"):
+        assert coverage[name] == sum(one[name] for one in passes)
+    assert all(before["llm_calls"] <= after["llm_calls"] for before, after in pairwise([*passes, coverage]))
     web = [document for document in documents if document.meta.get("crag", {}).get("origin") == "web"]
     assert record["web_used"] == bool(web)
     if web:

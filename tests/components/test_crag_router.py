@@ -214,6 +214,37 @@ def test_a_failed_grade_never_leads_to_a_web_search(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["web", "web_and_refine"])
+@pytest.mark.parametrize(
+    ("failed", "verdict", "said"),
+    [(1, "incorrect", "The documents do not answer"), (3, "ungraded", "Too few of the documents could be judged")],
+)
+@pytest.mark.parametrize("scores", [(0.1, 0.2), ()])
+def test_a_grade_that_failed_in_an_earlier_pass_keeps_the_web_out_of_later_ones(
+    action: str, failed: int, verdict: str, said: str, scores: tuple[float, ...]
+) -> None:
+    """What could not be judged may answer, also where the next search does not bring it again, until it is judged."""
+    first_pass = [*docs(*[0.5] * failed, status="failed", tag="failed "), *docs(0.1, 0.2, tag="first ")]
+    ladder: Any = ["re_retrieve", action]
+    router = CragRouter(on_incorrect=ladder, on_ambiguous=ladder, on_ungraded=["re_retrieve", "abstain"])
+    state = router.run(query=QUESTION, documents=first_pass)["re_retrieve"]
+    result = router.run(query=QUESTION, documents=docs(*scores), state=state)
+    assert result["decision"]["verdict"] == verdict
+    assert result["abstain"].startswith(said)
+    assert f"{failed} could not be judged and may answer after all." in result["abstain"]
+    again = [*docs(0.1, tag="new "), *docs(*[0.1] * failed, tag="failed ")]
+    assert action in router.run(query=QUESTION, documents=again, state=state)
+
+
+def test_an_ungraded_retrieval_is_answered_from_what_may_answer_and_not_from_what_was_found_in_its_place() -> None:
+    """Generating from what could not be judged was asked for; generating from what is known to be poor was not."""
+    failed = docs(0.5, 0.5, status="failed", tag="failed ")
+    router = CragRouter(on_ungraded=["re_retrieve", "generate"])
+    state = router.run(query=QUESTION, documents=failed)["re_retrieve"]
+    result = router.run(query=QUESTION, documents=docs(0.1, 0.2), state=state)
+    assert [document.id for document in result["generate"]] == [document.id for document in failed]
+
+
+@pytest.mark.parametrize("action", ["web", "web_and_refine"])
 @pytest.mark.parametrize("scores", [(0.5,), (0.1,), ()])
 def test_what_was_not_searched_never_leads_to_a_web_search(action: str, scores: tuple[float, ...]) -> None:
     """It may be the answer, whether what was found is ambiguous, irrelevant or nothing."""

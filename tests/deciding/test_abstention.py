@@ -48,7 +48,7 @@ def test_it_says_what_was_looked_for_found_and_missing() -> None:
     ]
     assert result["decision"]["abstention"] == {
         "looked_for": [{"query": QUESTION, "strategies": [""]}],
-        "found": {"documents": 2, "best": {"id": documents[0].id, "name": "The Gjøa", "score": 0.21}},
+        "found": {"documents": 2, "best": {"id": documents[0].id, "name": "The Gjøa", "score": 0.21}, "unjudged": 0},
         "missing": {"words": ["canoe", "paddle"], "searched": 2, "complete": True},
         "searched": "ok",
         "web": "off",

@@ -9,15 +9,20 @@ from importlib.resources import files
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_integrations.crag.chat_model import ChatModel
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
-from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, read_records
+from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, fingerprint, read_records
 from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
@@ -92,6 +97,22 @@ def test_a_list_without_its_evidence_is_scored_by_the_number_for_that(dataset: D
     assert places
     assert all(one[n]["gap"]["score"] != one[n]["score"] for n in places)
     assert all(other[n]["gap"]["score"] == other[n]["score"] for n in places)
+
+
+def test_a_list_is_judged_as_it_is_where_the_corpus_stands_in_a_store(dataset: Dataset, tmp_path: Path) -> None:
+    """Rare words weigh more: what is rare is asked of the whole corpus, not of the list."""
+    file = tmp_path / "calibration.json"
+    file.write_text(json.dumps(calibrated_towns().calibration.to_dict()))
+    corpus = [Document(id=name, content=one.text, meta={"title": one.title}) for name, one in dataset.passages.items()]
+    store = InMemoryDocumentStore(index=uuid4().hex)
+    store.write_documents(corpus)
+    grader = HeuristicGrader(calibration=str(file), document_store=store)
+    grader.warm_up()
+    found = {document.id: document for document in corpus}
+    for record in evaluate(dataset, Setup("corrective_retrieval", calibration=str(file))):
+        judged = [found[one["id"]] for one in record["documents"]][:5]
+        report = grader.run(query=record["question"], documents=judged)["report"]
+        assert record["probabilities"] == report["verdict"]["probabilities"]
 
 
 def test_the_islands_are_judged_rightly(dataset: Dataset) -> None:
@@ -237,6 +258,29 @@ def test_records_of_another_evaluation_are_refused(dataset: Dataset, tmp_path: P
     (dataset.folder / "corpus.jsonl").write_text((dataset.folder / "corpus.jsonl").read_text() + "\n")
     with pytest.raises(ConfigurationError, match=r"made with other data; add --fresh"):
         evaluate(dataset, other, journal=journal)
+
+
+@pytest.mark.parametrize(
+    ("change", "different"),
+    [
+        ({"model": ChatModel("small", options={"temperature": 0})}, "model"),
+        ({"model": ChatModel("large")}, "model"),
+        ({"model": ChatModel("small", judging=ChatModel("large"))}, "model"),
+        ({"model": None}, "model"),
+        ({"top_k": 3}, "top_k"),
+        ({"lists": "live"}, "lists"),
+        ({"grader": None}, "grader"),
+        ({"pipeline": "cascade_rag"}, "pipeline"),
+    ],
+)
+def test_what_was_judged_by_another_model_or_in_another_way_is_not_taken_up(
+    dataset: Dataset, change: dict[str, Any], different: str
+) -> None:
+    """Figures would be of both; the key of the model's server may be exchanged in between."""
+    setup = Setup("corrective_rag", grader="llm", model=ChatModel("small", api_key="old"))
+    made_of, other = fingerprint(dataset, setup), fingerprint(dataset, replace(setup, **change))
+    assert [name for name, value in made_of.items() if other[name] != value] == [different]
+    assert fingerprint(dataset, replace(setup, model=ChatModel("small", api_key="new"))) == made_of
 
 
 def test_records_made_with_other_settings_in_the_environment_are_refused(

@@ -16,6 +16,10 @@ from haystack_integrations.crag.expansion.split import split
             "Where was Alan Turing born and when did he die?",
             ["Where was Alan Turing born", "when did Alan Turing die"],
         ),
+        (
+            "When was Alan Turing born and what were his hobbies?",
+            ["When was Alan Turing born", "what were Alan Turing's hobbies"],
+        ),
         ("Who wrote Emma and when was it published?", ["Who wrote Emma", "when was Emma published"]),
         ("How long is the Nile? How deep is Lake Baikal?", ["How long is the Nile", "How deep is Lake Baikal"]),
         ("How do I log in and how do I reset my password?", ["How do I log in", "how do I reset my password"]),

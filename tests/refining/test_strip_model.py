@@ -59,6 +59,34 @@ def test_the_sentence_that_answers_is_the_most_probable() -> None:
     assert all(0 <= probability <= 1 for probability in probabilities)
 
 
+@pytest.mark.parametrize(
+    ("query", "alone", "among"),
+    [
+        (
+            "When did the iron tower open?",
+            [0.6791, 0.5012, 0.1208, 0.0015, 0.0121, 0.0004, 0.0116],
+            [0.7875, 0.5122, 0.124, 0.0044, 0.0119, 0.0029, 0.0105],
+        ),
+        (
+            "How many levels has the tower of the engineer?",
+            [0.1043, 0.054, 0.4748, 0.0029, 0.0428, 0.0005, 0.0016],
+            [0.12, 0.074, 0.6016, 0.0081, 0.0294, 0.0016, 0.0031],
+        ),
+    ],
+)
+def test_the_shipped_model_is_told_what_it_was_fitted_on(query: str, alone: list[float], among: list[float]) -> None:
+    """A signal that is measured in another way makes it worse, in silence: fit it again, then write these anew."""
+    pages = [
+        "The iron tower was built by Gustave Eiffel. It did open in May 1889, after two. It is lit at three levels.",
+        "He was born in Dijon. The engineer opened an office in 1866.",
+        "Bees make honey. They did open 12 hives of iron.",
+    ]
+    strips, titles = decompose(pages, "sentence", 3), ["Iron tower", "Gustave Eiffel", "Bees"]
+    model = load_strip_model()
+    assert model.probabilities(query, strips, titles) == pytest.approx(alone, abs=2e-4)
+    assert model.probabilities(query, strips, titles, alone=False) == pytest.approx(among, abs=2e-4)
+
+
 def test_in_company_a_weak_strip_counts_for_less_beside_a_strong_one() -> None:
     """By the second stage, which reads what the first says of the others; a threshold goes by the first."""
     model = load_strip_model()
@@ -170,6 +198,7 @@ def test_enough_strips_are_those_that_promise_most_per_word() -> None:
 def test_a_model_survives_its_file(tmp_path: Path) -> None:
     """Rounded to five digits, once."""
     model = load_strip_model(written(tmp_path, shipped()))
+    assert StripModel.from_dict({**model.to_dict(), "made_of": "towns"}).to_dict()["made_of"] == "towns"
     assert model.to_dict() == load_strip_model().to_dict() == StripModel.from_dict(model.to_dict()).to_dict()
 
 

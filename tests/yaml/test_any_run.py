@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 from uuid import uuid4
 
@@ -29,7 +30,7 @@ from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.pipelines import load, names
 from haystack_integrations.crag.pipelines.loader import read
-from haystack_integrations.crag.vocabulary import ABSTENTION, WEB_ACTIONS
+from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS
 
 NAMES: Final = [name for name in names() if name != "indexing"]
 QUESTIONS: Final = [
@@ -188,6 +189,8 @@ def check(plan: Plan, result: dict[str, Any], model: Model) -> None:
     mode = plan.inputs["mode"] if plan.name != "baseline_rag" else "off"
     assert record["mode"] == (mode or "enforce")
     texts = {document.id: document.content for document in plan.documents}
+    hidden = {document.id for document in plan.documents if document.meta["shelf"]} if plan.inputs["filters"] else set()
+    assert not came & hidden
     for document in documents:
         is_web = document.meta["crag"]["origin"] == "web" and document.id not in texts
         assert is_web or document.id in texts
@@ -245,6 +248,12 @@ def usually(value: Any, *others: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from([value] * 5 * len(others) + list(others))
 
 
+@cache
+def senders(name: str) -> frozenset[str]:
+    """The sockets of a pipeline that lead somewhere."""
+    return frozenset(one["sender"] for one in read(name)["connections"])
+
+
 @st.composite
 def plans(draw: st.DrawFn, name: str) -> Plan:
     """A run of a pipeline."""
@@ -254,7 +263,7 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
         meta = draw(usually({}, *BROUGHT))
         if PLANTED in str(meta):
             meta = {"crag": {**meta["crag"], "question": question_id(question)}}
-        documents.append(Document(id=f"d{number}", content=text, meta=meta))
+        documents.append(Document(id=f"d{number}", content=text, meta={**meta, "shelf": number % 2}))
     replies = {
         kind: draw(st.lists(st.tuples(st.sampled_from([habits[0]] * 9 + habits), finishes), min_size=1, max_size=3))
         for kind, habits in HABITS.items()
@@ -265,6 +274,8 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
         router = {"upper": upper, "lower": lower, "filter_threshold": draw(points)}
         if router["filter_threshold"] < BESIDE:  # that of the shipped files would be above it
             router["keep_beside"] = None
+    if loops := [one for one in sorted(LOOP_ACTIONS) if f"router.{one}" in senders(name)]:
+        router |= draw(usually({}, *({"on_ungraded": [one, "generate"]} for one in loops)))
     router |= draw(
         usually({}, {"max_iterations": 1}, {"max_iterations": 4}, {"on_limit": "abstain"}, {"max_evidence": 1})
     )
@@ -285,6 +296,7 @@ def plans(draw: st.DrawFn, name: str) -> Plan:
         "budget": budget,
         "web": draw(usually(None, False)),
         "top_k": draw(usually(None, 1, 2, 3)),
+        "filters": draw(usually(None, {"field": "meta.shelf", "operator": "==", "value": 0})),
     }
     return Plan(
         name,

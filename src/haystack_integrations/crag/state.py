@@ -209,6 +209,20 @@ def given_in_run(state: CragState | None, document: Document, question: str) -> 
     return replace(known, status="cached")
 
 
+def never_judged(state: CragState, documents: Iterable[Document], question: str) -> int:
+    """
+    Count the documents of earlier passes whose grading failed, and that nobody has judged since: they may answer.
+
+    :param state: What the run knew before this pass.
+    :param documents: What was graded in this pass; those of them that failed again are not counted.
+    :param question: `question_id` of the question.
+    :returns: The number.
+    """
+    failed = {one["id"] for decision in state.trail for one in decision["kept"] if one["status"] == "failed"}
+    graded = {document.id for document in documents if grade_of(document, question) is not None}
+    return len(failed - state.grades.keys() - graded)
+
+
 def known_grades(documents: Iterable[Document], question: str, state: CragState) -> dict[str, dict[str, Any]]:
     """
     Write the grades of a pass down for later ones; a failed one may be tried again.

@@ -43,6 +43,9 @@ MODES: Final[tuple[str, ...]] = get_args(Mode)
 MODE_OFF: Final = "mode_off"
 """The rule of a run in which nothing is judged."""
 
+GRADER_FAILED: Final = "grader_failed"
+"""The rule of a verdict `ungraded` where most documents could not be judged."""
+
 LOOP_ACTIONS: Final = frozenset({"refine", "re_retrieve", "web", "web_and_refine"})
 NO_WEB: Final = ("skipped", "failed", "cooldown")
 """What becomes of a web that was to be asked, and brought no answer: that is none about the question, either."""

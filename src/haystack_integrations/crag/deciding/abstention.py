@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.deciding.decisions import Judgement
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
@@ -56,17 +57,20 @@ _WEB: Final = {
 }
 
 
-def account(known: CragState, documents: Sequence[Document], pool: Sequence[Document]) -> dict[str, Any]:
+def account(
+    known: CragState, documents: Sequence[Document], pool: Sequence[Document], judgement: Judgement
+) -> dict[str, Any]:
     """
     Gather what an abstention has to say, as plain JSON.
 
     :param known: What the run knew before this pass: the question, the queries tried, what was seen.
     :param documents: The graded documents of this pass.
     :param pool: The best documents of all passes.
+    :param judgement: What their grades say.
     :returns: `looked_for`: each query with the `strategies` it went to. `found`: how many `documents` were seen in all
-        passes, and the `best` judged one (`id`, `name`, `score`), or None. `missing`: the question's `words` that
-        stand in none of the documents `searched` for them, which are all that were seen where `complete` is true.
-        `web`: the best that became of it.
+        passes, the `best` judged one (`id`, `name`, `score`), or None, and how many were never judged, since that
+        failed: `unjudged`. `missing`: the question's `words` that stand in none of the documents `searched` for them,
+        which are all that were seen where `complete` is true. `web`: the best that became of it.
     """
     strategies: dict[str, list[str]] = {}
     web = known.web_at_best()
@@ -76,9 +80,10 @@ def account(known: CragState, documents: Sequence[Document], pool: Sequence[Docu
         strategies.setdefault(tried["query"], []).append(tried["strategy"])
     seen = {*known.seen, *(document.id for document in documents)}
     at_hand = unite(documents, pool)
+    unjudged = judgement.counts["failed"] + judgement.pending
     return {
         "looked_for": [{"query": query, "strategies": names} for query, names in strategies.items()],
-        "found": {"documents": len(seen), "best": _best(at_hand, known.trail)},
+        "found": {"documents": len(seen), "best": _best(at_hand, known.trail), "unjudged": unjudged},
         "missing": {
             "words": _missing(known.query, at_hand),
             "searched": len(at_hand),
@@ -163,7 +168,7 @@ def _queries(looked_for: Sequence[Mapping[str, Any]]) -> str:
     return _listed(said, len(looked_for), "; ") + "."
 
 
-def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] | None) -> Iterable[str]:
+def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] | None, unjudged: int) -> Iterable[str]:
     """Say what there is and why it does not suffice, a sentence each."""
     verdict, score, thresholds = decision["verdict"], decision["score"], decision["thresholds"]
     yield f"{documents or 'no'} {'document' if documents == 1 else 'documents'}."
@@ -186,8 +191,8 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
             how = "failed" if said["status"] == "failed" else "reached only a part"
             why = f" ({said['kind']})" if said.get("kind") else ""
             yield f"The search by {name} {how}{why}."
-    if failed := decision["coverage"]["failed"]:
-        yield f"{failed} could not be judged and may answer after all."
+    if unjudged:
+        yield f"{unjudged} could not be judged and may answer after all."
     yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["abstention"]["web"])) if text)
 
 

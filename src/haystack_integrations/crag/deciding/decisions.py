@@ -11,7 +11,7 @@ from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, grade_of, source_name
 from haystack_integrations.crag.settings import check_one_of
-from haystack_integrations.crag.vocabulary import MODE_OFF, Verdict
+from haystack_integrations.crag.vocabulary import GRADER_FAILED, MODE_OFF, Verdict
 
 Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
 Over = Literal["kept", "all"]
@@ -49,6 +49,7 @@ class Judgement:
     :param counts: How many documents came in and what became of their grading.
     :param correct_from: Only a verdict `correct` is answered from, and needs this probability: so says a calibration
         made with `--max-wrong-generate`. None without one.
+    :param pending: How many documents of earlier passes failed in their grading and were never judged since.
     """
 
     verdict: Verdict
@@ -58,6 +59,7 @@ class Judgement:
     discarded: list[dict[str, Any]]
     counts: dict[str, int]
     correct_from: float | None = None
+    pending: int = 0
 
 
 def check_aggregate(aggregate: str, over: str) -> None:
@@ -122,7 +124,7 @@ def judge(
     kept, discarded = _filtered(grades, thresholds.least(usable) if judged >= counts["failed"] else 0.0)
     if judged == 0 or judged < counts["failed"]:
         everything = kept or list(documents)
-        return Judgement("ungraded", None, "grader_failed", everything, discarded if kept else [], counts)
+        return Judgement("ungraded", None, GRADER_FAILED, everything, discarded if kept else [], counts)
     scores = usable if over == "all" else [score for score in usable if score >= thresholds.filter]
     low = any(score < thresholds.filter for score in usable)
     if aggregate == "set" and (counts["approved"] == len(documents) or (counts["approved"] and set_score is None)):

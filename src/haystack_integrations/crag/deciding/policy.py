@@ -15,6 +15,7 @@ from haystack_integrations.crag.settings import check_one_of, check_whole, numbe
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import (
     ACTIONS,
+    GRADER_FAILED,
     LOOP_ACTIONS,
     MODE_OFF,
     MODES,
@@ -146,7 +147,8 @@ class Policy:
         action = self._rung(judgement.verdict, iteration)
         if judgement.verdict == "ambiguous" and self.enough is not None and len(judgement.kept) >= self.enough:
             action, rule = "generate", "enough_documents"
-        if action in WEB_ACTIONS and judgement.verdict != "ungraded" and (judgement.counts["failed"] or not whole):
+        is_partial = judgement.counts["failed"] or judgement.pending or not whole
+        if action in WEB_ACTIONS and judgement.verdict != "ungraded" and is_partial:
             # What was not judged or not searched may be the answer: a failure must not send the question to the web.
             action, rule = self._rung("ungraded", iteration), "grader_partial" if whole else "retrieval_incomplete"
         carried = judgement.kept if action in ("refine", "web_and_refine") else []
@@ -162,7 +164,7 @@ class Policy:
             action = "abstain" if self.on_limit == "abstain" else "generate"
             evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
         else:
-            evidence = [] if unsearched else judgement.kept or list(pool)
+            evidence = [] if unsearched else judgement.kept or (sound if rule == GRADER_FAILED else list(pool))
         # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.
         unsure = judgement.correct_from is not None and judgement.verdict != "correct"
         if action == "generate" and (unsure or not evidence):

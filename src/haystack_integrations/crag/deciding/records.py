@@ -13,7 +13,7 @@ from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
 from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import GRADING_DETAILS, Mode
+from haystack_integrations.crag.vocabulary import GRADER_FAILED, GRADING_DETAILS, Mode
 
 FIRST_STRATEGY: Final = "first"
 REFINED_AWAY: Final = "refined_away"
@@ -123,7 +123,7 @@ def _of_grades(judgement: Judgement) -> list[str]:
     counts = judgement.counts
     if counts["failed"]:
         return [f"{_GRADER}{'failed' if counts['failed'] == counts['documents_in'] else 'partial'}"]
-    return ["not_graded"] if judgement.rule == "grader_failed" else []
+    return ["not_graded"] if judgement.rule == GRADER_FAILED and not judgement.pending else []
 
 
 def run_record(

@@ -18,8 +18,8 @@ from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.grades import grade_of, origin_of, question_id, taken_up, unite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
-from haystack_integrations.crag.state import CragState, known_grades
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
+from haystack_integrations.crag.state import CragState, known_grades, never_judged
+from haystack_integrations.crag.vocabulary import GRADER_FAILED, LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
 
 logger = logging.getLogger(__name__)
 
@@ -74,13 +74,14 @@ class Routing:
             searched = status_of_run(known.trail, report.get("retrieval"))
             pool = self.policy.pool(everything, known, question)
             new = any(document.id not in known.seen for document in documents)
+            judgement = _still_open(judgement, known, never_judged(known, everything, question))
             judgement, met = doubted(judgement, searched), report.get("limit")
             choice = self.policy.choose(judgement, known, pool, new=new, met=met, whole=searched == "ok")
             decision = decision_record(
                 known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
             )
             if choice.action == "abstain":
-                decision["abstention"] = {**account(known, everything, pool), "searched": searched}
+                decision["abstention"] = {**account(known, everything, pool, judgement), "searched": searched}
             set_tags(span, {**route_tags(decision), "crag.milliseconds": round(1000 * known.seconds(), 1)})
             span.set_content_tag("crag.query", decision["query"])
         _log(decision)
@@ -187,7 +188,20 @@ def _taken_back(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
     asked = (report.get("cascade") or {}).get("asked", 0)
     if not asked or judgement.verdict != "incorrect" or 2 * judgement.counts["failed"] <= asked:
         return judgement
-    return replace(judgement, verdict="ungraded", score=None, rule="grader_failed")
+    return replace(judgement, verdict="ungraded", score=None, rule=GRADER_FAILED)
+
+
+def _still_open(judgement: Judgement, known: CragState, pending: int) -> Judgement:
+    """
+    Keep in mind what could not be judged in an earlier pass, and did not come again.
+
+    Where most of that pass was not judged, what a correction brought in its place does not make the run `incorrect`.
+    """
+    judgement = replace(judgement, pending=pending)
+    was_ungraded = any(decision["judged_by"] == GRADER_FAILED for decision in known.trail)
+    if not pending or judgement.verdict != "incorrect" or not was_ungraded:
+        return judgement
+    return replace(judgement, verdict="ungraded", score=None, rule=GRADER_FAILED)
 
 
 def _log(decision: Mapping[str, Any]) -> None:
