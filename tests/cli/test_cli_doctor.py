@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
+from importlib.resources import files
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -148,6 +149,23 @@ def test_a_model_that_is_down_is_a_fault() -> None:
     code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")
     assert code == ExitCode.FAILED
     assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+
+
+def test_the_calibration_of_a_server_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was taken away or half written makes every question a 500; a whole one says whose questions it is of."""
+    shipped = files("haystack_integrations.crag").joinpath("models", "calibration", "default.json").read_bytes()
+    mine = tmp_path / "mine.json"
+    mine.write_bytes(shipped)
+    assert "calibration" not in examined()[1]
+    check = examined("--calibration", str(mine))[1]["calibration"]
+    assert (check["status"], str(mine) in check["found"], "questions of" in check["found"]) == ("ok", True, True)
+    monkeypatch.setenv("CRAG_CALIBRATION", str(mine))
+    mine.write_bytes(shipped[:2000])
+    code, checks = examined()
+    assert (code, checks["calibration"]["status"]) == (ExitCode.FAILED, "error")
+    assert "is no readable JSON" in checks["calibration"]["found"]
+    mine.unlink()
+    assert "cannot be read" in examined()[1]["calibration"]["found"]
 
 
 def test_a_cache_in_redis_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,9 @@ _SLOW: Final = f"look at its load, or set another {MODEL_SETTING}"
 
 
 def checks(
-    store: Callable[[], Any] = lambda: None, model: Callable[[], ChatModel | None] = chat_model
+    store: Callable[[], Any] = lambda: None,
+    model: Callable[[], ChatModel | None] = chat_model,
+    calibration: str | None = None,
 ) -> Iterator[Check]:
     """
     Look at everything, one thing after the other.
@@ -38,6 +40,7 @@ def checks(
     :param store: Opens the ElasticsearchDocumentStore to look at; None where there is none, raises ConfigurationError
         when its settings are unusable.
     :param model: Finds the chat model; raises ConfigurationError when its settings are unusable.
+    :param calibration: File of `crag calibrate`; None takes that of the settings, if they name one.
     :returns: An iterator of checks.
     """
     yield _python()
@@ -46,7 +49,7 @@ def checks(
     yield guarded("embedded pipeline", _embedded)
     yield guarded("settings", _settings)
     yield waited("chat model", lambda: _chat_model(model()))
-    yield from service_checks(store)
+    yield from service_checks(store, calibration)
     yield from _extras()
 
 
