@@ -118,6 +118,9 @@ FAULTS: dict[str, Fault] = {
     "18 refusal": Fault(text(lambda _: "I cannot help with that.")),
     "19 429 at once": Fault(lambda _: refused(429, {"Retry-After": "0"}), requests=ONE, kind="RateLimitError"),
     "19 429 soon": Fault(lambda _: refused(429, {"Retry-After": "1"}), requests=ONE, kind="RateLimitError"),
+    "19 429 after the deadline": Fault(
+        lambda _: refused(429, {"Retry-After": "100"}), requests=ONE, kind="RateLimitError"
+    ),
     "19 429 much later": Fault(lambda _: refused(429, {"Retry-After": "999"}), requests=ONE, kind="RateLimitError"),
     "19 429 date": Fault(
         lambda _: refused(429, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}), requests=ONE, kind="RateLimitError"

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
+from importlib.resources import files
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -78,10 +79,40 @@ def test_settings_are_shown_with_where_they_come_from(monkeypatch: pytest.Monkey
     assert "KB_AGENT_AUTO_APPROVE_MAX_ITEMS=1 (.env)" in found
 
 
-def test_a_model_that_answers_is_healthy(configured_model: ScriptedModel) -> None:
-    """Its list of models is enough; nothing is generated."""
+def test_a_model_that_answers_is_healthy(configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for a word, as questions ask it, and so is another way in which it grades."""
+    monkeypatch.setenv("CRAG_LLM_OPTIONS", '{"reasoning_effort": "low"}')
     code, checks = examined()
-    assert (code, checks["chat model"]["status"], configured_model.calls) == (0, "ok", 0)
+    assert (code, checks["chat model"]["status"], configured_model.calls) == (0, "ok", 1)
+    monkeypatch.setenv("CRAG_LLM_GRADING_OPTIONS", '{"reasoning_effort": "none"}')
+    assert examined()[0] == 0
+    assert [request["reasoning_effort"] for request in configured_model.requests] == ["low", "low", "none"]
+
+
+@pytest.mark.parametrize(
+    ("status", "way_out"),
+    [(402, "no credit left"), (404, "CRAG_LLM_MODEL"), (429, "quota is used up"), (503, "server's log")],
+)
+def test_a_model_that_is_listed_and_refuses_to_answer_is_a_fault(
+    status: int, way_out: str, configured_model: ScriptedModel
+) -> None:
+    """Out of credit, taken away, over its limit: its server lists it all the same."""
+    configured_model.status = status
+    code, checks = examined()
+    assert (code, checks["chat model"]["status"]) == (ExitCode.FAILED, "error")
+    assert f"refused: {status} " in checks["chat model"]["found"]
+    assert way_out in checks["chat model"]["fix"]
+
+
+def test_a_model_that_is_listed_and_hangs_is_a_fault(
+    configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question would not get its grades either."""
+    monkeypatch.setattr("haystack_integrations.crag.cli.doctor.GRADING_SECONDS", 1.0)
+    configured_model.delay = 60.0
+    check = examined()[1]["chat model"]
+    assert (check["status"], "has not answered within 1 s" in check["found"]) == ("error", True)
+    assert "its load" in check["fix"]
 
 
 def test_a_model_that_the_server_does_not_have_is_a_warning(configured_model: ScriptedModel) -> None:
@@ -106,7 +137,8 @@ def test_a_server_without_a_list_of_models_is_asked_for_a_word(
 ) -> None:
     """Many small servers only know completions."""
     httpserver.expect_request("/v1/models").respond_with_data("", status=404)
-    forward = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
+    forward = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     httpserver.expect_request("/v1/chat/completions").respond_with_json(forward)
     code, checks = examined("--llm-base-url", httpserver.url_for("/v1"), "--llm-model", "m")
     assert (code, checks["chat model"]["status"]) == (0, "ok")
@@ -117,6 +149,23 @@ def test_a_model_that_is_down_is_a_fault() -> None:
     code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")
     assert code == ExitCode.FAILED
     assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
+
+
+def test_the_calibration_of_a_server_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was taken away or half written makes every question a 500; a whole one says whose questions it is of."""
+    shipped = files("haystack_integrations.crag").joinpath("models", "calibration", "default.json").read_bytes()
+    mine = tmp_path / "mine.json"
+    mine.write_bytes(shipped)
+    assert "calibration" not in examined()[1]
+    check = examined("--calibration", str(mine))[1]["calibration"]
+    assert (check["status"], str(mine) in check["found"], "questions of" in check["found"]) == ("ok", True, True)
+    monkeypatch.setenv("CRAG_CALIBRATION", str(mine))
+    mine.write_bytes(shipped[:2000])
+    code, checks = examined()
+    assert (code, checks["calibration"]["status"]) == (ExitCode.FAILED, "error")
+    assert "is no readable JSON" in checks["calibration"]["found"]
+    mine.unlink()
+    assert "cannot be read" in examined()[1]["calibration"]["found"]
 
 
 def test_a_cache_in_redis_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +290,8 @@ def test_a_proxys_page_is_no_model_that_answers(
     assert checks["chat model"]["status"] == "error"
     assert "does not return a chat completion" in checks["chat model"]["found"]
     assert "CRAG_LLM_BASE_URL" in checks["chat model"]["fix"]
-    reply = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}]}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
+    reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     httpserver.expect_request("/v1/chat/completions").respond_with_json(reply)
     assert examined()[1]["chat model"]["status"] == "ok"
 

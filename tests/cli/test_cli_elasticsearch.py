@@ -171,6 +171,43 @@ class TestDoctor:
         assert (code, checks["index"]["status"]) == (0, "warning")
         assert "without this package's mapping" in checks["index"]["found"]
 
+    def test_an_index_that_takes_no_writes_is_a_warning(
+        self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """As a server's that is short of disk space: questions go well, and uploads end with 503."""
+        crag("index", docs, *place)
+        with Elasticsearch(elasticsearch_url) as client:
+            client.indices.put_settings(index=elasticsearch_index, settings={"blocks.read_only_allow_delete": True})
+        check = self.examined(place)[1]["index"]
+        assert check["status"] == "warning"
+        assert "takes no more (index.blocks.read_only_allow_delete)" in check["found"]
+        assert check["fix"].startswith("free disk space on the server")
+
+    def test_an_alias_is_named_with_what_is_behind_it(
+        self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """One that was switched to another index by mistake answers nothing, and looks well."""
+        crag("index", docs, *place)
+        alias = f"{elasticsearch_index}-alias"
+        with Elasticsearch(elasticsearch_url) as client:
+            client.indices.put_alias(index=elasticsearch_index, name=alias)
+        check = self.examined([*place[:-1], alias])[1]["index"]
+        assert (check["status"], f"(alias of {elasticsearch_index}): 2 documents" in check["found"]) == ("ok", True)
+
+    @pytest.mark.parametrize(("state", "way_out"), [("closed", "/_open)"), ("blocked", "lift the block")])
+    def test_an_index_that_is_closed_or_blocked_is_no_matter_of_rights(
+        self, state: str, way_out: str, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """Though the server refuses it with the status of a wrong request, or of a missing right."""
+        crag("index", docs, *place)
+        with Elasticsearch(elasticsearch_url) as client:
+            if state == "closed":
+                client.indices.close(index=elasticsearch_index)
+            else:
+                client.indices.put_settings(index=elasticsearch_index, settings={"blocks.read": True})
+        check = self.examined(place)[1]["index"]
+        assert (check["status"], way_out in check["fix"]) == ("error", True)
+
     def test_partial_results_are_a_warning_with_the_command_that_ends_them(
         self, place: list[str], elasticsearch_url: str
     ) -> None:

@@ -90,7 +90,7 @@ def test_a_collector_that_is_not_there_is_told_once_and_without_its_address(tmp_
             assert client.post("/corrective_retrieval/run", json={"question": QUESTION}).status_code == 200
             time.sleep(0.2)
         time.sleep(2)
-    assert running.log.count("could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT") == 1
+    assert running.log.count("could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS") == 1
     assert "CANARY" not in running.log
 
 

@@ -194,6 +194,22 @@ def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
     assert re.search(r'^crag_telemetry_losses_total\{.*signal="traces"\} [1-9]', page, re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"), [(401, " (401)"), (grpc.StatusCode.UNAUTHENTICATED, " (UNAUTHENTICATED)"), (None, "")]
+)
+def test_a_collector_that_refuses_is_told_with_its_status(
+    answer: object, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A missing key is another matter than a collector that is down; its own words stay out of the log."""
+    name, text = (
+        "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+        "Failed to export %s batch code: %s, reason: %s",
+    )
+    Undelivered().handle(logging.LogRecord(name, logging.ERROR, "", 0, text, ("span", answer, "CANARY"), None))
+    assert f"Traces could not be sent{told}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS" in caplog.text
+    assert "CANARY" not in caplog.text
+
+
 def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: pytest.LogCaptureFixture) -> None:
     """Jaeger refuses metrics each time: that must not be what keeps the other word from the log."""
     handler, figures = Undelivered(), Figures(configure_metrics())

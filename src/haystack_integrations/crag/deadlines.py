@@ -1,13 +1,14 @@
 """Waiting no longer than agreed, also where a client has no timeout that covers the whole of a call."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WaitingTimeoutError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from ctypes import c_ulong, py_object, pythonapi
 from functools import partial
+from math import inf
 from queue import Empty, Queue
 from threading import Thread, get_ident
 from time import monotonic
@@ -136,7 +137,8 @@ def run_within(part: Any, seconds: float, arguments: Mapping[str, Any]) -> Mappi
     :returns: What it gives.
     :raises TimeoutError: When it has not ended in time. What it raises is raised as it is.
     """
-    sent: Mapping[str, Any] = call_within(seconds, partial(part.run, **arguments))
+    with _waiting(seconds):
+        sent: Mapping[str, Any] = call_within(seconds, partial(part.run, **arguments))
     return sent
 
 
@@ -152,11 +154,29 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
     """
     _check_left(seconds)
     sent: Mapping[str, Any]
-    if await runs_here(part):
-        sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
-    else:
-        sent = await call_within_async(seconds, partial(part.run, **arguments))
+    with _waiting(seconds):
+        if await runs_here(part):
+            sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
+        else:
+            sent = await call_within_async(seconds, partial(part.run, **arguments))
     return sent
+
+
+_ends: Final[ContextVar[float]] = ContextVar("crag_ends", default=inf)
+
+
+def time_left() -> float:
+    """Tell for how many seconds `run_within` will still wait for the component that runs here; `inf` without it."""
+    return _ends.get() - monotonic()
+
+
+@contextmanager
+def _waiting(seconds: float) -> Iterator[None]:
+    before = _ends.set(monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _ends.reset(before)
 
 
 def _check_left(seconds: float) -> None:

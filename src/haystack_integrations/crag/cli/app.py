@@ -203,6 +203,7 @@ def doctor(
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
+    calibration: Calibration = None,
     json: Json = False,
 ) -> None:
     """Say what is reachable, what is missing, and how to fix it."""
@@ -216,7 +217,8 @@ def doctor(
     def opened() -> object:
         return elasticsearch_store(place) if place.kind == ELASTICSEARCH else None
 
-    found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key)))
+    file = None if calibration is None else str(calibration)
+    found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key), file))
     healthy = all(check.status != "error" for check in found)
     if json:
         show_json({"healthy": healthy, "checks": [check.to_dict() for check in found]})

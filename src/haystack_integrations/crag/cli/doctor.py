@@ -6,17 +6,19 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, Final
 
 from haystack_integrations.crag.chat_model import (
     GRADING_MODEL_SETTING,
+    GRADING_SECONDS,
     MODEL_SETTING,
     URL_SETTING,
     ChatModel,
     chat_model,
 )
-from haystack_integrations.crag.cli.check import Check, guarded, waited
+from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
 
@@ -24,10 +26,13 @@ _PACKAGES: Final = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "m
 _FOR_DEVELOPERS: Final = frozenset({"dev", "fuzz"})
 _OF_AN_EXTRA: Final = re.compile(r"([\w.-]+).*; extra == ['\"]([\w-]+)['\"]")
 _SECONDS: Final = 5.0
+_SLOW: Final = f"look at its load, or set another {MODEL_SETTING}"
 
 
 def checks(
-    store: Callable[[], Any] = lambda: None, model: Callable[[], ChatModel | None] = chat_model
+    store: Callable[[], Any] = lambda: None,
+    model: Callable[[], ChatModel | None] = chat_model,
+    calibration: str | None = None,
 ) -> Iterator[Check]:
     """
     Look at everything, one thing after the other.
@@ -35,6 +40,7 @@ def checks(
     :param store: Opens the ElasticsearchDocumentStore to look at; None where there is none, raises ConfigurationError
         when its settings are unusable.
     :param model: Finds the chat model; raises ConfigurationError when its settings are unusable.
+    :param calibration: File of `crag calibrate`; None takes that of the settings, if they name one.
     :returns: An iterator of checks.
     """
     yield _python()
@@ -43,7 +49,7 @@ def checks(
     yield guarded("embedded pipeline", _embedded)
     yield guarded("settings", _settings)
     yield waited("chat model", lambda: _chat_model(model()))
-    yield from service_checks(store)
+    yield from service_checks(store, calibration)
     yield from _extras()
 
 
@@ -124,40 +130,56 @@ def _chat_model(model: ChatModel | None) -> Check:
     if model is None:
         fix = f"to get written answers, set {URL_SETTING} and {MODEL_SETTING} (environment or .env)"
         return Check("chat model", "info", "not configured; `crag ask` shows the sentences that answer", fix)
-    from openai import APIStatusError, OpenAI
-
-    place = f"{model.model} at {model.base_url or 'api.openai.com'}"
-    asked = {model.model, (model.judging or model).model}
-    started = time.perf_counter()
-    with OpenAI(base_url=model.base_url, api_key=model.api_key or "no-key", timeout=_SECONDS, max_retries=0) as client:
-        try:
-            listed = {one.id for one in client.models.list().data}
-        except (APIStatusError, AttributeError, TypeError, ValueError) as error:
-            # Not every server can list its models; what counts is whether this one replies.
-            if getattr(error, "status_code", 0) in (401, 403):
-                raise
-            if not _replies(client, model.model):
-                fix = f"correct {URL_SETTING} (most end in /v1), and check any proxy before it"
-                return Check("chat model", "error", f"{place} does not return a chat completion", fix)
-            listed = asked
-    took = f"{1000 * (time.perf_counter() - started):.0f} ms"
-    if asked - listed:
-        place = f"{sorted(asked - listed)[0]} at {model.base_url or 'api.openai.com'}"
+    judging, server = model.judging or model, model.base_url or "api.openai.com"
+    asked, listed = {model.model, judging.model}, _listed(model)
+    if listed is not None and asked - listed:
         known = ", ".join(sorted(listed)[:8]) or "none"
         name = GRADING_MODEL_SETTING if model.model in listed else MODEL_SETTING
         fix = f"set {name} to a model that the server has: {known}"
-        return Check("chat model", "warning", f"{place} is not among the {len(listed)} models listed there", fix)
-    return Check("chat model", "ok", f"{place} answers ({took})")
+        found = f"{sorted(asked - listed)[0]} at {server} is not among the {len(listed)} models listed there"
+        return Check("chat model", "warning", found, fix)
+    started = time.perf_counter()
+    for one in (model, judging) if (model.model, model.options) != (judging.model, judging.options) else (model,):
+        if (trouble := _trouble(one, f"{one.model} at {server}")) is not None:
+            return trouble
+    took = f"{1000 * (time.perf_counter() - started):.0f} ms"
+    return Check("chat model", "ok", f"{model.model} at {server} answers ({took})")
 
 
-def _replies(client: Any, model: str) -> bool:
-    """Tell whether a reply is one: a proxy's page, or an error with status 200, is handed on by the client as it is."""
-    message = {"role": "user", "content": "Say yes."}
+def _listed(model: ChatModel) -> set[str] | None:
+    """Give the models that a server lists; None where it lists none, as many small ones."""
+    from openai import APIStatusError, OpenAI
+
+    with OpenAI(base_url=model.base_url, api_key=model.api_key or "no-key", timeout=_SECONDS, max_retries=0) as client:
+        try:
+            return {one.id for one in client.models.list().data}
+        except (APIStatusError, AttributeError, TypeError, ValueError):
+            return None
+
+
+def _trouble(model: ChatModel, place: str) -> Check | None:
+    """Ask for a word, as questions do: a server lists its models to an account without credit, too."""
+    from haystack.dataclasses import ChatMessage
+
+    from haystack_integrations.crag.chat import NoCompletionError, ask
+
+    generator = model.generator(GRADING_SECONDS)
+    generator.warm_up()
     try:
-        sent = client.chat.completions.create(model=model, messages=[message], max_completion_tokens=16)
-    except ValueError:  # no JSON
-        return False
-    return isinstance(getattr(sent, "choices", None), list)
+        replies = ask(generator, [ChatMessage.from_user("Say yes.")], GRADING_SECONDS)["replies"]
+    except TimeoutError:
+        return Check("chat model", "error", f"{place} has not answered within {GRADING_SECONDS:.0f} s", _SLOW)
+    except NoCompletionError:
+        replies = []
+    except Exception as error:  # told with its model: one of two may be what is refused
+        told = failure("chat model", error)
+        return replace(told, found=f"{model.model}: {told.found}")
+    finally:
+        generator.close()
+    if not replies:
+        fix = f"correct {URL_SETTING} (most end in /v1), and check any proxy before it"
+        return Check("chat model", "error", f"{place} does not return a chat completion", fix)
+    return None
 
 
 def _extras() -> Iterator[Check]:

@@ -49,9 +49,10 @@ _CODES: Final[dict[type[CragError], ExitCode]] = {
 _MODEL_HINTS: Final = {
     400: "check CRAG_LLM_OPTIONS, and that CRAG_LLM_MODEL names a chat model that takes a system message",
     401: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set",
+    402: "its account has no credit left: pay it in, or use the key of another one in CRAG_LLM_API_KEY",
     403: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set, and what it may use",
     404: "check CRAG_LLM_BASE_URL (most end in /v1) and CRAG_LLM_MODEL",
-    429: "wait, or use another key in CRAG_LLM_API_KEY",
+    429: "its rate limit or its account's quota is used up: wait, raise it, or use another key in CRAG_LLM_API_KEY",
 }
 # Of any status.
 _KIND_HINTS: Final = {

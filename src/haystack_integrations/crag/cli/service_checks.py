@@ -1,8 +1,10 @@
 """What `crag doctor` looks at of the settings of `crag serve`: its store, its grades, its web; each where it is set."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
@@ -14,6 +16,7 @@ from haystack_integrations.crag.web.searxng import URL_SETTING
 
 _SECONDS: Final = 5.0
 _QUESTION: Final = "weather"
+_CALIBRATION: Final = "CRAG_CALIBRATION"
 _KEY: Final = "crag:grade:doctor"  # among the grades: a user's rights may be for these alone
 _REFUSED: Final = {
     "OutOfMemoryError": "its memory is full: set its maxmemory-policy to allkeys-lru, or a larger maxmemory",
@@ -28,11 +31,12 @@ _SECURED: Final = (
 )
 
 
-def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
+def service_checks(opened: Callable[[], Any], calibration: str | None = None) -> Iterator[Check]:
     """
     Look at what a server would use.
 
     :param opened: Opens the ElasticsearchDocumentStore of the options or the settings; None where they name none.
+    :param calibration: File of `crag calibrate`; None takes that of the settings, if they name one.
     :returns: An iterator of checks.
     """
     try:
@@ -42,12 +46,24 @@ def service_checks(opened: Callable[[], Any]) -> Iterator[Check]:
         store = None
     if store is not None:
         yield from store_checks(store)
+    if file := calibration or configured(_CALIBRATION):
+        yield guarded("calibration", lambda: _calibration(file))
     if configured(REDIS_SETTING):
         yield waited("redis", _redis)
     if configured(URL_SETTING):
         yield waited("searxng", _searxng)
     if find_spec("pydantic_settings") is not None and any(name.upper().startswith("CRAG_SERVE_") for name in named()):
         yield guarded("serve settings", _serving)
+
+
+def _calibration(file: str) -> Check:
+    from haystack_integrations.crag.judging.calibration import load_calibration
+
+    load_calibration(file)
+    on = json.loads(Path(file).expanduser().read_bytes()).get("trained_on") or {}
+    # Other people's questions, or those of another index, are no fault that could be seen in the file itself.
+    found = f"{file!r}: fitted on {on.get('questions')} questions of {on.get('dataset')!r}, split {on.get('split')!r}"
+    return Check("calibration", "ok", found)
 
 
 def _redis() -> Check:

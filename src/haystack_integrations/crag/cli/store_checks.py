@@ -10,6 +10,7 @@ from haystack_integrations.crag.pipelines.index_fields import check_text, check_
 from haystack_integrations.crag.pipelines.vectors import BY_WORDS_ONLY, size_of, without_vectors
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
+_BLOCKS: Final = "index.blocks."
 _PARTIAL: Final = "search.default_allow_partial_results"
 
 
@@ -45,19 +46,31 @@ def _index(store: Any) -> Check:
     with elasticsearch_client(store) as client:
         if not client.indices.exists(index=name):
             return Check("index", "error", f"{name!r} does not exist", f"make it with `{command}`")
-        mappings = client.indices.get_mapping(index=name).body.values()
+        found = client.indices.get_mapping(index=name).body
+        settings = client.indices.get_settings(index=name, name=f"{_BLOCKS}*", flat_settings=True).body
         count = client.count(index=name)["count"]
+    mappings, held = found.values(), f"{name!r}"
+    if [*found] != [name]:
+        held += f" (alias of {', '.join(sorted(found))})"
     ours = all((mapping["mappings"].get("_meta") or {}).get("crag") for mapping in mappings)
     check_text(store, [mapping["mappings"].get("properties", {}) for mapping in mappings])
+    blocks = {block for index in settings.values() for block, on in index["settings"].items() if str(on) == "true"}
+    if blocks:
+        body = json.dumps(dict.fromkeys(sorted(blocks)))
+        fix = (
+            "free disk space on the server, which blocks writing when short of it; else lift it by `curl -X PUT "
+            f"{url}/{name}/_settings -H 'Content-Type: application/json' -d '{body}'`"
+        )
+        return Check("index", "warning", f"{held}: {count:,} documents, and takes no more ({min(blocks)})", fix)
     if not ours:
         fix = (
             f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; here each document found comes with "
             "its vector, which takes time, and Haystack's own retrievers search metadata, too"
         )
-        return Check("index", "warning", f"{name!r}: {count:,} documents, made without this package's mapping", fix)
+        return Check("index", "warning", f"{held}: {count:,} documents, made without this package's mapping", fix)
     if not count:
-        return Check("index", "warning", f"{name!r} is empty", f"fill it with `{command}`")
-    return Check("index", "ok", f"{name!r}: {count:,} documents, mapping of this package")
+        return Check("index", "warning", f"{held} is empty", f"fill it with `{command}`")
+    return Check("index", "ok", f"{held}: {count:,} documents, mapping of this package")
 
 
 def _vectors(store: Any) -> Check:

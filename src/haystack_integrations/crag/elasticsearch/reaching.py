@@ -19,6 +19,10 @@ _RIGHTS: Final = {
         "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
 }
+_STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
+    "index_closed_exception": "open it (POST /{index}/_open), or name another index",
+    "cluster_block_exception": "lift the block that GET /{index}/_settings/index.blocks.* shows, or name another index",
+}
 
 
 class PatientNode(Urllib3HttpNode):
@@ -76,5 +80,6 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     if isinstance(error, UnsupportedProductError):
         return f"what answers at {place} is no Elasticsearch; pass the address of one"
     way = _RIGHTS.get(error.status_code, "check the index {index!r} and the rights of the key, or run `crag doctor`")
+    way = _STATES.get(error.error, way)
     said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
     return f"Elasticsearch at {place} refused: {error.status_code}{said}; {way.format(index=index)}"

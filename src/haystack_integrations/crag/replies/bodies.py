@@ -11,6 +11,9 @@ from functools import cache
 from sys import modules
 from typing import Any, Final
 
+from haystack_integrations.crag.deadlines import time_left
+from haystack_integrations.crag.retry_after import seconds_to_wait
+
 MOST_BYTES: Final = 1 << 24
 """The most that is read of a reply, unpacked: 32,000 tokens as a stream are ten million bytes."""
 
@@ -22,6 +25,8 @@ _GZIP: Final = 31  # zlib's number for it
 def read_to_a_limit(generator: Any) -> None:
     """
     Let a chat generator's HTTP clients read replies to a limit only; what is beyond it is not read.
+
+    A server that refuses and asks to be left alone longer than the caller waits is not asked again.
 
     ```python
     from haystack.components.generators.chat import OpenAIChatGenerator
@@ -88,6 +93,10 @@ class _Body:
 def _cut(response: Any) -> None:
     packed = response.headers.pop("content-encoding", "").strip().lower()
     response.stream = _body_of(type(response).__module__.partition(".")[0])(response.stream, packed)
+    if (seconds_to_wait(response.headers.get("retry-after")) or 0.0) > time_left():
+        # The client would wait as long as the server asks for. Nobody would be there any more, and what was refused,
+        # such as a rate limit, would look like a server that hangs.
+        response.headers["x-should-retry"] = "false"
 
 
 async def _cut_async(response: Any) -> None:

@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from asyncio import CancelledError
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from hayhooks import log
@@ -43,7 +44,8 @@ class Undelivered(logging.Handler):
             return
         signal, name = _lost(record)
         if record.levelno >= logging.ERROR:
-            said = f"{name} could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and its kin."
+            refused = f" ({status})" if (status := _status(record)) else ""
+            said = f"{name} could not be sent{refused}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and their kin."
         elif "drop" in str(record.msg).lower():  # other warnings are of what is tried again
             said = f"{name} are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE."
         else:
@@ -52,6 +54,12 @@ class Undelivered(logging.Handler):
         if time.monotonic() >= self._next.get(said, 0.0):
             self._next[said] = time.monotonic() + _QUIET_SECONDS
             logger.warning("%s", said)
+
+
+def _status(record: logging.LogRecord) -> str:
+    """Tell the status of a collector that refused: a number of HTTP's, or a word of gRPC's; empty where none came."""
+    told = record.args if isinstance(record.args, tuple) else ()
+    return next((str(getattr(one, "name", one)) for one in told if isinstance(one, int | Enum)), "")
 
 
 def _lost(record: logging.LogRecord) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from haystack import Document
 from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import CragError, NotConfiguredError, causes
-from haystack_integrations.crag.web.retry_after import seconds_to_wait
+from haystack_integrations.crag.retry_after import seconds_to_wait
 
 _LINK_KEYS: Final = ("url", "link", "href")
 """`url`: Tavily, ddgs, Brave, Exa, Linkup, Perplexity, Firecrawl, SearXNG. `link`: SerperDev, SearchApi."""

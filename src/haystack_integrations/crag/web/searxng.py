@@ -21,8 +21,8 @@ from haystack_integrations.crag.errors import (
     tls_failure,
 )
 from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.retry_after import seconds_to_wait
 from haystack_integrations.crag.settings import configured
-from haystack_integrations.crag.web.retry_after import seconds_to_wait
 
 logger = logging.getLogger(__name__)
 

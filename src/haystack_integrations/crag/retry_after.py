@@ -1,4 +1,4 @@
-"""How long a server asks to be left alone: the one reading of its `Retry-After`, for every web search."""
+"""How long a server asks to be left alone: the one reading of its `Retry-After`, for web searches and chat models."""
 
 import time
 from contextlib import suppress
@@ -15,7 +15,7 @@ def seconds_to_wait(header: str | None, now: float | None = None) -> float | Non
     Read a `Retry-After` header: seconds, or a date.
 
     ```python
-    from haystack_integrations.crag.web.retry_after import seconds_to_wait
+    from haystack_integrations.crag.retry_after import seconds_to_wait
 
     assert seconds_to_wait("120") == 120.0
     assert seconds_to_wait("Wed, 21 Oct 2015 07:28:30 GMT", now=1_445_412_480.0) == 30.0

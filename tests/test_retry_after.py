@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from haystack_integrations.crag.web.retry_after import seconds_to_wait
+from haystack_integrations.crag.retry_after import seconds_to_wait
 
 
 @pytest.mark.parametrize(
