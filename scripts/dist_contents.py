@@ -15,7 +15,7 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
 KEPT_OUT: Final = ("tests/", "benchmarks/", "examples/", "fuzz/", "docs/", "scripts/", "__pycache__/", ".pyc", ".log")
-MADE: Final = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
+MADE: Final = ("METADATA", "WHEEL", "RECORD", "entry_points.txt")
 
 
 def project() -> dict[str, Any]:
@@ -41,7 +41,8 @@ def wheel_problems(wheel: Path) -> list[str]:
     names = {name for name in archive.namelist() if not name.endswith("/")}
     info = f"{'-'.join(wheel.name.split('-')[:2])}.dist-info/"
     package = {name.removeprefix("src/"): ROOT / name for name in files("src")}
-    problems = difference(names, package.keys() | {info + name for name in MADE}, wheel.name)
+    made = {*MADE, *(f"licenses/{name}" for name in project()["project"]["license-files"])}
+    problems = difference(names, package.keys() | {info + name for name in made}, wheel.name)
     for name in sorted(package.keys() & names):
         if archive.read(name) != package[name].read_bytes():
             problems.append(f"{wheel.name}: {name} is not the file of the project")

@@ -53,6 +53,7 @@ def test_the_wheel_carries_yaml_stores_data_and_model_with_their_licence(wheel: 
     metadata = zipfile.ZipFile(wheel).read(next(n for n in names if n.endswith("METADATA"))).decode()
     assert f"Version: {__version__}" in metadata
     assert "License-Expression: Apache-2.0" in metadata
+    assert f"License-File: src/{model}LICENSE" in metadata  # the model is the work of others
 
 
 def test_every_yaml_loads_in_an_empty_environment_with_safe_settings(empty_environment: Path) -> None:

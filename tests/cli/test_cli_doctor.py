@@ -20,6 +20,7 @@ from service_fixtures import own_redis
 from werkzeug import Response
 
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.pipelines.loader import names, source
 
 
 def examined(*arguments: str) -> tuple[int, dict[str, dict[str, str]]]:
@@ -77,6 +78,15 @@ def test_settings_are_shown_with_where_they_come_from(monkeypatch: pytest.Monkey
     found = examined()[1]["settings"]["found"]
     assert "KB_AGENT_MAX_ITERATIONS=2 (environment)" in found
     assert "KB_AGENT_AUTO_APPROVE_MAX_ITEMS=1 (.env)" in found
+
+
+def test_settings_are_shown_with_what_reads_them() -> None:
+    """One shipped pipeline only: all others say their numbers themselves, but the control, which never corrects."""
+    shipped = {name: source(name) for name in names()}
+    left_open = {name for name, text in shipped.items() if "CragRouter" in text and "max_iterations:" not in text}
+    assert left_open == {"agent_rag", "baseline_rag"}
+    assert [name for name, text in shipped.items() if "RulePrefilter" in text] == ["agent_rag"]
+    assert examined()[1]["settings"]["found"].startswith("for agent_rag, and for parts of yours that leave them open: ")
 
 
 def test_a_model_that_answers_is_healthy(configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:

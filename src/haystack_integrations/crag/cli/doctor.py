@@ -123,7 +123,8 @@ def _settings() -> Check:
         for name in names
         if (value := configured(name))
     ]
-    return Check("settings", "ok", ", ".join(found) or f"none of {', '.join(names)} is set, the defaults apply")
+    said = ", ".join(found) or f"the defaults ({', '.join(names)} would change them)"
+    return Check("settings", "ok", f"for agent_rag, and for parts of yours that leave them open: {said}")
 
 
 def _chat_model(model: ChatModel | None) -> Check:
