@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pickle
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
@@ -220,6 +221,36 @@ def test_an_empty_store_of_another_vendor_is_told_too(caplog: pytest.LogCaptureF
         Store.documents = documents
         load("corrective_retrieval", bm25=Search(), dense=Search()).run(query=QUESTION)
         assert ("(Store) holds no document" in caplog.text) is told
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_store_is_counted_off_the_event_loop_and_not_where_its_search_failed(asynchronous: bool) -> None:
+    """A server that hangs would hold the run once more, and all other runs of the loop."""
+    counting: list[int] = []
+
+    class Store:
+        def count_documents(self) -> int:
+            counting.append(threading.get_ident())
+            return 1
+
+    @component
+    class Search:
+        _document_store = Store()
+
+        def __init__(self, error: Exception | None) -> None:
+            self.error = error
+
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, filters: Any = None, top_k: int | None = None) -> dict[str, Any]:
+            if self.error is not None:
+                raise self.error
+            return {"documents": []}
+
+    for error, counted in ((ConnectionError(), False), (None, True)):
+        rag = load("corrective_retrieval", bm25=Search(error), dense=Search(error))
+        asyncio.run(rag.run_async(query=QUESTION)) if asynchronous else rag.run(query=QUESTION)
+        assert bool(counting) is counted
+    assert threading.get_ident() not in counting
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -1,5 +1,6 @@
 """A loaded pipeline: Haystack's SuperComponent, which says when it is given what it does not take."""
 
+from asyncio import to_thread
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -11,13 +12,16 @@ from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
 from haystack_integrations.crag.store_profiles import profile_of
 
 logger = logging.getLogger(__name__)
 
+_PATIENCE_S: Final = 2.0
 _SEALING: Final[dict[type, tuple[str, ...]]] = {
     CragRouter: ("decision",),
     HeuristicGrader: ("signals", "report"),
@@ -74,14 +78,18 @@ class LoadedPipeline(SuperComponent):
         :raises ConfigurationError: For an input that it does not have, or without a name.
         """
         self._check(unnamed, inputs)
-        found = self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last)
-        return self._told_if_empty(self.outputs(found), inputs.get("filters"))
+        found = self.outputs(self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last))
+        if self._is_unexplained(found):
+            self._tell_why(inputs.get("filters"))
+        return found
 
     async def run_async(self, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         """Run the pipeline on the event loop; see `run`."""
         self._check(unnamed, inputs)
-        found = await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last)
-        return self._told_if_empty(self.outputs(found), inputs.get("filters"))
+        found = self.outputs(await self.pipeline.run_async(self.arguments(inputs), include_outputs_from=self.last))
+        if self._is_unexplained(found):
+            await to_thread(self._tell_why, inputs.get("filters"))
+        return found
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """
@@ -156,11 +164,16 @@ class LoadedPipeline(SuperComponent):
             msg = f"got the inputs {unknown}, which this pipeline does not take; wanted some of {known}"
             raise ConfigurationError(msg)
 
-    def _told_if_empty(self, found: dict[str, Any], filters: Any) -> dict[str, Any]:
-        """Say once that there may have been nothing to search: it looks like a question that nothing answers."""
+    def _is_unexplained(self, found: Mapping[str, Any]) -> bool:
+        """Tell whether a run found nothing, and nobody knows why; where a search failed, its record says so."""
         record = found.get("crag")
         if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
-            return found
+            return False
+        searches = [decision.get("retrieval") or {} for decision in record.get("trail", ())]
+        return all(search.get("status", "ok") == "ok" for search in searches)
+
+    def _tell_why(self, filters: Any) -> None:
+        """Say once that there may have been nothing to search: it looks like a question that nothing answers."""
         stores = self._searched()
         if stores and all(map(_is_empty, stores)):
             self._has_told = True
@@ -175,7 +188,6 @@ class LoadedPipeline(SuperComponent):
                 "Nothing was found under the filters of this run, which perhaps no document passes: compare their "
                 "fields, and the kinds of their values, with the documents' metadata."
             )
-        return found
 
     def _searched(self) -> list[Any]:
         """Give the store of each retriever, None of one that shows none; a retriever makes documents of a question."""
@@ -184,7 +196,7 @@ class LoadedPipeline(SuperComponent):
             takes, gives = (getattr(part, f"__haystack_{door}__")._sockets_dict for door in ("input", "output"))
             is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
             if is_asked and "documents" in gives:
-                retriever = getattr(part, "retriever", part)
+                retriever = links(part)[-1]
                 found.append(getattr(retriever, "document_store", getattr(retriever, "_document_store", None)))
         return found
 
@@ -216,5 +228,5 @@ def _is_empty(store: Any) -> bool:
     """Tell whether a store holds nothing; an index of Elasticsearch is not asked, since its searches say so."""
     profile = profile_of(store)
     with suppress(Exception):  # a server that cannot count; the search itself has ended well
-        return (profile is None or not profile.index) and not store.count_documents()
+        return (profile is None or not profile.index) and not call_within(_PATIENCE_S, store.count_documents)
     return False
