@@ -317,6 +317,7 @@ def test_what_comes_along_takes_no_place_from_what_is_worth_keeping() -> None:
     """Within both limits; strips of windows stay as they are, and of a model's choice nothing below it is added."""
     query = "Which price has which plan?"
     assert texts(refine(PLANS, query=query, top_n=1)) == ["| Plan | Price |"]
+    assert texts(refine(PLANS, query=query, top_n=2)) == ["| Plan | Price |\n| Basic | 9 EUR |"]
     assert texts(refine(PLANS, query=query, max_tokens=15)) == ["| Plan | Price |\n| Basic | 9 EUR |"]
     assert texts(refine(PLANS, query="VAT?", granularity="window", window=1)) == ["All without VAT."]
     for choice, expected in ([2], "| Plan | Price |"), ([5], "| Plan | Price |\n| Pro | 29 EUR |"):
