@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, waited
+from haystack_integrations.crag.elasticsearch.reaching import WITHOUT_SHARDS
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import BY_WORDS_ONLY, size_of, without_vectors
@@ -48,20 +49,19 @@ def _index(store: Any) -> Check:
             return Check("index", "error", f"{name!r} does not exist", f"make it with `{command}`")
         found = client.indices.get_mapping(index=name).body
         settings = client.indices.get_settings(index=name, name=f"{_BLOCKS}*", flat_settings=True).body
-        count = client.count(index=name)["count"]
-    mappings, held = found.values(), f"{name!r}"
+        counted = client.count(index=name)
+    mappings, held, count, shards = found.values(), f"{name!r}", counted["count"], counted["_shards"]
     if [*found] != [name]:
         held += f" (alias of {', '.join(sorted(found))})"
     ours = all((mapping["mappings"].get("_meta") or {}).get("crag") for mapping in mappings)
     check_text(store, [mapping["mappings"].get("properties", {}) for mapping in mappings])
+    if shards["failed"]:
+        lost = f"{held}: {shards['failed']} of {shards['total']} shards do not answer"
+        return Check("index", "error", lost, WITHOUT_SHARDS)
     blocks = {block for index in settings.values() for block, on in index["settings"].items() if str(on) == "true"}
     if blocks:
-        body = json.dumps(dict.fromkeys(sorted(blocks)))
-        fix = (
-            "free disk space on the server, which blocks writing when short of it; else lift it by `curl -X PUT "
-            f"{url}/{name}/_settings -H 'Content-Type: application/json' -d '{body}'`"
-        )
-        return Check("index", "warning", f"{held}: {count:,} documents, and takes no more ({min(blocks)})", fix)
+        lost = f"{held}: {count:,} documents, and takes no more ({min(blocks)})"
+        return Check("index", "warning", lost, _lifting(blocks, f"{url}/{name}"))
     if not ours:
         fix = (
             f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; here each document found comes with "
@@ -71,6 +71,14 @@ def _index(store: Any) -> Check:
     if not count:
         return Check("index", "warning", f"{held} is empty", f"fill it with `{command}`")
     return Check("index", "ok", f"{held}: {count:,} documents, mapping of this package")
+
+
+def _lifting(blocks: set[str], place: str) -> str:
+    body = json.dumps(dict.fromkeys(sorted(blocks)))
+    return (
+        "free disk space on the server, which blocks writing when short of it; else lift it by `curl -X PUT "
+        f"{place}/_settings -H 'Content-Type: application/json' -d '{body}'`"
+    )
 
 
 def _vectors(store: Any) -> Check:
