@@ -183,6 +183,20 @@ class TestDoctor:
         assert "takes no more (index.blocks.read_only_allow_delete)" in check["found"]
         assert check["fix"].startswith("free disk space on the server")
 
+    def test_vectors_of_another_model_of_the_same_length_are_a_warning(
+        self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """Nothing refuses them, and a search by vectors finds anything."""
+        crag("index", docs, *place)
+        assert self.examined(place)[1]["vectors"]["status"] == "ok"
+        vector = [1.0, -1.0] * 128
+        with Elasticsearch(elasticsearch_url) as client:
+            for hit in client.search(index=elasticsearch_index)["hits"]["hits"]:
+                document = {**hit["_source"], "embedding": vector}
+                client.index(index=elasticsearch_index, id=hit["_id"], document=document, refresh=True)
+        check = self.examined(place)[1]["vectors"]
+        assert (check["status"], "of another model" in check["found"]) == ("warning", True)
+
     @pytest.mark.parametrize("partial", [True, False])
     def test_shards_that_do_not_answer_are_a_fault(
         self, partial: bool, place: list[str], elasticsearch_url: str, elasticsearch_index: str

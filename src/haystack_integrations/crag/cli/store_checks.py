@@ -6,12 +6,18 @@ from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, waited
 from haystack_integrations.crag.elasticsearch.reaching import WITHOUT_SHARDS
+from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.encoding.encoders import load_encoder
-from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
+from haystack_integrations.crag.pipelines.index_fields import VECTOR, check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import BY_WORDS_ONLY, size_of, without_vectors
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
+_ALIKE: Final = 0.75  # of 0 to 1, as Elasticsearch scores; vectors of two models are at 0.5, also to the same text
 _BLOCKS: Final = "index.blocks."
+_OTHER_MODEL: Final = (
+    "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes one, or "
+    "index anew with `crag index` into another index"
+)
 _PARTIAL: Final = "search.default_allow_partial_results"
 
 
@@ -91,15 +97,29 @@ def _vectors(store: Any) -> Check:
         return Check("vectors", "info", "no document has one, so documents are found by keywords only")
     if stored != asked:
         found = f"of {stored} dimensions, but the shipped pipelines search with {asked}"
-        fix = (
-            "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes "
-            "one, or index anew with `crag index` into another index"
-        )
-        return Check("vectors", "warning", found, fix)
+        return Check("vectors", "warning", found, _OTHER_MODEL)
+    if not _are_ours(store):
+        found = f"of {stored} dimensions, but of another model than the one with which the shipped pipelines search"
+        return Check("vectors", "warning", found, _OTHER_MODEL)
     lacking, documents = without_vectors(store)
     if lacking:
         return Check("vectors", "warning", f"{lacking:,} of {documents:,} documents have none", BY_WORDS_ONLY)
     return Check("vectors", "ok", f"of {stored} dimensions, as in the shipped pipelines")
+
+
+def _are_ours(store: Any) -> bool:
+    """Ask by the texts of three documents: their own vectors are next to ours where one model wrote both."""
+    index, kept = server_of(store).index, [{"exists": {"field": name}} for name in (TEXT, VECTOR)]
+    scores = []
+    with elasticsearch_client(store) as client:
+        hits = client.search(index=index, size=3, source=[TEXT], query={"bool": {"filter": kept}})["hits"]["hits"]
+        texts = {hit["_id"]: text for hit in hits if isinstance(text := hit.get("_source", {}).get(TEXT), str)}
+        for found, vector in zip(texts, load_encoder().encode([*texts.values()]), strict=True):
+            knn = {"field": VECTOR, "query_vector": vector.tolist(), "k": 1, "num_candidates": 10}
+            knn["filter"] = {"ids": {"values": [found]}}
+            if vector.any():  # of a text without a known word there is none
+                scores += [one["_score"] for one in client.search(index=index, knn=knn, source=False)["hits"]["hits"]]
+    return not scores or max(scores) >= _ALIKE
 
 
 def _partial_results(store: Any) -> Check:
