@@ -183,6 +183,42 @@ class TestDoctor:
         assert "takes no more (index.blocks.read_only_allow_delete)" in check["found"]
         assert check["fix"].startswith("free disk space on the server")
 
+    def test_vectors_of_another_model_of_the_same_length_are_a_warning(
+        self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """Nothing refuses them, and a search by vectors finds anything."""
+        crag("index", docs, *place)
+        assert self.examined(place)[1]["vectors"]["status"] == "ok"
+        vector = [1.0, -1.0] * 128
+        with Elasticsearch(elasticsearch_url) as client:
+            for hit in client.search(index=elasticsearch_index)["hits"]["hits"]:
+                document = {**hit["_source"], "embedding": vector}
+                client.index(index=elasticsearch_index, id=hit["_id"], document=document, refresh=True)
+        check = self.examined(place)[1]["vectors"]
+        assert (check["status"], "of another model" in check["found"]) == ("warning", True)
+
+    @pytest.mark.parametrize("partial", [True, False])
+    def test_shards_that_do_not_answer_are_a_fault(
+        self, partial: bool, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """Whether the cluster counts what is left, which is its default, or refuses to."""
+        name = "search.default_allow_partial_results"
+        lost = {"number_of_shards": 2, "number_of_replicas": 0, "routing.allocation.total_shards_per_node": 1}
+        with Elasticsearch(elasticsearch_url) as client:
+            before = client.cluster.get_settings(flat_settings=True)["persistent"].get(name)
+            client.cluster.put_settings(persistent={name: partial})
+            try:
+                text = {"properties": {"content": {"type": "text"}}}
+                made = client.indices.create(
+                    index=elasticsearch_index, settings=lost, mappings=text, wait_for_active_shards="0"
+                )
+                client.cluster.health(index=made["index"], wait_for_no_initializing_shards=True, timeout="60s")
+                check = self.examined(place)[1]["index"]
+            finally:
+                client.cluster.put_settings(persistent={name: before})
+        assert (check["status"], "_cluster/allocation/explain" in check["fix"]) == ("error", True)
+        assert not partial or "1 of 2 shards do not answer" in check["found"]
+
     def test_an_alias_is_named_with_what_is_behind_it(
         self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
     ) -> None:

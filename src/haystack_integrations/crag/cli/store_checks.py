@@ -5,12 +5,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, waited
+from haystack_integrations.crag.elasticsearch.reaching import WITHOUT_SHARDS
+from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.encoding.encoders import load_encoder
-from haystack_integrations.crag.pipelines.index_fields import check_text, check_vectors, fields_of
+from haystack_integrations.crag.pipelines.index_fields import VECTOR, check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import BY_WORDS_ONLY, size_of, without_vectors
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
+_ALIKE: Final = 0.75  # of 0 to 1, as Elasticsearch scores; vectors of two models are at 0.5, also to the same text
 _BLOCKS: Final = "index.blocks."
+_OTHER_MODEL: Final = (
+    "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes one, or "
+    "index anew with `crag index` into another index"
+)
 _PARTIAL: Final = "search.default_allow_partial_results"
 
 
@@ -48,20 +55,19 @@ def _index(store: Any) -> Check:
             return Check("index", "error", f"{name!r} does not exist", f"make it with `{command}`")
         found = client.indices.get_mapping(index=name).body
         settings = client.indices.get_settings(index=name, name=f"{_BLOCKS}*", flat_settings=True).body
-        count = client.count(index=name)["count"]
-    mappings, held = found.values(), f"{name!r}"
+        counted = client.count(index=name)
+    mappings, held, count, shards = found.values(), f"{name!r}", counted["count"], counted["_shards"]
     if [*found] != [name]:
         held += f" (alias of {', '.join(sorted(found))})"
     ours = all((mapping["mappings"].get("_meta") or {}).get("crag") for mapping in mappings)
     check_text(store, [mapping["mappings"].get("properties", {}) for mapping in mappings])
+    if shards["failed"]:
+        lost = f"{held}: {shards['failed']} of {shards['total']} shards do not answer"
+        return Check("index", "error", lost, WITHOUT_SHARDS)
     blocks = {block for index in settings.values() for block, on in index["settings"].items() if str(on) == "true"}
     if blocks:
-        body = json.dumps(dict.fromkeys(sorted(blocks)))
-        fix = (
-            "free disk space on the server, which blocks writing when short of it; else lift it by `curl -X PUT "
-            f"{url}/{name}/_settings -H 'Content-Type: application/json' -d '{body}'`"
-        )
-        return Check("index", "warning", f"{held}: {count:,} documents, and takes no more ({min(blocks)})", fix)
+        lost = f"{held}: {count:,} documents, and takes no more ({min(blocks)})"
+        return Check("index", "warning", lost, _lifting(blocks, f"{url}/{name}"))
     if not ours:
         fix = (
             f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; here each document found comes with "
@@ -71,6 +77,14 @@ def _index(store: Any) -> Check:
     if not count:
         return Check("index", "warning", f"{held} is empty", f"fill it with `{command}`")
     return Check("index", "ok", f"{held}: {count:,} documents, mapping of this package")
+
+
+def _lifting(blocks: set[str], place: str) -> str:
+    body = json.dumps(dict.fromkeys(sorted(blocks)))
+    return (
+        "free disk space on the server, which blocks writing when short of it; else lift it by `curl -X PUT "
+        f"{place}/_settings -H 'Content-Type: application/json' -d '{body}'`"
+    )
 
 
 def _vectors(store: Any) -> Check:
@@ -83,15 +97,29 @@ def _vectors(store: Any) -> Check:
         return Check("vectors", "info", "no document has one, so documents are found by keywords only")
     if stored != asked:
         found = f"of {stored} dimensions, but the shipped pipelines search with {asked}"
-        fix = (
-            "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes "
-            "one, or index anew with `crag index` into another index"
-        )
-        return Check("vectors", "warning", found, fix)
+        return Check("vectors", "warning", found, _OTHER_MODEL)
+    if not _are_ours(store):
+        found = f"of {stored} dimensions, but of another model than the one with which the shipped pipelines search"
+        return Check("vectors", "warning", found, _OTHER_MODEL)
     lacking, documents = without_vectors(store)
     if lacking:
         return Check("vectors", "warning", f"{lacking:,} of {documents:,} documents have none", BY_WORDS_ONLY)
     return Check("vectors", "ok", f"of {stored} dimensions, as in the shipped pipelines")
+
+
+def _are_ours(store: Any) -> bool:
+    """Ask by the texts of three documents: their own vectors are next to ours where one model wrote both."""
+    index, kept = server_of(store).index, [{"exists": {"field": name}} for name in (TEXT, VECTOR)]
+    scores = []
+    with elasticsearch_client(store) as client:
+        hits = client.search(index=index, size=3, source=[TEXT], query={"bool": {"filter": kept}})["hits"]["hits"]
+        texts = {hit["_id"]: text for hit in hits if isinstance(text := hit.get("_source", {}).get(TEXT), str)}
+        for found, vector in zip(texts, load_encoder().encode([*texts.values()]), strict=True):
+            knn = {"field": VECTOR, "query_vector": vector.tolist(), "k": 1, "num_candidates": 10}
+            knn["filter"] = {"ids": {"values": [found]}}
+            if vector.any():  # of a text without a known word there is none
+                scores += [one["_score"] for one in client.search(index=index, knn=knn, source=False)["hits"]["hits"]]
+    return not scores or max(scores) >= _ALIKE
 
 
 def _partial_results(store: Any) -> Check:

@@ -19,9 +19,11 @@ _RIGHTS: Final = {
         "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
 }
+WITHOUT_SHARDS: Final = "GET /_cluster/allocation/explain says why a shard is nowhere: start its node, or free its disk"
 _STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
     "index_closed_exception": "open it (POST /{index}/_open), or name another index",
     "cluster_block_exception": "lift the block that GET /{index}/_settings/index.blocks.* shows, or name another index",
+    "search_phase_execution_exception": WITHOUT_SHARDS,
 }
 
 
