@@ -19,6 +19,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.settings import check_one_of, check_whole
+from haystack_integrations.crag.vocabulary import Mode
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
@@ -65,7 +66,7 @@ class CorrectiveRetriever(Copied):
         filter_policy: str | FilterPolicy = "replace",
         candidates: int = 10,
         grader: Any = None,
-        mode: str | None = None,
+        mode: Mode | None = None,
         pipeline: str = "corrective_retrieval",
         settings: dict[str, dict[str, Any]] | None = None,
     ) -> None:
