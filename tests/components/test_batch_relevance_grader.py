@@ -8,6 +8,7 @@ import re
 import secrets
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from haystack_integrations.crag.components.batch_relevance_grader import BatchRe
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.grades import grade_of, question_id
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, known_grades
 
 QUESTION = "Who wrote Emma?"
 
@@ -247,16 +248,28 @@ async def test_a_hanging_model_does_not_hold_the_run_beyond_its_deadline() -> No
     assert result["documents"][0].meta["crag"]["reason"] == "deadline"
 
 
-def test_a_document_graded_for_this_question_is_not_graded_again() -> None:
-    """From the state or from its own metadata; a grade for another question does not count, a failed one neither."""
+def test_a_document_graded_in_this_run_is_not_graded_again() -> None:
+    """A grade for another question does not count, a failed one neither."""
     model = Counting(lambda _, messages: json.dumps(dict.fromkeys(asked(messages), 0.9)))
     known = graded("known", 0.4, QUESTION)
     other = graded("other", 0.4, "another question")
     failed = graded("failed", 0.5, QUESTION, "failed")
-    result = BatchRelevanceGrader(model).run(query=QUESTION, documents=[known, other, failed])
+    documents, state = [known, other, failed], CragState.start(QUESTION)
+    state = replace(state, grades=known_grades(documents, state.question, state))
+    result = BatchRelevanceGrader(model).run(query=QUESTION, documents=documents, state=state)
     assert result["scores"] == [0.4, 0.9, 0.9]
     assert grade_of(result["documents"][0]).status == "cached"  # type: ignore[union-attr]
     assert model.calls == 1
+
+
+@pytest.mark.parametrize("state", [None, CragState.start(QUESTION)])
+def test_a_grade_that_a_document_brings_along_does_not_spare_the_model_the_question(state: CragState | None) -> None:
+    """It is of a grader before this one, whose word is to be checked, or of another run."""
+    model = Counting(lambda _, messages: json.dumps(dict.fromkeys(asked(messages), 0.1)))
+    found = graded("found by CorrectiveRetriever", 0.9, QUESTION)
+    result = BatchRelevanceGrader(model).run(query=QUESTION, documents=[found], state=state)
+    assert (result["scores"], model.calls) == ([0.1], 1)
+    assert grade_of(result["documents"][0]).grader == "BatchRelevanceGrader"  # type: ignore[union-attr]
 
 
 def test_the_runs_budget_is_asked_before_each_call() -> None:

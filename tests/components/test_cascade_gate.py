@@ -50,7 +50,7 @@ def test_of_an_unsure_verdict_only_the_documents_between_go_to_the_model() -> No
     """They have no grade any more, all else stays on them; the verdict that did not stand is gone."""
     documents = [annotate(document, origin="web") for document in docs(0.01, 0.02, 0.89, 0.9)]
     result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.84))
-    assert set(result) == {"undecided", "report"}
+    assert set(result) == {"undecided", "report", "state"}
     assert [document.id for document in result["undecided"]] == [document.id for document in documents]
     assert [grade_of(document) is None for document in result["undecided"]] == [False, True, True, False]
     assert all(document.meta["crag"]["origin"] == "web" for document in result["undecided"])
@@ -121,6 +121,13 @@ def test_the_model_really_grades_what_the_scorer_had_graded_in_an_earlier_pass()
     assert [document.meta["crag"]["status"] for document in judged["documents"]] == ["graded", "cached"]
 
 
+def test_a_grader_without_the_gates_state_judges_all_documents() -> None:
+    """It costs more, and nothing else: what the documents bring along is not taken for a judgement of this run."""
+    gated = CascadeGate().run(query=QUESTION, documents=docs(0.5, 0.01))
+    judged = BatchRelevanceGrader(grading_by(lambda _: 0.9)).run(query=QUESTION, documents=gated["undecided"])
+    assert (judged["scores"], judged["report"]["llm_calls"]) == ([0.9, 0.9], 1)
+
+
 def test_a_document_that_the_model_has_graded_is_not_sent_again() -> None:
     """And the verdict of a scorer that does not know what the model said does not count: the grades do."""
     documents = [by_model(0.4), *docs(0.01)]
@@ -148,7 +155,7 @@ def test_in_mode_off_nothing_is_asked() -> None:
 def route(documents: list[Document], model: Any, **settings: Any) -> dict[str, Any]:
     """Gate, model and router in a row."""
     gated = CascadeGate().run(query=QUESTION, documents=documents, report={"set_score": 0.5})
-    judged = BatchRelevanceGrader(model).run(query=QUESTION, documents=gated["undecided"])
+    judged = BatchRelevanceGrader(model).run(query=QUESTION, documents=gated["undecided"], state=gated["state"])
     router = CragRouter(aggregate="set", **settings)
     arguments = {"documents": judged["documents"], "report": judged["report"], "scored": gated["report"]}
     return dict(router.run(query=QUESTION, **arguments))

@@ -14,7 +14,7 @@ from makers import graded
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, known_grades
 
 QUESTION = "How long is the warranty?"
 
@@ -167,8 +167,10 @@ def test_a_ranker_with_a_door_for_event_loops_is_awaited() -> None:
 
 def test_grades_of_the_run_stay_and_are_not_paid_for_again() -> None:
     """Only what is new is ranked; a document without text needs no ranker."""
-    given = graded("x dropped if it were ranked", 0.6, QUESTION)
-    result = RankerGrader(ByNumber()).run(query=QUESTION, documents=[given, *docs("0.3 new"), Document(content="")])
+    given, state = graded("x dropped if it were ranked", 0.6, QUESTION), CragState.start(QUESTION)
+    state = replace(state, grades=known_grades([given], state.question, state))
+    documents = [given, *docs("0.3 new"), Document(content="")]
+    result = RankerGrader(ByNumber()).run(query=QUESTION, documents=documents, state=state)
     assert result["scores"] == [0.6, 0.3, 0.0]
     assert [document.meta["crag"]["status"] for document in result["documents"]] == ["cached", "graded", "graded"]
 

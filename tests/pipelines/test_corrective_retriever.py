@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import Repor
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate
-from haystack_integrations.crag.pipelines import CorrectiveRetriever
+from haystack_integrations.crag.pipelines import CorrectiveRetriever, export
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 PAGES = (
@@ -192,6 +193,15 @@ def test_filters_of_a_run_hold_beside_the_components_where_they_are_merged(store
     found = made.run(query="When is a refund paid?", filters=other)
     assert [document.content for document in found["documents"]] == [PAGES[1]]
     assert found["crag"]["documents_before"] == 1
+
+
+def test_a_file_of_ones_own_may_be_a_path_and_is_written_down(store: Any, tmp_path: Path) -> None:
+    """As `load` takes it; YAML knows no paths."""
+    mine = tmp_path / "mine.yml"
+    mine.write_text(export("corrective_retrieval"), "utf-8")
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", CorrectiveRetriever(store, pipeline=mine))
+    assert str(mine) in pipeline.dumps()
 
 
 @pytest.mark.parametrize("is_async", [False, True])

@@ -24,6 +24,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
@@ -325,6 +326,24 @@ def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
     with pytest.raises(ConfigurationError, match=r"may choose \['web'\], but nothing is connected"):
         load("corrective_retrieval", store=store, router={"on_incorrect": ["re_retrieve", "web"]})
+
+
+@component
+class Search:
+    """A web search as Haystack has them, such as TavilyWebSearch."""
+
+    @component.output_types(documents=list[Document], links=list[str])
+    def run(self, query: str) -> dict[str, Any]:
+        """Find nothing."""
+        return {"documents": [], "links": []}
+
+
+def test_a_web_search_in_the_place_of_what_asks_it_is_told_where_it_goes(store: Any) -> None:
+    """As `web=TavilyWebSearch()`, which is what a reader tries first."""
+    parts: dict[str, Any] = {"store": store, "generator": MockChatGenerator("{}")}
+    with pytest.raises(ConfigurationError, match=r"got a Search as web.*WebFallback\(Search\(\.\.\.\)\)"):
+        load("ranked_rag", web=Search(), **parts)
+    assert load("ranked_rag", web=WebFallback(Search()), **parts).run(query=QUESTION)["crag"]["verdict"]
 
 
 @component

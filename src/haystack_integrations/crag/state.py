@@ -196,10 +196,12 @@ def given_in_run(state: CragState | None, document: Document, question: str) -> 
     :param state: What the run knows, if there is a run.
     :param document: The document.
     :param question: `question_id` of the question.
-    :returns: The grade with the status `cached`; None when there is none, or only one that failed.
+    :returns: The grade with the status `cached`; None when the run knows of none, or only of one that failed.
     """
     given = {} if state is None else state.grades.get(document.id, {})
-    known, text = grade_of(document, question), content_key(document) if given else ""
+    if not given:  # a grade that the document alone knows of is another run's, or of a grader before this one
+        return None
+    known, text = grade_of(document, question), content_key(document)
     if given.get(_TEXT) not in (None, text):
         given = given.get(_OTHERS, {}).get(text, {})
     if given:

@@ -107,8 +107,8 @@ class BatchRelevanceGrader(ChatBacked):
         Grade documents against the original question.
 
         :param query: The original question.
-        :param documents: Documents in rank order.
-        :param state: What the run knows: grades already given are used again, and the run's budget is respected.
+        :param documents: Documents in rank order. A grade that they bring along spares no question.
+        :param state: What the run knows: grades already given in it are used again, and its budget is respected.
         :returns: A dictionary with the following keys:
             - `documents`: The same documents in the same order, each with its grade in `meta["crag"]`.
             - `scores`: One score in [0, 1] for each document, same order.

@@ -13,7 +13,7 @@ from haystack_integrations.crag.grading.batch import NAME as MODEL
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, known_grades
 
 
 @component
@@ -86,7 +86,8 @@ class CascadeGate:
             - `report`: The scorer's report for the router's `scored`, with `cascade`: how many documents the model is
               `asked` about, the scorer's `verdict`, its `certainty`, and whether the scorer is `calibrated`. A verdict
               that does not stand is not in it.
-            - `state`: With `undecided`, what the run knows without the grades that the model is to give anew.
+            - `state`: With `undecided`, what the run knows, with the scorer's grades that stand and without those that
+              the model is to give anew. Connect it to the model's grader, or that judges all documents.
         """
         said = dict(report or {})
         with trace("crag.cascade") as span:
@@ -111,10 +112,11 @@ class CascadeGate:
         said["cascade"] = cascade
         if not unsure:
             return {"decided": documents, "report": said}
-        # Given along, a grade would spare the model the question.
         asked = [without_grade(document) if document.id in unsure else document for document in documents]
-        known = {} if state is None else {"state": replace(state, grades=_without(state.grades, unsure))}
-        return {"undecided": asked, "report": said, **known}
+        # A grade that the state has spares the model the question; one of a document alone may be of another run.
+        known = CragState.start(query) if state is None else state
+        known = replace(known, grades=_without(known_grades(asked, question, known), unsure))
+        return {"undecided": asked, "report": said, "state": known}
 
     def _is_unsure(self, grade: Grade | None) -> bool:
         """Tell whether the model is to judge; what it has judged in this run, it is not asked about again."""

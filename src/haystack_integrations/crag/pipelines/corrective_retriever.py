@@ -2,6 +2,7 @@
 
 import asyncio
 from inspect import signature
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.settings import check_one_of, check_whole
+from haystack_integrations.crag.vocabulary import Mode
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
@@ -65,8 +67,8 @@ class CorrectiveRetriever(Copied):
         filter_policy: str | FilterPolicy = "replace",
         candidates: int = 10,
         grader: Any = None,
-        mode: str | None = None,
-        pipeline: str = "corrective_retrieval",
+        mode: Mode | None = None,
+        pipeline: str | Path = "corrective_retrieval",
         settings: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         """
@@ -98,7 +100,7 @@ class CorrectiveRetriever(Copied):
             raise ConfigurationError(msg)
         self.document_store, self.top_k, self.filters, self.candidates = document_store, top_k, filters, candidates
         self.filter_policy = _policy(filter_policy)
-        self.grader, self.mode, self.pipeline, self.settings = grader, mode, pipeline, settings
+        self.grader, self.mode, self.pipeline, self.settings = grader, mode, str(pipeline), settings
         self._loaded: SuperComponent | None = None
         self._loading = Lock()  # first questions come side by side, and a grader can be in one pipeline only
 
@@ -199,8 +201,7 @@ class CorrectiveRetriever(Copied):
         most = self.top_k if top_k is None else top_k
         check_whole("top_k", most)
         chosen = apply_filter_policy(FilterPolicy.from_str(self.filter_policy), self.filters, filters)
-        own = {"filters": chosen, "mode": self.mode}
-        given = {name: value for name, value in own.items() if value is not None}
+        given = {name: value for name, value in {"filters": chosen, "mode": self.mode}.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
 
 
