@@ -112,7 +112,7 @@ def _are_ours(store: Any) -> bool:
     index, kept = server_of(store).index, [{"exists": {"field": name}} for name in (TEXT, VECTOR)]
     scores = []
     with elasticsearch_client(store) as client:
-        asked = {"index": index, "size": 3, "source": {"includes": [TEXT]}, "query": {"bool": {"filter": kept}}}
+        asked = dict[str, Any](index=index, size=3, source={"includes": [TEXT]}, query={"bool": {"filter": kept}})
         hits = client.search(**asked)["hits"]["hits"]
         texts = {hit["_id"]: text for hit in hits if isinstance(text := hit.get("_source", {}).get(TEXT), str)}
         for found, vector in zip(texts, load_encoder().encode([*texts.values()]), strict=True):
