@@ -43,24 +43,9 @@ def profiles() -> dict[str, StoreProfile]:
 
     :returns: The profiles by name.
     """
-    found = _data()
-    return {name: StoreProfile(name=name, **found[name]) for name in sorted(found) if "store" in found[name]}
-
-
-def report_connections() -> list[dict[str, str]]:
-    """
-    Read how retrievers that report are connected.
-
-    :returns: Sender and receiver of each connection; the sender `state` stands for whatever gives the router its state.
-    """
-    return [dict(one) for one in _data()["reports"]["connections"]]
-
-
-@cache
-def _data() -> dict[str, dict[str, Any]]:
     folder = files("haystack_integrations.crag") / "stores"
     found = {entry.name.removesuffix(".yml"): entry for entry in folder.iterdir() if entry.name.endswith(".yml")}
-    return {name: yaml.safe_load(entry.read_text("utf-8")) for name, entry in found.items()}
+    return {name: StoreProfile(name=name, **yaml.safe_load(found[name].read_text("utf-8"))) for name in sorted(found)}
 
 
 def profile_of(store: object) -> StoreProfile | None:
