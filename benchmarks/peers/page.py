@@ -48,7 +48,7 @@ from page_texts import (
     WALL,
 )
 
-WAYS = ((0.3, False), (0.3, True), (0.0, False), (1.0, False))  # seconds of a call, and whether tokens take none
+WAYS = ((0.3, False), (0.3, True), (0.0, False))  # seconds of a call, and whether tokens take none
 
 
 def against(measure: Measure, one: Found, other: Found) -> tuple[int, str]:
@@ -182,8 +182,6 @@ def measured(held: Held, prices: Row) -> list[Block]:
         ("p", f"List prices in {prices['currency']}, read on {prices['read_on']}, as an example. {prices['note']}"),
         ("ul", priced),
         *(table(held, costs(k, prices)) for k in (10, 50)),
-        table(held, [costs(k, prices)[0] for k in ks]),
-        table(held, [costs(k, prices)[1] for k in ks]),
         ("h2", "Quality"),
         ("p", QUALITY),
         (

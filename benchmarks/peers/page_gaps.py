@@ -50,7 +50,10 @@ def commands(held: Held) -> list[Block]:
     blocks: list[Block] = []
     for part, one in held.parts.items():
         blocks.append(("h3", f"Part {part}"))
+        given: dict[str, dict[str, None]] = {}  # by machine, each once for a day
         for run in one["runs"]:
             on = "{cpus} processors, {memory_gib} GiB, {system}, Python {python}".format_map(UNKNOWN | run["machine"])
-            blocks += [("p", f"{run['date'][:10]}, {on}:"), ("pre", run["command"])]
+            given.setdefault(on, {})[f"{run['command']}  # {run['date'][:10]}"] = None
+        for on, lines in given.items():
+            blocks += [("p", f"On {on}:"), ("pre", list(lines))]
     return blocks

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 Text = str | Link | Sequence[str | Link]
 Block = tuple[str, Any]
-"""A kind and what it holds: `h1` `h2` `h3` `p` a text, `ul` texts, `pre` a line, `table` rows of texts, `svg`."""
+"""A kind and what it holds: `h1` `h2` `h3` `p` a text, `ul` texts, `pre` lines, `table` rows of texts, `svg`."""
 
 STYLE: Final = """
 :root { color-scheme: light dark; --page: #fff; --text: #1b2330; --soft: #5a6577; --line: #dde2ea; --ours: #2062ba;
@@ -79,7 +79,8 @@ def _marked(kind: str, held: Any) -> str:
         case "ul":
             return "\n".join(f"- {_plain(one)}" for one in held)
         case "pre":
-            return f"```sh\n{' '.join(held.replace('`', '').split())}\n```"
+            lines = (" ".join(line.replace("`", "").split()) for line in held)
+            return "\n".join(("```sh", *lines, "```"))
     return f"{'#' * int(kind[1])} {_plain(held)}" if kind[0] == "h" else _plain(held)
 
 
@@ -123,6 +124,8 @@ def _tagged(kind: str, held: Any) -> str:
             return "<ul>\n" + "\n".join(f"<li>{_shown(one)}</li>" for one in held) + "\n</ul>"
         case "svg":
             return str(held)
+        case "pre":
+            return "<pre>" + "\n".join(map(_shown, held)) + "</pre>"
     return f"<{kind}>{_shown(held)}</{kind}>"
 
 

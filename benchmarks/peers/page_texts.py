@@ -10,8 +10,9 @@ TITLE: Final = "Corrective RAG side by side"
 REFERENCE: Final = "corrective_rag"
 CALIBRATED: Final = "cascade_rag_calibrated"
 SHORT: Final = """k = 10. Calls, seconds and costs with right grades, 0.3 s for each call and time for each token
-    (medians); quality with one grade and one answer in ten wrong; calls that hang with right grades. n, ranges, marks,
-    the other systems and settings, and where peers are better: below."""
+    (medians); quality with one grade and one answer in ten wrong; calls that hang with right grades. The chat model is
+    a script that grades by the labels of the data: what that cannot show stands below, and so do n, ranges, marks, the
+    other systems and settings, and where peers are better."""
 SIDES: Final = {"ours": "this package", "peer": "a peer", "plain": "plain RAG"}
 MOST_FAILED: Final = 0.1
 FAULT_NAMES: Final = {
