@@ -73,9 +73,13 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
     @component.output_types(documents=list[Document], report=dict[str, Any])
     def run(self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None) -> dict[str, Any]:
         """
-        Search; see `ReportingRetriever.run`.
+        Search. An embedder that fails is a failed search, named by the kind of failure; so is one that hangs.
 
-        An embedder that fails is a failed search, named by the kind of failure; so is one that hangs.
+        :param query: The question.
+        :param filters: Haystack filters of this run; None leaves them to the retriever.
+        :param top_k: Most documents of this run; likewise.
+        :param state: What the run knows: its deadline holds here, too.
+        :returns: As `ReportingRetriever.run`, with the same errors.
         """
         self.warm_up()
         retriever, limit, began = self._begun(top_k, state)
