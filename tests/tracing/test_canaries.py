@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, component
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.rankers import MetaFieldRanker
 from haystack.dataclasses import ChatMessage
@@ -217,12 +217,26 @@ class Bomb:
         return self
 
 
+@component
+class Exploding:
+    """A vendor's retriever or embedder, whose errors repeat what it was asked."""
+
+    @component.output_types(documents=list[Document], embedding=list[float])
+    def run(self, query: str = "", text: str = "", filters: Any = None, top_k: Any = None) -> dict[str, Any]:
+        """Fail."""
+        raise RuntimeError(ASKED + query + text)
+
+
 MADE: dict[str, Callable[[], Any]] = {
     "AnswerGenerator": lambda: AnswerGenerator(scripted(raising), on_failure="raise"),
     "BatchRelevanceGrader": lambda: BatchRelevanceGrader(scripted(raising), on_failure="raise"),
     "EvidenceJoiner": lambda: components.EvidenceJoiner({"documents": 1.0}),
     "FollowUpRewriter": lambda: FollowUpRewriter(scripted(raising)),
     "RankerGrader": lambda: RankerGrader(MetaFieldRanker(meta_field="x")),
+    "ReportingRetriever": lambda: components.ReportingRetriever(Exploding()),
+    "ReportingTextEmbeddingRetriever": lambda: components.ReportingTextEmbeddingRetriever(
+        retriever=Exploding(), text_embedder=Exploding()
+    ),
     "SearXNGWebSearch": lambda: SearXNGWebSearch(url="http://127.0.0.1:1"),
     "WebFallback": lambda: WebFallback(SearXNGWebSearch(url="http://127.0.0.1:1"), max_retries=0),
 }
@@ -257,7 +271,7 @@ def test_a_component_that_fails_in_a_pipeline_shows_no_canary(watch: Watch, name
     except Exception as error:
         assert name in str(error)
     else:
-        assert name == "WebFallback"  # whose failures are a status
+        assert name in ("WebFallback", "ReportingRetriever", "ReportingTextEmbeddingRetriever")  # a failure is a status
     watch.check()
 
 

@@ -28,7 +28,7 @@ from haystack_integrations.crag.pipelines.given import (
 from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
-from haystack_integrations.crag.pipelines.reporting import in_reports, with_reports
+from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of, with_reports
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
@@ -190,7 +190,7 @@ def load(
             spec, placed = place_on(spec, store, set(live), ask)
         for key in changes:
             check_settings(spec["components"][key], f"the component {key!r}")
-        check_sockets(str(name), spec, live)
+        check_sockets(str(name), wanted_of(spec, live), live)
         live = {**placed, **in_reports(spec, live)}
         spec = with_reports(spec, live)
         pipeline = Pipeline.from_dict(spec, components=live)

@@ -15,7 +15,7 @@ from haystack_integrations.crag.searches import tells_of_itself
 
 Spec = dict[str, Any]
 
-_SOCKETS: Final = frozenset({"query", "filters", "top_k", "documents"})
+_SOCKETS: Final = frozenset({"query", "filters", "top_k", "state", "documents", "report"})
 _OURS: Final = ("ReportingBM25Retriever", "ReportingRetriever", "ReportingTextEmbeddingRetriever")
 
 
@@ -27,8 +27,21 @@ def in_reports(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
     :param given: Live components of the caller's, by name.
     :returns: The same, with each retriever that feeds an EvidenceJoiner, and reports nothing, in one that does.
     """
-    feeding = {name for name, _, _ in _lists(spec, given)}
-    return {name: _reporting(one) if name in feeding and _fits(spec, name) else one for name, one in given.items()}
+    silent = _silent(spec, given)
+    return {name: _reporting(one) if name in silent else one for name, one in given.items()}
+
+
+def wanted_of(spec: Spec, given: Mapping[str, Any]) -> Spec:
+    """
+    Leave out of a pipeline what it wants of a retriever that reports, where the caller's is put into one.
+
+    :param spec: A pipeline as `read` gives it.
+    :param given: Live components of the caller's, by name.
+    :returns: The pipeline with the connections that the caller's own components must fit.
+    """
+    added = {f"{name}.{socket}" for name in _silent(spec, given) for socket in ("state", "report")}
+    kept = [one for one in spec["connections"] if not added & {one["sender"], one["receiver"]}]
+    return {**spec, "connections": kept}
 
 
 def with_reports(spec: Spec, live: Mapping[str, Any]) -> Spec:
@@ -64,6 +77,11 @@ def _lists(spec: Spec, live: Mapping[str, Any]) -> Iterator[tuple[str, str, str]
                 yield name, joiner, socket
 
 
+def _silent(spec: Spec, given: Mapping[str, Any]) -> set[str]:
+    feeding = {name for name, _, _ in _lists(spec, given) if name in given}
+    return {name for name in feeding if _fits(spec, name) and not tells_of_itself(given[name])}
+
+
 def _kind(spec: Spec, live: Mapping[str, Any], name: str) -> str:
     return type(live[name]).__name__ if name in live else spec["components"][name]["type"].rpartition(".")[2]
 
@@ -80,8 +98,6 @@ def _reports(spec: Spec, live: Mapping[str, Any], name: str) -> bool:
 
 
 def _reporting(given: Any) -> Any:
-    if tells_of_itself(given):
-        return given
     if type(given) is TextEmbeddingRetriever:  # what a class of the caller's adds is kept
         return ReportingTextEmbeddingRetriever(retriever=given.retriever, text_embedder=given.text_embedder)
     return ReportingRetriever(given)
