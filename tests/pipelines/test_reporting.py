@@ -122,9 +122,25 @@ def test_nothing_is_incorrect_where_no_search_reached_its_store(store: Any, asyn
     assert {"retrieval_failed:bm25", "retrieval_failed:dense"} <= set(reasons(result))
 
 
+class RefusedError(Exception):
+    """What a store's client raises for a response."""
+
+    def __init__(self, status_code: int) -> None:
+        super().__init__(f"status {status_code}")
+        self.status_code = status_code
+
+
 @BOTH
 @pytest.mark.parametrize(
-    "slip", [TypeError("missing a positional argument"), sqlite3.ProgrammingError("no such table")]
+    "slip",
+    [
+        TypeError("missing a positional argument"),
+        sqlite3.ProgrammingError("no such table"),
+        ValueError("expected 3 dimensions"),
+        RefusedError(400),
+        RefusedError(401),
+    ],
+    ids=repr,
 )
 def test_a_slip_in_a_retriever_of_ones_own_is_raised(store: Any, slip: Exception, asynchronous: bool) -> None:
     """Told as a failed search it would be hard to find."""
@@ -133,6 +149,29 @@ def test_a_slip_in_a_retriever_of_ones_own_is_raised(store: Any, slip: Exception
             load("corrective_retrieval", store=store, bm25=OfAVendor(slip)), asynchronous=asynchronous, query=QUESTION
         )
     assert slip in list(causes(raised.value))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_store_that_is_in_trouble_now_may_answer_the_next_question(store: Any, status: int) -> None:
+    """The kind has the status."""
+    result = load("corrective_retrieval", store=store, bm25=OfAVendor(RefusedError(status))).run(query=QUESTION)
+    said = result["crag"]["trail"][0]["retrieval"]["retrievers"]["bm25"]
+    assert said == {"status": "failed", "kind": f"RefusedError_{status}"}
+
+
+@BOTH
+def test_vectors_of_another_length_are_raised_in_the_stores_words(store: Any, asynchronous: bool) -> None:
+    """An embedder that was named by mistake would be found by its log line only, each question marked and answered."""
+
+    @component
+    class ThreeNumbers:
+        @component.output_types(embedding=list[float])
+        def run(self, text: str) -> dict[str, Any]:
+            return {"embedding": [0.6, 0.8, 0.1]}
+
+    rag = load("corrective_retrieval", store=store, dense={"text_embedder": ThreeNumbers()})
+    with pytest.raises(Exception, match="embedded with the same model"):
+        run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
 
 
 def test_a_joiner_of_the_callers_gets_the_reports_too(store: Any) -> None:

@@ -9,7 +9,7 @@ from haystack import Document, logging
 from haystack.errors import FilterError
 from haystack.tracing.tracer import tracer
 
-from haystack_integrations.crag.chat import kind_of
+from haystack_integrations.crag.chat import kind_of, status_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.metrics import index_searched
@@ -31,6 +31,8 @@ _MISTAKES: Final = (
     *(AssertionError, AttributeError, ImportError, NameError, NotImplementedError, TypeError),
 )
 _MISTAKE_OF_DATABASES: Final = "ProgrammingError"  # PEP 249's word for a table that is not there, or another thread
+_LEAST_REFUSAL, _LEAST_TROUBLE = 400, 500
+_PASSING: Final = frozenset({408, 425, 429})  # any other refusal of a store, such as of a vector's length, comes again
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Fou
     try:
         return Found(run_within(retriever, limit.seconds, asked)["documents"], {"status": "ok"})
     except Exception as error:
-        return failed(error, limit)
+        return _unsearched(error, limit)
 
 
 async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Found:
@@ -128,7 +130,7 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
     try:
         return Found((await run_within_async(retriever, limit.seconds, asked))["documents"], {"status": "ok"})
     except Exception as error:
-        return failed(error, limit)
+        return _unsearched(error, limit)
 
 
 def failed(error: Exception, limit: Limit) -> Found:
@@ -138,14 +140,29 @@ def failed(error: Exception, limit: Limit) -> Found:
     :param error: What was raised.
     :param limit: How long it might take.
     :returns: No documents, and the kind of the failure; its text may hold a question or a key, and goes nowhere.
-    :raises Exception: The error, where it is a mistake in settings, filters or a program, or ends the run.
+    :raises Exception: The error, where it, or what it was made of, is a mistake in an argument, in settings, filters or
+        a program, or ends the run.
     """
-    if isinstance(error, _MISTAKES) or type(error).__name__ == _MISTAKE_OF_DATABASES:
+    if any(_is_mistake(one) for one in (error, error.__cause__)):
         raise error
     kind = kind_of(error)
     kind = limit.name if isinstance(error, TimeoutError) else kind
     logger.warning("search failed: {kind}", kind=kind)
     return Found([], {"status": "failed", "kind": kind})
+
+
+def _is_mistake(error: BaseException | None) -> bool:
+    # A plain ValueError is of an argument, such as a vector of another length. One of a kind may be a reply: no JSON.
+    is_of_value = type(error) is ValueError
+    return isinstance(error, _MISTAKES) or is_of_value or type(error).__name__ == _MISTAKE_OF_DATABASES
+
+
+def _unsearched(error: Exception, limit: Limit) -> Found:
+    """Report a search that failed; what a store refuses, it refuses each time, as Elasticsearch does."""
+    status = status_of(error)
+    if status is not None and _LEAST_REFUSAL <= status < _LEAST_TROUBLE and status not in _PASSING:
+        raise error
+    return failed(error, limit)
 
 
 def told(found: Found) -> Found:

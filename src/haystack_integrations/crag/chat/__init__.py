@@ -9,6 +9,7 @@ from haystack_integrations.crag.chat.failures import (
     kind_of,
     may_be_the_form,
     refused_at_once,
+    status_of,
 )
 from haystack_integrations.crag.chat.generators import (
     check_generator,
@@ -36,5 +37,6 @@ __all__ = [
     "reaches_client",
     "refused_at_once",
     "speaks_openai",
+    "status_of",
     "uses_openai",
 ]
