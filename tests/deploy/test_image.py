@@ -54,7 +54,8 @@ def test_what_it_copies_is_there_and_let_through() -> None:
 def test_what_it_copies_is_all_that_a_wheel_is_built_from() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    needed = {project["project"]["readme"], *project["project"]["license-files"], Path(package).parts[0]}
+    named = (project["project"]["readme"], *project["project"]["license-files"], package)
+    needed = {Path(place).parts[0] for place in named}
     assert {"pyproject.toml", *needed} == set(copied())
 
 
