@@ -161,7 +161,11 @@ def answering(rag: SuperComponent) -> Answer:
         result = rag.run(query=question, top_k=k)
         record = result["crag"]
         first = record["trail"][0]
-        failed = any(reason.startswith("answer_failed:") for reason in record["coverage"]["reasons"])
+        reasons = record["coverage"]["reasons"]
+        if any(reason.startswith("retrieval_failed:") for reason in reasons):  # the comparison's own fault
+            msg = f"the world could not be searched: {reasons}"
+            raise RuntimeError(msg)
+        failed = any(reason.startswith("answer_failed:") for reason in reasons)
         answers = [] if failed else result.get("answers") or []  # what stands in a failed answer's place is none
         return {
             "answer": answers[0].data if answers else None,
