@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from haystack import Document, Pipeline, component
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from makers import fill, run_by_door
 
@@ -16,6 +18,7 @@ from haystack_integrations.crag.components import EvidenceJoiner, StaticTextEmbe
 from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
 from haystack_integrations.crag.errors import causes
 from haystack_integrations.crag.pipelines import export, load
+from haystack_integrations.crag.pipelines.loader import read
 
 QUESTION = "When is a refund paid?"
 BEST = "A refund is paid within 30 days of the return."
@@ -172,6 +175,17 @@ def test_vectors_of_another_length_are_raised_in_the_stores_words(store: Any, as
     rag = load("corrective_retrieval", store=store, dense={"text_embedder": ThreeNumbers()})
     with pytest.raises(Exception, match="embedded with the same model"):
         run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+
+
+def test_an_embedder_in_the_place_of_one_in_haystacks_own_retriever_is_covered_too(store: Any, tmp_path: Path) -> None:
+    """Of a file of one's own: what is named by `load` may be a server's."""
+    spec, own = read("corrective_retrieval"), tmp_path / "own.yml"
+    spec["components"]["dense"]["type"] = f"{TextEmbeddingRetriever.__module__}.TextEmbeddingRetriever"
+    reports = {"dense.state", "dense.report", "fuse.report"}
+    spec["connections"] = [one for one in spec["connections"] if not reports & {*one.values()}]
+    own.write_text(yaml.safe_dump(spec))
+    rag = load(own, store=store, dense={"text_embedder": EmbedderOfAVendor(ConnectionError())})
+    assert "retrieval_failed:dense" in reasons(rag.run(query=QUESTION))
 
 
 def test_a_joiner_of_the_callers_gets_the_reports_too(store: Any) -> None:

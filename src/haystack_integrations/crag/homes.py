@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, WeakSet
 _ASYNC_CLIENTS: Final = ("async_client", "_async_client")
 _CLIENTS: Final = ("client", "_client", *_ASYNC_CLIENTS)
 _PATIENCE_S: Final = 1.0
-_LINKS: Final = 4
+_LINKS: Final = 4  # longer chains are rings, or stand-ins that have whatever they are asked for
 _homes: Final[WeakKeyDictionary[Any, AbstractEventLoop]] = WeakKeyDictionary()
 _known: Final[WeakSet[Any]] = WeakSet()
 _of_parent: Final[list[Any]] = []

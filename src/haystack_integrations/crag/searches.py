@@ -31,8 +31,8 @@ _MISTAKES: Final = (
     *(AssertionError, AttributeError, ImportError, NameError, NotImplementedError, TypeError),
 )
 _MISTAKE_OF_DATABASES: Final = "ProgrammingError"  # PEP 249's word for a table that is not there, or another thread
-_LEAST_REFUSAL, _LEAST_TROUBLE = 400, 500
-_PASSING: Final = frozenset({408, 425, 429})  # any other refusal of a store, such as of a vector's length, comes again
+# What a store refuses, such as a vector of another length, it refuses each time; all but these, which pass.
+_REFUSALS: Final = frozenset(range(400, 500)) - {408, 425, 429}
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,16 @@ def failed(error: Exception, limit: Limit) -> Found:
     if any(_is_mistake(one) for one in (error, error.__cause__)):
         raise error
     kind = kind_of(error)
-    kind = limit.name if isinstance(error, TimeoutError) else kind
+    return not_searched(limit.name if isinstance(error, TimeoutError) else kind)
+
+
+def not_searched(kind: str) -> Found:
+    """
+    Report a search that brought nothing, since it failed.
+
+    :param kind: Why, in a word.
+    :returns: No documents, and the kind.
+    """
     logger.warning("search failed: {kind}", kind=kind)
     return Found([], {"status": "failed", "kind": kind})
 
@@ -159,8 +168,7 @@ def _is_mistake(error: BaseException | None) -> bool:
 
 def _unsearched(error: Exception, limit: Limit) -> Found:
     """Report a search that failed; what a store refuses, it refuses each time, as Elasticsearch does."""
-    status = status_of(error)
-    if status is not None and _LEAST_REFUSAL <= status < _LEAST_TROUBLE and status not in _PASSING:
+    if status_of(error) in _REFUSALS:
         raise error
     return failed(error, limit)
 

@@ -1,22 +1,19 @@
 """What `crag doctor` looks at of the settings of `crag serve`: its store, its grades, its web; each where it is set."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.errors import OWN_AUTHORITY, ConfigurationError, tls_failure
-from haystack_integrations.crag.settings import REDIS_SETTING, configured, named
+from haystack_integrations.crag.settings import CALIBRATION_SETTING, REDIS_SETTING, configured, named
 from haystack_integrations.crag.store_profiles import display_url
 from haystack_integrations.crag.web.searxng import URL_SETTING
 
 _SECONDS: Final = 5.0
 _QUESTION: Final = "weather"
-_CALIBRATION: Final = "CRAG_CALIBRATION"
 _KEY: Final = "crag:grade:doctor"  # among the grades: a user's rights may be for these alone
 _REFUSED: Final = {
     "OutOfMemoryError": "its memory is full: set its maxmemory-policy to allkeys-lru, or a larger maxmemory",
@@ -46,7 +43,7 @@ def service_checks(opened: Callable[[], Any], calibration: str | None = None) ->
         store = None
     if store is not None:
         yield from store_checks(store)
-    if file := calibration or configured(_CALIBRATION):
+    if file := calibration or configured(CALIBRATION_SETTING):
         yield guarded("calibration", lambda: _calibration(file))
     if configured(REDIS_SETTING):
         yield waited("redis", _redis)
@@ -59,8 +56,7 @@ def service_checks(opened: Callable[[], Any], calibration: str | None = None) ->
 def _calibration(file: str) -> Check:
     from haystack_integrations.crag.judging.calibration import load_calibration
 
-    load_calibration(file)
-    on = json.loads(Path(file).expanduser().read_bytes()).get("trained_on") or {}
+    on = load_calibration(file).notes.get("trained_on") or {}
     # Other people's questions, or those of another index, are no fault that could be seen in the file itself.
     found = f"{file!r}: fitted on {on.get('questions')} questions of {on.get('dataset')!r}, split {on.get('split')!r}"
     return Check("calibration", "ok", found)

@@ -15,7 +15,7 @@ from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.interrupts import ends_run
-from haystack_integrations.crag.searches import Found, Limit, told
+from haystack_integrations.crag.searches import Found, Limit, not_searched, told
 
 if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
@@ -135,8 +135,7 @@ def _failed(error: Exception, limit: Limit) -> Found:
     kind = _kind(error, limit)
     if kind is None:
         raise error
-    logger.warning("search failed: {kind}", kind=kind)
-    return Found([], {"status": "failed", "kind": kind})
+    return not_searched(kind)
 
 
 def _kind(error: Exception, limit: Limit) -> str | None:

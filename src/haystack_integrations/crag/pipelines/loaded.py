@@ -13,6 +13,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.deciding.retrieval_report import status_of_run
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
@@ -169,8 +170,7 @@ class LoadedPipeline(SuperComponent):
         record = found.get("crag")
         if self._has_told or not isinstance(record, dict) or record.get("documents_before") != 0:
             return False
-        searches = [decision.get("retrieval") or {} for decision in record.get("trail", ())]
-        return all(search.get("status", "ok") == "ok" for search in searches)
+        return status_of_run(record.get("trail", ()), None) == "ok"
 
     def _tell_why(self, filters: Any) -> None:
         """Say once that there may have been nothing to search: it looks like a question that nothing answers."""

@@ -9,7 +9,6 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
-from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.searches import tells_of_itself
 
@@ -52,20 +51,18 @@ def with_reports(spec: Spec, live: Mapping[str, Any]) -> Spec:
     :param live: Live components by the names of those in whose place they stand.
     :returns: The pipeline with the connections that it lacks.
     """
-    changed: Spec = plain_copy(spec)
-    connections = changed["connections"]
-    taken = {one["receiver"] for one in connections}
-    state = next((one["sender"] for one in connections if one["receiver"] == "router.state"), None)
-    wanted = []
+    connections = spec["connections"]
+    taken = {one["receiver"]: one["sender"] for one in connections}
+    state, wanted = taken.get("router.state"), []
     for name, joiner, socket in _lists(spec, live):
         if _reports(spec, live, name):
             wanted += [(state, f"{name}.state"), (f"{name}.report", f"{joiner}.{socket}_report")]
             wanted += [(f"{joiner}.report", "router.retrieval")] if "router" in spec["components"] else []
+    added: dict[str, str] = {}
     for sender, receiver in wanted:
         if sender is not None and receiver not in taken:
-            connections.append({"sender": sender, "receiver": receiver})
-            taken.add(receiver)
-    return changed
+            added.setdefault(receiver, sender)
+    return {**spec, "connections": [*connections, *({"sender": one, "receiver": to} for to, one in added.items())]}
 
 
 def _lists(spec: Spec, live: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -14,7 +14,14 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
 from haystack_integrations.crag.observing.otlp import sends
 from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
-from haystack_integrations.crag.settings import INDEX_SETTING, REDIS_SETTING, STORE_SETTING, STORE_URL_SETTING, named
+from haystack_integrations.crag.settings import (
+    CALIBRATION_SETTING,
+    INDEX_SETTING,
+    REDIS_SETTING,
+    STORE_SETTING,
+    STORE_URL_SETTING,
+    named,
+)
 from haystack_integrations.crag.web.searxng import Server
 
 PREFIX: Final = "CRAG_SERVE_"
@@ -23,7 +30,7 @@ _SHARED: Final = {
     "url": STORE_URL_SETTING,
     "index": INDEX_SETTING,
     "redis_url": REDIS_SETTING,
-    "calibration": "CRAG_CALIBRATION",
+    "calibration": CALIBRATION_SETTING,
 }
 _REDIS: Final = ("redis", "rediss", "unix")
 
