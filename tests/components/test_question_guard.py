@@ -10,7 +10,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 
 
-def test_a_good_question_passes_unchanged_and_starts_a_state() -> None:
+def test_a_good_question_passes_and_starts_a_state() -> None:
     """With strategy, budget and the question as first search query."""
     guard = QuestionGuard(strategy={"name": "bm25", "weights": {"bm25": 1.0}}, budget={"llm_calls": 3, "seconds": 9})
     result = guard.run(query="  Who wrote Emma? ")

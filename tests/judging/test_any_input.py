@@ -72,7 +72,7 @@ def test_a_grade_is_a_probability_for_every_input(query: str, contents: list[str
     """By the shipped model and by another one; the verdict is one of three."""
     documents = [Document(id=str(n), content=content, meta={"title": title}) for n, content in enumerate(contents)]
     for trained in (load_calibration(), calibration()):
-        graded = grade(query, documents, (), trained, shared_reader(), None, "title")
+        graded = grade(query, documents, (), trained, shared_reader(), lambda _: None, "title")
         assert all(0 <= score <= 1 for score in graded.scores)
         verdict = graded.report["verdict"]
         assert verdict["verdict"] in verdict["probabilities"]

@@ -15,6 +15,7 @@ from haystack_integrations.crag.grades import Grade, question_id, set_score_of, 
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.state import CragState, given_in_run
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class Ranking:
 
     def __init__(self, name: str, query: str, documents: Sequence[Document], state: CragState | None) -> None:
         """Sort documents into those that have a grade for this question and those to ask about."""
-        self.name, self.query, self.documents = name, query, documents
+        self.name, self.query, self.documents = name, bare_question(query), documents
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
         self.grades: dict[int, Grade] = {}

@@ -66,15 +66,16 @@ class CragState:
     trail: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def start(cls, query: str, **values: Any) -> "CragState":
+    def start(cls, query: str, search: str | None = None, **values: Any) -> "CragState":
         """
         Start a run.
 
         :param query: The user's question.
+        :param search: The first search query; the question, where there is none.
         :param values: Further fields.
-        :returns: A state with its clock started, and the question as the first search query.
+        :returns: A state with its clock started.
         """
-        first = ({"query": query, "strategy": values.get("strategy", "")},)
+        first = ({"query": query if search is None else search, "strategy": values.get("strategy", "")},)
         return cls(query=query, question=question_id(query), queries=first, **values)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "CragState":

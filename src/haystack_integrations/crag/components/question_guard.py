@@ -12,6 +12,7 @@ from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.vocabulary import WebStatus
 
 
@@ -22,13 +23,16 @@ class QuestionGuard:
     Starts a run: refuses a question that no retriever should see, and makes the state that travels with the run.
 
     An empty question makes Elasticsearch raise, a question of 39 kB can end the server; both stop here with a clear
-    error. The question itself is passed on unchanged.
+    error. What people write around a question ("Hi, could you please tell me", "Answer in one sentence.") is not
+    searched for; all else in a pipeline is given the question as it is.
 
     ```python
     from haystack_integrations.crag.components.question_guard import QuestionGuard
 
     result = QuestionGuard(budget={"seconds": 30}).run(query="Who wrote Emma?")
     assert result["query"] == "Who wrote Emma?"
+    asked = "Hi! Could you please tell me who wrote Emma? Answer in one sentence."
+    assert QuestionGuard().run(query=asked)["query"] == "who wrote Emma?"
     assert result["state"].budget.seconds == 30
     ```
     """
@@ -73,7 +77,7 @@ class QuestionGuard:
         :param web: False keeps this run from asking the web, whatever the router decides.
         :param top_k: What the retrievers are asked for in this run; only checked here, since not all of them do.
         :returns: A dictionary with the following keys:
-            - `query`: The question, unchanged.
+            - `query`: What to search for: the question without courtesies, see `texts.courtesies`.
             - `state`: The state of the run, its clock started.
         :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
         :raises ConfigurationError: For an unknown mode or limit, or a `top_k` below 1.
@@ -107,8 +111,9 @@ class QuestionGuard:
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)
         status: WebStatus = "skipped" if web is False else "off"
-        state = CragState.start(query, budget=limits, mode=asked, web=status, **_first(self.strategy))
-        return {"query": query, "state": state}
+        search = bare_question(query)
+        state = CragState.start(query, search, budget=limits, mode=asked, web=status, **_first(self.strategy))
+        return {"query": search, "state": state}
 
 
 def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:

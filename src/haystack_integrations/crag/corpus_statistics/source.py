@@ -8,6 +8,7 @@ from haystack_integrations.crag.corpus_statistics.file import read_statistics
 from haystack_integrations.crag.corpus_statistics.memory import MemoryStatistics
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
 from haystack_integrations.crag.store_profiles import profile_of
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import ask
 
@@ -82,7 +83,7 @@ class StatisticsSource:
 
 def _words_by_term(query: str) -> dict[str, list[str]]:
     read, found = ask(query).read, dict[str, list[str]]()
-    for word in dict.fromkeys(words(query)):
+    for word in dict.fromkeys(words(bare_question(query))):
         for term in read(word):
             found.setdefault(term, []).append(word)
     return found

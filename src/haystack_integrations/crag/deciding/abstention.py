@@ -15,6 +15,7 @@ from haystack_integrations.crag.deciding.decisions import Judgement
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.function_words import ASKING, function_words
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
@@ -134,6 +135,7 @@ def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
     """List the question's content words that no document has."""
+    query = bare_question(query)
     question = ask(query)
     texts = (f"{document.meta.get('title') or ''}\n{document.content or ''}" for document in documents)
     there = {term for text in texts for term in question.read(text)}

@@ -73,6 +73,16 @@ def load_static_encoder(model: str | None = None) -> StaticEncoder:
     return encoder
 
 
+def is_word(word: str) -> bool:
+    """
+    Tell the more frequent words of English from others, by the shipped model's vocabulary.
+
+    :param word: A word in any case.
+    :returns: Whether it is one of them.
+    """
+    return load_static_encoder().is_word(word)
+
+
 def model_name(model: str | None) -> str:
     """
     Name a model, so that what was learned with one is not used with another.

@@ -94,6 +94,15 @@ class StaticEncoder:
                 vectors[start : start + len(batch)] = self._encode(batch)
         return vectors
 
+    def is_word(self, word: str) -> bool:
+        """
+        Tell whether the model knows a word as a whole, as it does the some 20,000 most frequent ones of English.
+
+        :param word: A word in any case.
+        :returns: Whether its tokenizer leaves it whole.
+        """
+        return self._model.tokenizer.token_to_id(word.lower()) is not None
+
     def _encode(self, texts: list[str]) -> NDArray[np.float32]:
         if self._words is None or any(_SPECIAL(text) for text in texts):
             encoded = self._model.encode(texts, normalize=True, show_progress_bar=False, use_multiprocessing=False)

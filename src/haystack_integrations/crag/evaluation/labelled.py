@@ -7,6 +7,8 @@ from typing import Final
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
+from haystack_integrations.crag.judging.respelling import reread, respelled
+from haystack_integrations.crag.texts.courtesies import bare_question
 
 ANSWERS: Final = 2
 ON_TOPIC: Final = 1
@@ -76,6 +78,8 @@ def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequenc
     """
     prepared = []
     for each in lists:
-        asked, readings = ask(each.question, frequencies, reader.encoder), reader.read(each.texts)
+        question = bare_question(each.question)
+        question = reread(question, respelled(question, each.texts, frequencies))
+        asked, readings = ask(question, frequencies, reader.encoder), reader.read(each.texts)
         prepared.append(Prepared(each, asked, readings, measure(asked, readings)))
     return prepared

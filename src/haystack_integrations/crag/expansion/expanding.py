@@ -14,6 +14,7 @@ from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.expansion.rules import keywords, web_form, wordings
 from haystack_integrations.crag.expansion.split import split
 from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
 
@@ -36,6 +37,7 @@ class Expansion:
         :param searched: Whether there is anybody to search for the queries; see `readers.can_be_searched`.
         """
         self.options, self.state, self._first = options, state, first
+        self._question = bare_question(state.query)
         self._searched = searched and not (options.mode == WEB and state.web == "skipped")
         self.strategy = self._next_strategy()
         # The web is a place of its own: what the index was asked in the same words, no search engine has seen.
@@ -74,7 +76,7 @@ class Expansion:
 
     def _same_words(self) -> bool:
         """Tell whether the question itself is sent, by a strategy that has not seen it yet."""
-        return self.name != WEB and not self.strategy["expand"] and query_key(self.state.query) not in self._tried
+        return self.name != WEB and not self.strategy["expand"] and query_key(self._question) not in self._tried
 
     def read(self, sent: Mapping[str, Any]) -> None:
         """
@@ -92,10 +94,13 @@ class Expansion:
         self.refused = len(queries) - len(self._written)
         if self._written:
             return
-        if self.options.mode == "decompose" and all(query_key(q) == query_key(self.state.query) for q in queries):
+        if self.options.mode == "decompose" and all(map(self._is_question, queries)):
             self.failure = ONE_HOP
         else:
             self.failed("repeated")
+
+    def _is_question(self, query: str) -> bool:
+        return query_key(query) in (query_key(self.state.query), query_key(self._question))
 
     def failed(self, kind: str) -> None:
         """
@@ -113,7 +118,7 @@ class Expansion:
 
         :returns: The outputs of the component.
         """
-        question, options = self.state.query, self.options
+        question, options = self._question, self.options
         new = self._new(self._written) or self._new(self._by_rule())
         # Only what was spent is an entry of the ledger: without a model the state stays the same by value.
         state = self.state.spend(self.usage) if self.usage.llm_calls else self.state
@@ -151,16 +156,16 @@ class Expansion:
 
     def _by_rule(self) -> Iterator[str]:
         """Give queries without a model, best first."""
-        state, options = self.state, self.options
+        options = self.options
         if self.name == WEB:
             # The taint rule: no word of a document reaches a search engine, nor of a query that learned from one.
-            yield web_form(keywords(state.query, MAX_WEB_WORDS) or state.query)
-            for text in wordings(state.query, options.synonyms, options.max_synonyms_per_term, (), ()):
+            yield web_form(keywords(self._question, MAX_WEB_WORDS) or self._question)
+            for text in wordings(self._question, options.synonyms, options.max_synonyms_per_term, (), ()):
                 yield web_form(keywords(text, MAX_WEB_WORDS) or text)
             return
         if self._same_words():
-            yield state.query
-        parts = split(state.query, options.n) if options.mode == "decompose" else []
+            yield self._question
+        parts = split(self._question, options.n) if options.mode == "decompose" else []
         untried = [part for part in parts if query_key(part) not in self._tried]
         yield from untried
         if not untried:
@@ -170,13 +175,13 @@ class Expansion:
         """Give other wordings; of a question that cannot be split one at a time, since they are no parts of it."""
         state, options = self.state, self.options
         tried = [entry["query"] for entry in state.queries]
-        found = wordings(state.query, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
+        found = wordings(self._question, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":
             yield from found
         elif not self._first:
             yield from [text for text in found if query_key(text) not in self._tried][:1]
         # Where there are none, a strategy that has not seen the question is asked in its own words.
-        yield state.query
+        yield self._question
 
     def _report(self, found: int) -> dict[str, Any]:
         """Say where the queries come from; what it cost is counted in the state already."""

@@ -11,6 +11,7 @@ from typing import Final
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.judging.reading import Reading, Vectors
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.stemming import stems
 from haystack_integrations.crag.texts.text import surface_words
 from haystack_integrations.crag.texts.wording import asked_terms
@@ -84,17 +85,17 @@ def ask(query: str, frequencies: Frequencies, encoder: Encoder) -> Asked:
     :param encoder: Static embeddings.
     :returns: The question as the judgement sees it.
     """
-    text = normalised(query)
+    text = bare_question(normalised(query))
     sequence = tuple(asked_terms(text))
     distinct = tuple(dict.fromkeys(sequence))
     documents, known = frequencies(distinct)
-    return _asked(query, sequence, documents, tuple(known.get(term, 0) for term in distinct), encoder)
+    return _asked(text, sequence, documents, tuple(known.get(term, 0) for term in distinct), encoder)
 
 
 @lru_cache(_MOST_KEPT)
-def _asked(query: str, sequence: tuple[str, ...], documents: int, known: tuple[int, ...], encoder: Encoder) -> Asked:
+def _asked(text: str, sequence: tuple[str, ...], documents: int, known: tuple[int, ...], encoder: Encoder) -> Asked:
     """Read a question once; the same one is asked again with other documents."""
-    text, distinct = normalised(query), tuple(dict.fromkeys(sequence))
+    distinct = tuple(dict.fromkeys(sequence))
     highest = log(1 + (documents + 0.5) / 0.5)
     weights = {
         term: log(1 + (documents - (n := min(often, documents)) + 0.5) / (n + 0.5)) / highest
@@ -106,7 +107,7 @@ def _asked(query: str, sequence: tuple[str, ...], documents: int, known: tuple[i
         weights=weights,
         total=sum(weights.values()) or 1.0,
         pairs=tuple((one, two) for one, two in pairwise(sequence) if one != two),
-        kind=kind_of(query),
+        kind=kind_of(text),
         capitals=_capitals(text),
         vector=encoder.encode([text])[0],
     )

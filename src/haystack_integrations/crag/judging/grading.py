@@ -1,6 +1,6 @@
 """Grade retrieved documents by a calibration: what HeuristicGrader does when it is given no weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +15,9 @@ from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
+from haystack_integrations.crag.judging.respelling import reread, respelled
+from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.courtesies import bare_question
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -49,7 +52,7 @@ def grade(
     beside: Sequence[Document],
     calibration: Calibration,
     reader: Reader,
-    statistics: CorpusStatistics | None,
+    statistics: Callable[[str], CorpusStatistics | None],
     title_field: str | None,
 ) -> Graded:
     """
@@ -60,7 +63,8 @@ def grade(
     :param beside: Documents kept from earlier passes: the verdict is on all of them together.
     :param calibration: The trained judgement.
     :param reader: What reads texts.
-    :param statistics: Document frequencies of the corpus; None counts the retrieved documents instead.
+    :param statistics: Gives the corpus's document frequencies of a question's terms; where it has none, the retrieved
+        documents are counted.
     :param title_field: Metadata field with a document's title, or None.
     :returns: Scores, reasons and signals.
     :raises ConfigurationError: When the calibration was made on the lists of other retrievers.
@@ -68,8 +72,12 @@ def grade(
     _check_retrievers(documents, calibration)
     everything = [*documents, *beside]
     texts = [_text(document, title_field) for document in everything]
-    counted = retrieved_frequencies(reader.read(texts)) if statistics is None else _of_corpus(statistics)
-    opinion = judge(query, texts, calibration, reader, counted)
+    query, readings = bare_question(normalised(query)), reader.read(texts)
+    known = statistics(query)
+    if read_as := respelled(query, texts, _frequencies(known, readings)):
+        query = reread(query, read_as)
+        known = statistics(query)
+    opinion = judge(query, texts, calibration, reader, _frequencies(known, readings))
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
     covered = round(opinion.conclusion.covered, 4)
@@ -78,7 +86,8 @@ def grade(
         "covered": covered,
         "absent": opinion.conclusion.absent,
         "calibrated": calibration.is_calibrated,
-        "statistics": "retrieved" if statistics is None else statistics.origin,
+        "statistics": "retrieved" if known is None else known.origin,
+        **({"read_as": read_as} if read_as else {}),
     }
     each = [_signals(opinion, n) for n in range(len(documents))]
     by_id = {document.id: own for document, own in zip(documents, each, strict=True)}
@@ -119,8 +128,10 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
     return frequencies
 
 
-def _of_corpus(statistics: CorpusStatistics) -> Frequencies:
-    return lambda wanted: (statistics.documents, statistics.frequency(wanted))
+def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading]) -> Frequencies:
+    if known is None:
+        return retrieved_frequencies(readings)
+    return lambda wanted: (known.documents, known.frequency(wanted))
 
 
 def _text(document: Document, title_field: str | None) -> tuple[str, str]:

@@ -13,7 +13,6 @@ from haystack_integrations.crag.judging.calibration import Calibration, load_cal
 from haystack_integrations.crag.judging.grading import Graded, check_encoder, grade
 from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.signals import measure
-from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.judging.weighting import Weights, document_score, reason, set_score
 from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
@@ -99,8 +98,7 @@ class Heuristics:
         ids = {document.id for document in documents}
         beside = [document for document in kept if document.id not in ids]
         calibration, reader = self._checked(), shared_reader(self._model)
-        known = self._statistics.resolve(normalised(query))
-        return grade(query, documents, beside, calibration, reader, known, self._title_field)
+        return grade(query, documents, beside, calibration, reader, self._statistics.resolve, self._title_field)
 
     def _weighed(self, weights: Weights, query: str, documents: Sequence[Document]) -> Graded:
         encoder = load_encoder(self._model)

@@ -15,6 +15,7 @@ from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.verdicts import listed
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
 from haystack_integrations.crag.vocabulary import JUDGED
 
@@ -118,7 +119,7 @@ def concluded(
     """
     likely = likely_of(measured.documents, calibration)
     conclusion = conclude(measured, likely, calibration)
-    if not (missing := len(absent(query, texts))):
+    if not (missing := len(absent(bare_question(query), texts))):
         return likely, conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
     probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}

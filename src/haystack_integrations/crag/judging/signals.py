@@ -10,6 +10,7 @@ from haystack import Document
 
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.wording import ask, best_window, coverage, phrase, read, term_weights
 
@@ -65,6 +66,7 @@ def measure(
     """
     texts = [document.content or "" for document in documents]
     titles = [str(document.meta.get(title_field or "") or "") for document in documents]
+    query = bare_question(query)
     question = ask(query)
     readings = [read(question, text, title) for text, title in zip(texts, titles, strict=True)]
     weights = term_weights(question, [reading.found for reading in readings])

@@ -19,6 +19,11 @@ _QUOTES: Final = (
     "|(?<=')'|(?<=`)(?<!``)`(?!`))"  # or two: '' and ``, but not ```
 )
 
+# Markup that is left in some stores: where a link leads, and HTML's tags. A paragraph ends a line, a word goes on.
+_INLINE: Final = "a|abbr|b|cite|code|em|font|i|img|mark|q|s|small|span|strong|su[bp]|u"
+_BLOCK: Final = "article|blockquote|br|center|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|section|t(?:able|body|[dhr]|head)|ul"
+_TAGS: Final = ("</", "/>", "<br", "<p>", "<li", "<img")
+
 # What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
 # brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
 # five ways: they go. Lines stay lines, since lists and paragraphs are sentences of their own.
@@ -27,6 +32,12 @@ _QUOTES: Final = (
 _SURFACE: Final = tuple(
     (re.compile(pattern), plain, signs)
     for pattern, plain, signs in (
+        (r"\]\((?:https?:|mailto:|[/.\#])[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: [^()]*)?\)", "]", ("](",)),
+        (rf"(?i)</?(?:{_INLINE})(?:\s[^<>]*)?/?>", "", _TAGS),
+        (rf"(?i)</?(?:{_BLOCK})(?:\s[^<>]*)?/?>", "\n", _TAGS),
+        ("&(?:nbsp|#160|quot|lt|gt);", " ", ("&nbsp;", "&#160;", "&quot;", "&lt;", "&gt;")),
+        ("&(?:apos|#39|rsquo);", "'", ("&apos;", "&#39;", "&rsquo;")),
+        ("&amp;", "&", ("&amp;",)),
         (r"[\u2018\u2019]", "'", ("\u2018", "\u2019")),
         (_QUOTES, " ", ("``", "''", '"', "\u201c", "\u201d", "\u201e")),
         (r"-(?i:lrb)-", "(", ("-l", "-L")),
@@ -49,8 +60,8 @@ def normalised(text: str) -> str:
     Make surface forms alike, so that tokenised text reads as it was written.
 
     :param text: Any text.
-    :returns: The text without double quotes, and without spaces before punctuation, inside brackets, around hyphens and
-        in contractions.
+    :returns: The text without addresses of links, HTML's tags and double quotes, and without spaces before punctuation,
+        inside brackets, around hyphens and in contractions.
     """
     for pattern, plain, signs in _SURFACE:
         for sign in signs:

@@ -26,6 +26,7 @@ from haystack_integrations.crag.refining.strips import (
     lexical_scores,
 )
 from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
@@ -46,7 +47,7 @@ class Refinement:
         self, query: str, documents: Sequence[Document], state: CragState | None, options: RefinerOptions
     ) -> None:
         """Cut the documents into strips; judge them, or prepare the call that does."""
-        self.query, self.documents, self.state, self.options = query, documents, state, options
+        self.query, self.documents, self.state, self.options = bare_question(query), documents, state, options
         # A run that only observes, or does not even judge, is answered from its evidence as it was found.
         texts = [] if state is not None and state.mode in ("observe", "off") else [d.content or "" for d in documents]
         self.titles = [str(d.meta.get(options.title_field or "") or "")[:MOST_JUDGED] for d in documents]

@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import fsum, log
 from typing import Final
 
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.function_words import naming
 from haystack_integrations.crag.texts.text import terms, words
 
@@ -62,6 +63,7 @@ def ask(query: str) -> Question:
     :param query: The question.
     :returns: Its terms, without the function words of its language; none for a question without any word.
     """
+    query = bare_question(query)
     read = terms if terms(query) else words
     sequence = asked_terms(query)
     return Question(tuple(dict.fromkeys(sequence)), frozenset(_pairs(sequence)), read)
@@ -72,9 +74,10 @@ def asked_terms(query: str) -> list[str]:
     Reduce a question to what it names.
 
     :param query: The question.
-    :returns: Its terms in order, without the function words of its language; all words of one that has no others.
+    :returns: Its terms in order, without courtesies and the function words of its language; all words of one that has
+        no others.
     """
-    written = words(query)
+    written = words(bare_question(query))
     return [term for word in naming(written) for term in terms(word)] or written
 
 

@@ -6,6 +6,7 @@ from re import Pattern
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import bounded, one_line
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.text import words
 
 
@@ -38,7 +39,7 @@ def outgoing(query: str | None, cut: Sequence[Pattern[str]], question: str = "")
     :returns: What is left, on one line and no longer than search engines take; empty when nothing is.
     """
     private = set(words(one_line(question))) - set(words(_without(question, cut)))
-    asked = _without(query or question, cut).split()
+    asked = _without(query or bare_question(question), cut).split()
     return bounded(" ".join(word for word in asked if private.isdisjoint(words(word))))
 
 

@@ -1,0 +1,94 @@
+"""
+What people write around a question: greetings, requests, thanks, how to answer. Whoever writes the answer reads it, and
+nothing is to be searched for or judged by it.
+
+"Could you please tell me ..." in front of questions, or "Explain step by step, use bullet points." behind them, changed
+three verdicts in five without a model, and the static embeddings found half as much (benchmarks/courtesies.py).
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+import yaml
+
+from haystack_integrations.crag.texts.function_words import ASKING, naming
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.text import words
+
+_MOST_LEADS: Final = 8
+_FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our"})
+# Plainer than `text.sentences`: people begin sentences with small letters, and a part that is cut off in error is put
+# back, unless it is a courtesy by itself.
+_ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|\s*\n\s*")
+_NAME: Final = re.compile(r"\b[A-Z]{3,}\b")
+
+
+class _Courtesies(NamedTuple):
+    leads: re.Pattern[str]
+    tails: re.Pattern[str]
+    form: frozenset[str]
+    occasion: frozenset[str]
+
+
+def bare_question(query: str) -> str:
+    """
+    Leave out what a question says beside what it asks, in English and, where that is plain, in other languages.
+
+    ```python
+    from haystack_integrations.crag.texts.courtesies import bare_question
+
+    asked = "Hi, could you please tell me who wrote Emma? Answer in one short sentence. Thanks in advance!"
+    assert bare_question(asked) == "who wrote Emma?"
+    assert bare_question("I bought a lamp. Can I return it?") == "I bought a lamp. Can I return it?"
+    ```
+
+    :param query: The question.
+    :returns: What is left; the question itself where there is nothing to leave out, or nothing would be left.
+    """
+    told = [" ".join(part.split()) for part in _ENDS.split(query.strip())]
+    silent = _courtesies().form | _courtesies().occasion
+    left = [part for part in map(_bare, told) if _names(part) or silent.isdisjoint(words(part))]
+    return query if left == told or not any(map(_names, left)) else " ".join(left)
+
+
+def _bare(sentence: str) -> str:
+    """Take off what stands in front of a sentence and behind it, as long as the rest names something."""
+    known = _courtesies()
+    for _ in range(_MOST_LEADS):
+        shorter = sentence[lead.end() :] if (lead := known.leads.match(sentence)) else sentence
+        if tail := known.tails.search(shorter):
+            shorter = f"{shorter[: tail.start()]}{tail['end'].strip()}"
+        if shorter == sentence or not _names(shorter):
+            break
+        sentence = shorter
+    return sentence
+
+
+def _names(sentence: str) -> bool:
+    """Tell whether a sentence has a word that is neither empty nor about the form of an answer."""
+    said = words(sentence)
+    asks = not ASKING.isdisjoint(said)
+    named = [word for word in naming(said) if word not in STOP_WORDS]
+    known = _courtesies()
+    silent = known.form if _FIRST_PERSON.isdisjoint(said) else known.form | known.occasion
+    return any(asks or not (word in silent or word.isdigit()) for word in named)
+
+
+@cache
+def _courtesies() -> _Courtesies:
+    known = yaml.safe_load((files("haystack_integrations.crag") / "data" / "courtesies.yml").read_text("utf-8"))
+    names: dict[str, str] = known["names"]
+
+    def written(patterns: dict[str, list[str]]) -> str:
+        joined = "|".join(f"(?:{pattern})" for each in patterns.values() for pattern in each)
+        while _NAME.search(joined):  # a name may stand for others
+            joined = _NAME.sub(lambda found: names[found[0]], joined)
+        return joined.replace(" ?", r"\s*").replace(" ", r"\s+")
+
+    leads = rf"\W*+(?:{written(known['leads'])})(?!\w)[\s,:;\u2013\u2014-]*(?:(?:if|whether|about|regarding)\b)?\s*"
+    # It begins where a run of marks does: to look at each of a thousand dashes would take a second.
+    tails = rf"(?<![\s,;.!\u2013\u2014-])[\s,;.!\u2013\u2014-]++(?:{written(known['tails'])})(?P<end>[\s.!?]*)\Z"
+    form, occasion = (frozenset(" ".join(known[name].values()).split()) for name in ("form", "occasion"))
+    return _Courtesies(re.compile(leads, re.IGNORECASE), re.compile(tails, re.IGNORECASE), form, occasion)

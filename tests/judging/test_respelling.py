@@ -1,0 +1,136 @@
+"""A slip of the keyboard: the question is judged as its documents write the word, and the record says so."""
+
+import json
+
+import pytest
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.components import HeuristicGrader
+from haystack_integrations.crag.corpus_statistics import CorpusStatistics, collect
+from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.evaluation.labelled import LabelledList, prepare
+from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.judging.grading import grade
+from haystack_integrations.crag.judging.reading import Reader
+from haystack_integrations.crag.judging.respelling import reread, respelled
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+
+NOTICE = "The notice period of the employment contract is three months."
+TEXTS = (NOTICE, "Vacation is thirty days a year.", "Meals are paid by Hansen Limited.")
+CORPUS = collect(TEXTS).statistics("store")
+
+
+def read(question: str, *texts: str, corpus: CorpusStatistics = CORPUS) -> dict[str, str]:
+    return respelled(
+        question,
+        [("", text) for text in texts or TEXTS],
+        lambda terms: (corpus.documents, corpus.frequency(terms)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the notcie period?", {"notcie": "notice"}),
+        ("What is the notice perid?", {}),  # five letters: only changed places
+        ("How long is the vacaton?", {"vacaton": "vacation"}),
+        ("How long is the Vaccation?", {"Vaccation": "vacation"}),
+        ("Is it in the contarct or the emploment agreement?", {"contarct": "contract", "emploment": "employment"}),
+    ],
+)
+def test_a_word_that_no_document_has_is_read_as_one_that_is_a_slip_away(
+    question: str, expected: dict[str, str]
+) -> None:
+    """Two letters in each other's place, one too many, too few, or another one."""
+    assert read(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who pays for Hanson's meals?", TEXTS[2]),  # another person
+        ("Was it a causal meeting?", "It was a casual meeting."),  # a word by itself
+        ("What is the martial law?", "The marital law was changed."),
+        ("What does the nitoce say?", NOTICE),  # two slips
+        ("Where is the otnice?", NOTICE),  # the first letter
+        ("What is an-28?", "An-82 is an aircraft."),
+        ("Who is Jo?", "Joe is a friend."),
+        ("", NOTICE),
+    ],
+)
+def test_other_words_stay_as_they_are(question: str, text: str) -> None:
+    """Names that differ by a letter, words of the language, numbers, short words."""
+    assert read(question, text) == {}
+
+
+def test_a_word_that_the_corpus_has_elsewhere_is_no_slip() -> None:
+    """The list is about something else, then."""
+    corpus = collect([*TEXTS, "The notcie is a small bird."]).statistics("store")
+    assert read("What is the notcie period?", *TEXTS, corpus=corpus) == {}
+
+
+def test_a_file_of_statistics_that_leaves_rare_terms_out_does_not_hide_a_slip() -> None:
+    """What it does not know may be in one document; the retrieved ones lack it all the same."""
+    rare = CorpusStatistics(3, {}, "file", unseen=1)
+    assert read("What is the notcie period?", corpus=rare) == {"notcie": "notice"}
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=60), min_size=1, max_size=3))
+def test_whatever_is_asked_what_is_read_stands_in_the_documents(question: str, texts: list[str]) -> None:
+    """Never a word of nobody."""
+    found = read(question, *texts)
+    assert all(any(meant in text.lower() for text in texts) for meant in found.values())
+    assert bool(found) == (reread(question, found) != question)
+
+
+def test_a_misspelt_question_is_graded_as_the_right_one_and_the_record_says_how_it_was_read() -> None:
+    """With the store's statistics, and without any."""
+    documents = [Document(content=text, id=str(n)) for n, text in enumerate(TEXTS)]
+    store = InMemoryDocumentStore()
+    store.write_documents(documents)
+    for grader in (HeuristicGrader(document_store=store), HeuristicGrader()):
+        right = grader.run(query="What is the notice period of the contract?", documents=documents)
+        wrong = grader.run(query="What is the notcie period of the contarct?", documents=documents)
+        assert wrong["scores"] == right["scores"]
+        assert wrong["signals"]["set"]["read_as"] == {"notcie": "notice", "contarct": "contract"}
+        assert "read_as" not in right["signals"]["set"]
+
+
+def test_statistics_are_asked_anew_for_the_words_that_are_read() -> None:
+    """A server tells of the terms that it was asked for, and of no others."""
+    asked: list[str] = []
+
+    def statistics(query: str) -> CorpusStatistics:
+        asked.append(query)
+        return CORPUS
+
+    documents = [Document(content=text) for text in TEXTS]
+    calibration, reader = load_calibration(None), Reader(load_encoder())
+    grade("What is the notcie period?", documents, (), calibration, reader, statistics, None)
+    grade("What is the notice period?", documents, (), calibration, reader, statistics, None)
+    assert asked == ["What is the notcie period?", "What is the notice period?", "What is the notice period?"]
+
+
+def test_a_calibration_is_fitted_on_what_a_grader_will_see() -> None:
+    """A list is measured alike for a misspelt question with courtesies and for the plain one."""
+    texts = tuple(("", text) for text in TEXTS)
+
+    def measured(question: str) -> object:
+        one = LabelledList("q", question, texts, (2, 0, 0), "correct", 0)
+        return prepare([one], Reader(load_encoder()), lambda terms: (3, CORPUS.frequency(terms)))[0].measured
+
+    said = "Hi, could you tell me what the notcie period is? Thanks!"
+    assert measured(said) == measured("what the notice period is?")
+
+
+def test_the_trail_of_a_run_tells_how_a_word_was_read() -> None:
+    """As part of the signals of the set, in JSON."""
+    store = memory_store()
+    store.write_documents([Document(content=text) for text in TEXTS])
+    record = load("corrective_retrieval", store=store).run(query="What is the notcie period?")["crag"]
+    assert record["signals"]["set"]["read_as"] == {"notcie": "notice"}
+    json.dumps(record)

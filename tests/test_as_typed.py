@@ -1,0 +1,123 @@
+"""Questions as people type them: the search and the judgement go by what is asked, the models read all of it."""
+
+from typing import Any
+
+import pytest
+from haystack import Document, component
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.crag.components import (
+    HeuristicGrader,
+    QueryExpander,
+    RankerGrader,
+    StripRefiner,
+    WebFallback,
+)
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.state import CragState
+
+BARE = "who wrote Emma?"
+TYPED = f"Hi, could you please tell me {BARE} Answer in one short sentence. Thanks in advance!"
+TEXTS = (
+    "Jane Austen wrote Emma, a novel about youthful hubris. It was published in 1815. The cover was green.",
+    "Please note that answers are given in one short sentence. Thanks in advance for your patience.",
+    "Hello and welcome. Could you please tell us what you think?",
+)
+
+
+def filled_store() -> Any:
+    store = memory_store()
+    store.write_documents([Document(content=text, id=str(n)) for n, text in enumerate(TEXTS)])
+    return store
+
+
+def documents() -> list[Document]:
+    return [Document(content=text, id=str(n)) for n, text in enumerate(TEXTS)]
+
+
+@pytest.mark.parametrize("name", ["corrective_retrieval", "corrective_rag", "baseline_rag", "heuristic_rag"])
+def test_a_pipeline_searches_for_what_is_asked(name: str) -> None:
+    """The first search is for the bare question; the record says so, and tells the question as it came."""
+    models = {} if name == "corrective_retrieval" else {"generator": MockChatGenerator("Jane Austen [1].")}
+    grader = {} if name == "baseline_rag" else {"grader": HeuristicGrader()}
+    result = load(name, store=filled_store(), **grader, **models).run(query=TYPED)
+    assert result["crag"]["queries"][0] == BARE
+    assert result["documents"][0].id == "0"
+
+
+def test_the_models_are_shown_the_whole_question() -> None:
+    """How to answer is for whoever writes."""
+    shown: list[str] = []
+
+    def reply(messages: list[ChatMessage]) -> str:
+        shown.append("\n".join(message.text or "" for message in messages))
+        return "Jane Austen [1]."
+
+    writer = MockChatGenerator(response_fn=reply)
+    load("corrective_rag", store=filled_store(), grader=HeuristicGrader(), generator=writer).run(query=TYPED)
+    assert "Answer in one short sentence." in shown[-1]
+
+
+def test_a_verdict_does_not_depend_on_how_politely_is_asked() -> None:
+    """By the trained judgement and by the published weights."""
+    for grader in (HeuristicGrader(), HeuristicGrader(weights="evidence"), HeuristicGrader(weights="rerank")):
+        plain, typed = (grader.run(query=query, documents=documents()) for query in (BARE, TYPED))
+        assert typed["scores"] == plain["scores"]
+
+
+def test_strips_do_not_depend_on_it_either() -> None:
+    """A sentence about answers in one short sentence is no evidence."""
+    for refiner in (StripRefiner(), StripRefiner(scorer="embedding", model=None)):
+        plain, typed = (refiner.run(query=query, documents=documents())["documents"] for query in (BARE, TYPED))
+        assert [document.content for document in typed] == [document.content for document in plain]
+
+
+def test_a_ranker_is_asked_the_bare_question() -> None:
+    """Cross-encoders and rankers by similarity read every word of it."""
+    asked: list[str] = []
+
+    @component
+    class Ranker:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, documents: list[Document]) -> dict[str, list[Document]]:
+            asked.append(query)
+            return {"documents": documents}
+
+    RankerGrader(Ranker()).run(query=TYPED, documents=documents())
+    assert asked == [BARE]
+
+
+def test_a_web_search_is_sent_the_bare_question() -> None:
+    """By the fallback alone, and by an expander in front of it."""
+    sent: list[str] = []
+
+    @component
+    class Search:
+        @component.output_types(documents=list[Document], links=list[str])
+        def run(self, query: str) -> dict[str, Any]:
+            sent.append(query)
+            return {"documents": [], "links": []}
+
+    state = CragState.start(TYPED)
+    WebFallback(Search(), query_cooldown_s=0).run(state=state)
+    expanded = QueryExpander(mode="web").run(state=state)
+    assert sent == [BARE]
+    assert expanded["query"] == "wrote emma"
+
+
+def test_other_wordings_are_of_the_bare_question() -> None:
+    """Without a model, a second search is for what is asked in other words."""
+    state = CragState.start("Could you please tell me how to fix an error in a function? Thanks!")
+    query = QueryExpander().run(state=state)["query"]
+    assert query.startswith("how to fix an error in a function?")
+    assert "thanks" not in query.lower()
+
+
+def test_an_abstention_does_not_miss_courtesies() -> None:
+    """What is missing is what was asked for."""
+    question = "Hello, could you please explain to me the tariff for zeppelins? Thanks in advance!"
+    record = load("corrective_retrieval", store=filled_store()).run(query=question)["crag"]
+    missing = record["abstention"]["missing"]["words"]
+    assert missing == ["tariff", "zeppelins"]

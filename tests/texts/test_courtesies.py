@@ -1,0 +1,152 @@
+"""What people write around a question is neither searched for nor judged by."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.text import words
+
+WROTE = "who wrote Emma?"
+
+_questions = st.sampled_from(
+    ["who wrote Emma?", "what is the notice period?", "how long is a lamp under warranty?", "is Madrid in Spain?"]
+)
+_leads = st.sampled_from(
+    [
+        "Hi, could you please tell me ",
+        "Hello! ",
+        "Good morning everyone, I was wondering ",
+        "I would like to know ",
+        "Hey there, quick question: ",
+        "Does anyone know ",
+        "According to our documents, ",
+        "You are a helpful assistant. ",
+        "I am writing a report for work and I have a question. ",
+        "My boss asked me this morning and I could not answer. ",
+        "Please explain to me ",
+        "Can you let me know ",
+        "My question is: ",
+        "",
+    ]
+)
+_tails = st.sampled_from(
+    [
+        " Thanks in advance!",
+        " Answer in one short sentence.",
+        " Explain step by step, use bullet points and give me the sources.",
+        " Please answer in German.",
+        " If you don't know, say so.",
+        " I looked everywhere but could not find it.",
+        " Thank you!",
+        "",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Hi, could you please tell me who wrote Emma? Answer in one short sentence. Thanks in advance!", WROTE),
+        ("Hello who wrote Emma?", WROTE),
+        ("who wrote Emma, please?", WROTE),
+        ("who wrote Emma? thx", "who wrote Emma?"),
+        ("who wrote emma answer in one sentence", "who wrote emma"),
+        ("Do you know if trains run on Sunday, please?", "trains run on Sunday?"),
+        ("Can you explain photosynthesis in simple terms?", "photosynthesis?"),
+        ("Give me an overview of the leave policy", "the leave policy"),
+        ("Tell me about the Battle of Hastings", "the Battle of Hastings"),
+        ("Summarize the travel policy in three sentences.", "the travel policy."),
+        ("I need help with my account login", "my account login"),
+        ("What is the notice period according to the documents?", "What is the notice period?"),
+        ("Question: What is the notice period?", "What is the notice period?"),
+        (
+            "Hallo, können Sie mir bitte sagen, wie lange die Probezeit dauert? Vielen Dank im Voraus!",
+            "wie lange die Probezeit dauert?",
+        ),
+        ("Bonjour, pouvez-vous me dire quel est le délai ? Merci d'avance.", "quel est le délai ?"),
+        ("Hola, ¿podría decirme cuál es el plazo? Gracias de antemano.", "cuál es el plazo?"),
+        ("Ciao, potresti dirmi quanto dura la garanzia? Grazie mille", "quanto dura la garanzia?"),
+        ("Olá, você poderia me dizer qual é o prazo? Obrigado!", "qual é o prazo?"),
+        ("Hallo, kunt u mij vertellen hoe lang de garantie duurt? Alvast bedankt!", "hoe lang de garantie duurt?"),
+        ("Здравствуйте, подскажите, кто написал Эмму? Спасибо", "кто написал Эмму?"),
+    ],
+)
+def test_greetings_requests_thanks_and_how_to_answer_are_left_out(question: str, asked: str) -> None:
+    """In front of what is asked, and behind it, in English and some other languages."""
+    assert bare_question(question) == asked
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote Emma?",
+        "I bought a lamp. Can I return it?",
+        "I am a student. Can I get a discount?",
+        "My dishwasher shows E15. What can I do?",
+        "I lost my badge. What now?",
+        "Hello world program in Python",
+        'Who sang "Hello"?',
+        "Please Please Me was released when?",
+        "How do you say thank you in German?",
+        "What does EXPLAIN ANALYZE do?",
+        "How do I show line numbers in vim?",
+        "explain async function",
+        "How do I ask for help?",
+        "Can I get a refund?",
+        "Can I ask for a raise?",
+        "What is JSON? What is YAML?",
+        "A hit song won big this week. Which was it?",
+        "How to sort the items of a list?",
+        "How do I write a table of contents?",
+        "Write a letter of thanks to Anna",
+        "Is Dear John a film?",
+        "What is the best way to answer a question in an interview?",
+        "Tell me more about it",
+        "Can you help me?",
+        "Thanks!",
+        "Hi",
+        "?",
+        "",
+    ],
+)
+def test_what_may_be_meant_stays(question: str) -> None:
+    """Titles, words that are asked about, what somebody has or is; and a question that would have no word left."""
+    assert bare_question(question) == question
+
+
+@given(lead=_leads, question=_questions, tails=st.lists(_tails, max_size=3))
+def test_courtesies_are_left_out_in_any_combination(lead: str, question: str, tails: list[str]) -> None:
+    """One in front and several behind leave the question as it is."""
+    assert bare_question(f"{lead}{question}{''.join(tails)}") == question
+
+
+@given(st.text(max_size=200) | st.lists(st.one_of(_leads, _questions, _tails), max_size=6).map("".join))
+def test_nothing_is_added_or_lost_that_names_something(text: str) -> None:
+    """Each word of the result stands in the question, and a question with words keeps at least one."""
+    bare = bare_question(text)
+    assert set(words(bare)) <= set(words(text))
+    assert bool(words(bare)) == bool(words(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 4_000 + "x",
+        "please " * 600,
+        "-" * 4_000,
+        "hi, " * 1_000,
+        "could you please maybe " * 170,
+        "(i would like to know " * 180,
+        "tell me more about the full detailed " * 110,
+        "in a short brief " * 240,
+        "Hi. " * 1_000 + "What?",
+    ],
+)
+def test_the_longest_question_is_read_at_once(text: str) -> None:
+    """A pattern that tries all ways to read a run of marks would hold the event loop."""
+    start = time.perf_counter()
+    bare_question(text)
+    assert time.perf_counter() - start < 1
