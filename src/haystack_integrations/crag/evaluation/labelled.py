@@ -78,8 +78,8 @@ def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequenc
     """
     prepared = []
     for each in lists:
-        question = bare_question(each.question)
-        question = reread(question, respelled(question, each.texts, frequencies))
-        asked, readings = ask(question, frequencies, reader.encoder), reader.read(each.texts)
+        question, readings = bare_question(each.question), reader.read(each.texts)
+        question = reread(question, respelled(question, each.texts, readings, frequencies))
+        asked = ask(question, frequencies, reader.encoder)
         prepared.append(Prepared(each, asked, readings, measure(asked, readings)))
     return prepared

@@ -74,7 +74,7 @@ def grade(
     texts = [_text(document, title_field) for document in everything]
     query, readings = bare_question(normalised(query)), reader.read(texts)
     known = statistics(query)
-    if read_as := respelled(query, texts, _frequencies(known, readings)):
+    if read_as := respelled(query, texts, readings, _frequencies(known, readings)):
         query = reread(query, read_as)
         known = statistics(query)
     opinion = judge(query, texts, calibration, reader, _frequencies(known, readings))

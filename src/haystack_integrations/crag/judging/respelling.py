@@ -1,54 +1,67 @@
 """
-A question with a slip of the keyboard, read as its documents write the word.
+A question as its documents write its words: a slip of the keyboard, or a word in one part and in two.
 
-Elasticsearch finds documents by a misspelt word, too, and then the judgement missed that word in all of them: one wrong
-letter changed between a quarter and a half of the verdicts (benchmarks/as_typed.py).
+The other words of a question, and its vector, find its documents, and then the judgement missed the misspelt word in
+all of them: one wrong letter changed between a quarter and a half of the verdicts (benchmarks/as_typed.py).
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.judging.asking import Frequencies
-from haystack_integrations.crag.texts.text import surface_words, terms
+from haystack_integrations.crag.judging.reading import Reading
+from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
+from haystack_integrations.crag.texts.text import surface_words, words
 
+_SHORTEST: Final = 4
 _FEWEST: Final = 5
 _LONG: Final = 6
-_WORD: Final = re.compile(rf"(?<!\w)[^\W\d_]{{{_FEWEST},}}(?!\w)")
+_PARTICLES: Final = frozenset({"in", "out", "up", "off", "on", "down", "over"})
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
 
 
-def respelled(query: str, texts: Sequence[tuple[str, str]], frequencies: Frequencies) -> dict[str, str]:
+def respelled(
+    query: str, texts: Sequence[tuple[str, str]], readings: Sequence[Reading], frequencies: Frequencies
+) -> dict[str, str]:
     """
-    Find words of a question that no document has, and what its documents write in their place.
+    Find words of a question that none of its documents has, and what they write in their place.
 
-    Two letters have changed places in a word of five, or a word of six has a letter too many, too few, or another one;
-    never the first. Names that differ in a letter (Hansen, Hanson) are two, and a word that English has (causal) is
-    meant as it stands, whatever the documents have (casual).
+    A word that they write in two (wifi, wi-fi), or two that they write in one (log in, login). And a slip: two letters
+    have changed places in a word of five, or a word of six has a letter too many, too few, or another one; never the
+    first. Then the corpus must not have the word either. Names that differ in a letter (Hansen, Hanson) are two, and a
+    word that English has (causal) is meant as it stands, whatever the documents have (casual).
 
     :param query: The question.
     :param texts: Title and content of each document.
+    :param readings: The same, read.
     :param frequencies: Document frequencies of the corpus.
-    :returns: What to read for which word of the question; nothing for nearly all questions.
+    :returns: What to read for which word or words of the question; nothing for nearly all questions.
     """
-    stem_of = {word: "".join(terms(word)) for word in dict.fromkeys(_WORD.findall(query)) if not is_word(word)}
-    _, known = frequencies((*stem_of.values(), _NOBODYS)) if stem_of else (0, {})
-    doubtful = [word for word, stem in stem_of.items() if stem and known.get(stem, 0) <= known.get(_NOBODYS, 0)]
-    if not doubtful:
+    asked, stem_of = words(query), stems()
+    missing = {word for word in asked if (stem := stem_of[word]) and not any(each.holds(stem) for each in readings)}
+    if not missing:
         return {}
-    written, large = Counter[str](), Counter[str]()
+    written, large, parted = Counter[str](), Counter[str](), dict[str, str]()
     for title, content in texts:
-        for word in surface_words(f"{title}\n{content}"):
-            if len(word) >= _FEWEST and word.isalpha():
-                written[word.lower()] += 1
-                large[word.lower()] += word[0].isupper()
-    stems = {stem for word in written for stem in terms(word)}
-    names = {word for word, often in written.items() if large[word] == often}
-    found = {word: _meant(word.lower(), written, names) for word in doubtful if stem_of[word] not in stems}
-    return {word: meant for word, meant in found.items() if meant is not None}
+        shown = surface_words(f"{title}\n{content}")
+        small = [word.lower() for word in shown]
+        written.update(small)
+        large.update(low for word, low in zip(shown, small, strict=True) if word[0].isupper())
+        parted.update((one + two, f"{one} {two}") for one, two in pairwise(small) if one + two in missing)
+    found = {
+        f"{one} {two}": one + two
+        for one, two in pairwise(asked)
+        if one + two in written and not missing.isdisjoint((one, two)) and _is_compound(one, two)
+    }
+    found |= {word: parts for word, parts in parted.items() if _is_compound(*parts.split())}
+    rest = missing - {part for parts in found for part in parts.split()}
+    names = {word for word, often in large.items() if often == written[word]}
+    return found | dict(_slips(_doubtful(rest, frequencies), written, names))
 
 
 def reread(query: str, meant: Mapping[str, str]) -> str:
@@ -56,22 +69,44 @@ def reread(query: str, meant: Mapping[str, str]) -> str:
     Write a question with other words.
 
     :param query: The question.
-    :param meant: What to read for which of its words.
+    :param meant: What to read for which of its words, in small letters.
     :returns: The question; a capital stays one, since it may tell a name.
     """
+    for typed, word in meant.items():
+        parts = r"[\W_]+".join(map(re.escape, typed.split()))
+        for found in reversed(list(re.finditer(rf"(?<!\w){parts}(?!\w)", query, re.IGNORECASE))):
+            shown = word.capitalize() if found[0][0].isupper() else word
+            query = query[: found.start()] + shown + query[found.end() :]
+    return query
 
-    def other(found: re.Match[str]) -> str:
-        word = meant.get(found[0], found[0])
-        return word.capitalize() if found[0][0].isupper() else word
 
-    return _WORD.sub(other, query) if meant else query
+def _is_compound(one: str, two: str) -> bool:
+    """Tell parts of a word from words that happen to make another one: a part, in form."""
+    return (
+        len(one + two) >= _SHORTEST
+        and (one + two).isalpha()
+        and one not in STOP_WORDS
+        and (two not in STOP_WORDS or two in _PARTICLES)
+    )
 
 
-def _meant(typed: str, written: Mapping[str, int], names: Iterable[str]) -> str | None:
+def _doubtful(missing: set[str], frequencies: Frequencies) -> Iterator[str]:
+    """Give the words that may be slips: neither English nor the corpus has them."""
+    unknown = {word: stems()[word] for word in sorted(missing) if len(word) >= _FEWEST and word.isalpha()}
+    unknown = {word: stem for word, stem in unknown.items() if not is_word(word)}
+    if unknown:
+        _, known = frequencies((*unknown.values(), _NOBODYS))
+        nobodys = known.get(_NOBODYS, 0)
+        yield from (word for word, stem in unknown.items() if known.get(stem, 0) <= nobodys)
+
+
+def _slips(doubtful: Iterator[str], written: Mapping[str, int], names: Container[str]) -> Iterator[tuple[str, str]]:
     """Find the word of the documents that a word may be a slip of; of several the most frequent one."""
-    near = [word for word in written if word[0] == typed[0] and abs(len(word) - len(typed)) <= 1]
-    found = [(written[word], word) for word in near if _is_slip(typed, word, is_name=word in names)]
-    return max(found)[1] if found else None
+    for typed in doubtful:
+        near = [word for word in written if word[0] == typed[0] and abs(len(word) - len(typed)) <= 1 and word.isalpha()]
+        found = [(written[word], word) for word in near if _is_slip(typed, word, is_name=word in names)]
+        if found:
+            yield typed, max(found)[1]
 
 
 def _is_slip(typed: str, word: str, *, is_name: bool) -> bool:
@@ -79,6 +114,6 @@ def _is_slip(typed: str, word: str, *, is_name: bool) -> bool:
     first = next((n for n in range(shortest) if typed[n] != word[n]), shortest)
     last = next((n for n in range(shortest - first) if typed[~n] != word[~n]), shortest - first)
     one, other = typed[first : len(typed) - last], word[first : len(word) - last]
-    if len(one) == len(other):
-        return (len(one) == 2 and one == other[::-1]) or (len(one) == 1 and shortest >= _LONG and not is_name)  # noqa: PLR2004
-    return len(one) + len(other) == 1 and shortest >= _LONG
+    if len(one) == len(other) == 2:  # noqa: PLR2004
+        return one == other[::-1] and shortest >= _FEWEST
+    return shortest >= _LONG and len(one) <= 1 and len(other) <= 1 and not (is_name and one and other)
