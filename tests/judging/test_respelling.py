@@ -69,6 +69,29 @@ def test_a_word_in_one_part_is_the_same_in_two(question: str, text: str, expecte
     assert read(question, text) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("How do I organise my files?", "Files are organized by name.", {"organise": "organize"}),
+        ("Which colour has it?", "Its color is green.", {"colour": "color"}),
+        ("Who is in the behavioral group?", "A behavioural group met.", {"behavioral": "behavioural"}),
+        ("Where is the fitness centre?", "The fitness center is closed.", {"centre": "center"}),
+        ("Is there a paediatric ward?", "The pediatric ward is closed.", {"paediatric": "pediatric"}),
+        ("Where is the canoe?", "The cane is here.", {}),
+        ("Who needs a licence?", "A license is needed.", {"licence": "license"}),
+        ("What causes anaemia?", "Anemia is caused by a lack of iron.", {"anaemia": "anemia"}),
+        ("What does oestrogen do?", "Estrogen is a hormone.", {"oestrogen": "estrogen"}),
+        ("Is there a programme?", "The program is long.", {"programme": "program"}),
+        ("Which catalog is it?", "It is in the catalogue.", {"catalog": "catalogue"}),
+        ("Who came fourth?", "And so forth.", {}),
+        ("What is the price?", "It is called a prise.", {}),
+    ],
+)
+def test_british_and_american_spelling_are_the_same(question: str, text: str, expected: dict[str, str]) -> None:
+    """Either way round."""
+    assert read(question, text) == expected
+
+
 def test_what_is_read_takes_the_place_of_what_is_typed_and_keeps_a_capital() -> None:
     """Whatever stands between two parts."""
     assert reread("Log-in: how do I log  in with my Notcie?", {"log in": "login", "notcie": "notice"}) == (

@@ -1,5 +1,5 @@
 """
-A question as its documents write its words: a slip of the keyboard, or a word in one part and in two.
+A question as its documents write its words: a slip of the keyboard, a word in one part or in two, British or American.
 
 The other words of a question, and its vector, find its documents, and then the judgement missed the misspelt word in
 all of them: one wrong letter changed between a quarter and a half of the verdicts (benchmarks/as_typed.py).
@@ -14,6 +14,7 @@ from typing import Final
 from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
+from haystack_integrations.crag.texts.spelling import other_spellings
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.text import surface_words, words
 
@@ -31,7 +32,8 @@ def respelled(
     """
     Find words of a question that none of its documents has, and what they write in their place.
 
-    A word that they write in two (wifi, wi-fi), or two that they write in one (log in, login). And a slip: two letters
+    The spelling of the other side of the Atlantic (organise, colour). A word that they write in two (wifi, wi-fi), or
+    two that they write in one (log in, login). And a slip: two letters
     have changed places in a word of five, or a word of six has a letter too many, too few, or another one; never the
     first. Then the corpus must not have the word either. Names that differ in a letter (Hansen, Hanson) are two, and a
     word that English has (causal) is meant as it stands, whatever the documents have (casual).
@@ -43,9 +45,11 @@ def respelled(
     :returns: What to read for which word or words of the question; nothing for nearly all questions.
     """
     asked, stem_of = words(query), stems()
-    missing = {word for word in asked if (stem := stem_of[word]) and not any(each.holds(stem) for each in readings)}
+    missing = {word for word in asked if (stem := stem_of[word]) and not _holds(readings, stem)}
     if not missing:
         return {}
+    twins = {word: [other for other in other_spellings(word) if _holds(readings, stem_of[other])] for word in missing}
+    found = {word: others[0] for word, others in twins.items() if others}
     written, large, parted = Counter[str](), Counter[str](), dict[str, str]()
     for title, content in texts:
         shown = surface_words(f"{title}\n{content}")
@@ -53,7 +57,7 @@ def respelled(
         written.update(small)
         large.update(low for word, low in zip(shown, small, strict=True) if word[0].isupper())
         parted.update((one + two, f"{one} {two}") for one, two in pairwise(small) if one + two in missing)
-    found = {
+    found |= {
         f"{one} {two}": one + two
         for one, two in pairwise(asked)
         if one + two in written and not missing.isdisjoint((one, two)) and _is_compound(one, two)
@@ -78,6 +82,10 @@ def reread(query: str, meant: Mapping[str, str]) -> str:
             shown = word.capitalize() if found[0][0].isupper() else word
             query = query[: found.start()] + shown + query[found.end() :]
     return query
+
+
+def _holds(readings: Sequence[Reading], stem: str) -> bool:
+    return any(reading.holds(stem) for reading in readings)
 
 
 def _is_compound(one: str, two: str) -> bool:

@@ -18,6 +18,51 @@ _PARTICLES: Final = re.compile(
     r"|입니[다까]|인가요?|인지|이에요|예요|[되하됩합된한될할했됐해돼][가-힣]{0,4})$"
 )
 
+# British and American, either way round.
+_ENDINGS: Final = r"(?:e[drs]?|ing|ations?)$"
+_TWO_SPELLINGS: Final = tuple(
+    (re.compile(one), other)
+    for one, other in (
+        (r"our(?=(?:s|e[dr]|ing|ful|less|able|ites?|al|hood|ly)?$)", "or"),
+        (r"or(?=(?:s|e[dr]|ing|ful|less|able|ites?|al|hood|ly)?$)", "our"),
+        (rf"(?<=[iy])s(?={_ENDINGS})", "z"),
+        (rf"(?<=[iy])z(?={_ENDINGS})", "s"),
+        (r"(?<=[bht])re(?=s?$)", "er"),
+        (r"(?<=[bht])er(?=s?$)", "re"),
+        (r"(?<=[ei]n)ce(?=s?$)", "se"),
+        (r"(?<=[ei]n)se(?=s?$)", "ce"),
+        (r"ogue(?=s?$)", "og"),
+        (r"og(?=s?$)", "ogue"),
+        (r"(?<=m)me(?=s?$)", ""),
+        (r"(?<=am)(?=s?$)", "me"),
+        (r"(?<=\w)[ao]e(?=\w{4})|^[ao]e(?=\w{5})", "e"),  # paediatric, oestrogen; not canoe and cane
+        (r"(?<![ao])e(?=\w{4})", "ae"),
+        (r"(?<![ao])e(?=\w{4})", "oe"),
+    )
+)
+
+
+def other_spellings(word: str) -> list[str]:
+    """
+    Give the spellings that a word of English may have on the other side of the Atlantic, and some that no word has.
+
+    ```python
+    from haystack_integrations.crag.texts.spelling import other_spellings
+
+    assert "organize" in other_spellings("organise")
+    assert "anaemia" in other_spellings("anemia")
+    ```
+
+    :param word: A word in small letters.
+    :returns: Candidates, to be looked for in texts.
+    """
+    found = (
+        word[: place.start()] + other + word[place.end() :]
+        for one, other in _TWO_SPELLINGS
+        for place in one.finditer(word)
+    )
+    return list(dict.fromkeys(found))
+
 
 def one_spelling(word: str) -> str:
     """
