@@ -28,6 +28,8 @@ _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")
 class _Courtesies(NamedTuple):
     leads: re.Pattern[str]
     tails: re.Pattern[str]
+    opening: re.Pattern[str]
+    closing: re.Pattern[str]
     form: frozenset[str]
     occasion: frozenset[str]
 
@@ -47,10 +49,23 @@ def bare_question(query: str) -> str:
     :param query: The question.
     :returns: What is left; the question itself where there is nothing to leave out, or nothing would be left.
     """
-    told = [" ".join(part.split()) for part in _ENDS.split(query.strip())]
+    told = [" ".join(part.split()) for part in _ENDS.split(_unlettered(query).strip())]
     silent = _courtesies().form | _courtesies().occasion
     left = [part for part in map(_bare, told) if _names(part) or silent.isdisjoint(words(part))]
-    return query if left == told or not any(map(_names, left)) else " ".join(left)
+    if not any(map(_names, left)):
+        return query
+    return query if " ".join(left) == " ".join(query.split()) else " ".join(left)
+
+
+def _unlettered(query: str) -> str:
+    """Take the first line off a letter, and what stands below its closing: names, addresses."""
+    lines, known = query.strip().split("\n"), _courtesies()
+    if len(lines) > 1 and known.opening.fullmatch(lines[0].strip()):
+        del lines[0]
+    for number, line in enumerate(lines[1:], 1):
+        if known.closing.fullmatch(line.strip(" \t\r,.!-\u2013\u2014")):
+            return "\n".join(lines[:number])
+    return "\n".join(lines)
 
 
 def _bare(sentence: str) -> str:
@@ -90,5 +105,11 @@ def _courtesies() -> _Courtesies:
     leads = rf"\W*+(?:{written(known['leads'])})(?!\w)[\s,:;\u2013\u2014-]*(?:(?:if|whether|about|regarding)\b)?\s*"
     # It begins where a run of marks does: to look at each of a thousand dashes would take a second.
     tails = rf"(?<![\s,;.!\u2013\u2014-])[\s,;.!\u2013\u2014-]++(?:{written(known['tails'])})(?P<end>[\s.!?]*)\Z"
-    form, occasion = (frozenset(" ".join(known[name].values()).split()) for name in ("form", "occasion"))
-    return _Courtesies(re.compile(leads, re.IGNORECASE), re.compile(tails, re.IGNORECASE), form, occasion)
+    return _Courtesies(
+        leads=re.compile(leads, re.IGNORECASE),
+        tails=re.compile(tails, re.IGNORECASE),
+        opening=re.compile(known["letter"]["opening"], re.IGNORECASE),
+        closing=re.compile(known["letter"]["closing"], re.IGNORECASE),
+        form=frozenset(" ".join(known["form"].values()).split()),
+        occasion=frozenset(" ".join(known["occasion"].values()).split()),
+    )
