@@ -14,6 +14,7 @@ from haystack_integrations.crag.components import (
     StripRefiner,
     WebFallback,
 )
+from haystack_integrations.crag.judging.telling import asking_part
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.state import CragState
@@ -121,3 +122,55 @@ def test_an_abstention_does_not_miss_courtesies() -> None:
     record = load("corrective_retrieval", store=filled_store()).run(query=question)["crag"]
     missing = record["abstention"]["missing"]["words"]
     assert missing == ["tariff", "zeppelins"]
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("We are moving to a new building. How do I order a desk?", "How do I order a desk?"),
+        ("How do I order a desk? We are moving to a new building.", "How do I order a desk?"),
+        (
+            "Wir ziehen um. Wie bestelle ich einen Schreibtisch mit Licht?",
+            "Wie bestelle ich einen Schreibtisch mit Licht?",
+        ),
+        ("My lamp is broken\nhow do I order a new lamp", "how do I order a new lamp"),
+        ("How do I order a desk?", None),
+        ("How do I order a desk? And who pays for the desk?", None),
+        ("I have a dishwasher. How long is its warranty period?", None),
+        ("I have a dishwasher. What now?", None),
+        ("Order a desk. Pay later.", None),
+        ("", None),
+    ],
+)
+def test_what_is_asked_is_found_where_it_can_be_understood_alone(question: str, part: str | None) -> None:
+    """Not where it points at what was told, or names next to nothing."""
+    assert asking_part(question) == part
+
+
+def test_what_somebody_tells_besides_makes_good_documents_ambiguous_and_not_incorrect() -> None:
+    """Nobody knows whether it decides; documents that answer neither stay `incorrect`."""
+    desk = [Document(content="Order a new desk in the portal: choose a desk, and press order.", id="desk")]
+    told = "Our cousin from Antwerp juggles torches and paints portraits of horses. How do I order a new desk?"
+    grader = HeuristicGrader()
+
+    def verdict(query: str, documents: list[Document]) -> str:
+        return str(grader.run(query=query, documents=documents)["report"]["verdict"]["verdict"])
+
+    assert verdict("How do I order a new desk?", desk) == "correct"
+    assert verdict(told, desk) == "ambiguous"
+    assert verdict(told, [Document(content="Standard delivery takes three working days.")]) == "incorrect"
+
+
+def test_the_verdict_on_a_whole_question_is_never_raised_to_correct_by_its_part() -> None:
+    """Else a product that is told first, and that no document has, would be forgotten."""
+    scores = {}
+    for query in ("My Zebrano dishwasher leaks. How long is a warranty period?", "How long is a warranty period?"):
+        report = HeuristicGrader().run(
+            query=query, documents=[Document(content="A warranty period is two years long.")]
+        )
+        scores[query] = report["report"]["verdict"]
+    whole, part = scores.values()
+    assert part["verdict"] == "correct"
+    assert whole["verdict"] == "ambiguous"
+    assert whole["probabilities"]["correct"] < part["probabilities"]["correct"]
+    assert sum(whole["probabilities"].values()) == pytest.approx(1, abs=1e-3)

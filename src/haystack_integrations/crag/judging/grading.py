@@ -17,6 +17,7 @@ from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import reread, respelled
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.judging.telling import asking_part, between
 from haystack_integrations.crag.texts.courtesies import bare_question
 
 # What a grade's reason tells of a document's signals.
@@ -77,7 +78,10 @@ def grade(
     if read_as := respelled(query, texts, readings, _frequencies(known, readings)):
         query = reread(query, read_as)
         known = statistics(query)
-    opinion = judge(query, texts, calibration, reader, _frequencies(known, readings))
+    counted = _frequencies(known, readings)
+    opinion = judge(query, texts, calibration, reader, counted)
+    if (part := asking_part(query)) is not None:
+        opinion = between(opinion, judge(part, texts, calibration, reader, counted))
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
     covered = round(opinion.conclusion.covered, 4)

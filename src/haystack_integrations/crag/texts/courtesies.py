@@ -19,9 +19,9 @@ from haystack_integrations.crag.texts.text import words
 
 _MOST_LEADS: Final = 8
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our"})
-# Plainer than `text.sentences`: people begin sentences with small letters, and a part that is cut off in error is put
-# back, unless it is a courtesy by itself.
-_ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|\s*\n\s*")
+ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|\s*\n\s*")
+"""Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
+
 _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")
 
 
@@ -49,7 +49,7 @@ def bare_question(query: str) -> str:
     :param query: The question.
     :returns: What is left; the question itself where there is nothing to leave out, or nothing would be left.
     """
-    told = [" ".join(part.split()) for part in _ENDS.split(_unlettered(query).strip())]
+    told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
     silent = _courtesies().form | _courtesies().occasion
     left = [part for part in map(_bare, told) if _names(part) or silent.isdisjoint(words(part))]
     if not any(map(_names, left)):
