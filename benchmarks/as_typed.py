@@ -66,6 +66,15 @@ def _slip(kind: str, question: str, chance: random.Random) -> str:
     return " ".join([*parts[:place], slips[kind], *parts[place + 1 :]])
 
 
+_CHATTER = (
+    "I bought mine last summer in Hamburg and a neighbour recommended it.",
+    "We are moving to the new building and everything is chaos right now.",
+    "My daughter is doing a quiz with her classmates tonight.",
+    "There was a discussion in the canteen about this and nobody agreed.",
+    "I saw something about this on television but fell asleep halfway.",
+    "Our auditor wants evidence before the end of the quarter.",
+)
+
 TYPED: dict[str, Way] = {
     "plain": lambda question, _: question,
     "could you please": lambda question, _: "Hi, could you please tell me " + _small(question),
@@ -74,6 +83,7 @@ TYPED: dict[str, Way] = {
     "step by step": lambda q, _: q + "\nExplain step by step, use bullet points and give me the sources.",
     "our documents": lambda question, _: "According to our documents, " + _small(question),
     "for a report": lambda question, _: "I am writing a report for work and I have a question. " + question,
+    "chatter": lambda question, chance: f"{chance.choice(_CHATTER)} {question.rstrip('?')}?",
     **{f"a letter {kind}": partial(_slip, kind) for kind in ("swapped", "omitted", "doubled", "another")},
 }
 HELD: dict[str, Callable[[str], str]] = {
@@ -91,6 +101,7 @@ def as_it_is() -> Iterator[None]:
         for module in ("judging.grading", "judging.asking", "judging.judge", "texts.wording"):
             stack.enter_context(patch(f"{home}.{module}.bare_question", **same))
         stack.enter_context(patch(f"{home}.judging.grading.respelled", return_value={}))
+        stack.enter_context(patch(f"{home}.judging.grading.asking_part", return_value=None))
         stack.enter_context(patch.object(surface, "_SURFACE", plain))
         yield
 
