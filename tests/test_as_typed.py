@@ -158,6 +158,7 @@ def test_what_somebody_tells_besides_makes_good_documents_ambiguous_and_not_inco
 
     assert verdict("How do I order a new desk?", desk) == "correct"
     assert verdict(told, desk) == "ambiguous"
+    assert grader.run(query=told, documents=desk)["signals"]["set"]["asked_alone"] == "correct"
     assert verdict(told, [Document(content="Standard delivery takes three working days.")]) == "incorrect"
 
 

@@ -80,8 +80,10 @@ def grade(
         known = statistics(query)
     counted = _frequencies(known, readings)
     opinion = judge(query, texts, calibration, reader, counted)
+    alone = None
     if (part := asking_part(query)) is not None:
-        opinion = between(opinion, judge(part, texts, calibration, reader, counted))
+        alone = judge(part, texts, calibration, reader, counted)
+        opinion = between(opinion, alone)
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
     covered = round(opinion.conclusion.covered, 4)
@@ -92,6 +94,7 @@ def grade(
         "calibrated": calibration.is_calibrated,
         "statistics": "retrieved" if known is None else known.origin,
         **({"read_as": read_as} if read_as else {}),
+        **({"asked_alone": alone.conclusion.verdict} if alone else {}),
     }
     each = [_signals(opinion, n) for n in range(len(documents))]
     by_id = {document.id: own for document, own in zip(documents, each, strict=True)}
