@@ -73,17 +73,7 @@ def grade(
     _check_retrievers(documents, calibration)
     everything = [*documents, *beside]
     texts = [_text(document, title_field) for document in everything]
-    query, readings = bare_question(normalised(query)), reader.read(texts)
-    known = statistics(query)
-    if read_as := respelled(query, texts, readings, _frequencies(known, readings)):
-        query = reread(query, read_as)
-        known = statistics(query)
-    counted = _frequencies(known, readings)
-    opinion = judge(query, texts, calibration, reader, counted)
-    alone = None
-    if (part := asking_part(query)) is not None:
-        alone = judge(part, texts, calibration, reader, counted)
-        opinion = between(opinion, alone)
+    opinion, how = _judged(query, texts, calibration, reader, statistics)
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
     covered = round(opinion.conclusion.covered, 4)
@@ -92,9 +82,7 @@ def grade(
         "covered": covered,
         "absent": opinion.conclusion.absent,
         "calibrated": calibration.is_calibrated,
-        "statistics": "retrieved" if known is None else known.origin,
-        **({"read_as": read_as} if read_as else {}),
-        **({"asked_alone": alone.conclusion.verdict} if alone else {}),
+        **how,
     }
     each = [_signals(opinion, n) for n in range(len(documents))]
     by_id = {document.id: own for document, own in zip(documents, each, strict=True)}
@@ -113,6 +101,27 @@ def grade(
         "signals": {"set": of_set, "documents": main},
     }
     return Graded(scores, [_reason(own) for own in each], signals, report)
+
+
+def _judged(
+    query: str,
+    texts: Sequence[tuple[str, str]],
+    calibration: Calibration,
+    reader: Reader,
+    statistics: Callable[[str], CorpusStatistics | None],
+) -> tuple[Opinion, dict[str, Any]]:
+    """Judge what is meant by a question, and say by which statistics, and how it was read."""
+    query, readings = bare_question(normalised(query)), reader.read(texts)
+    known, how = statistics(query), dict[str, Any]()
+    if read_as := respelled(query, texts, readings, _frequencies(known, readings)):
+        query, how["read_as"] = reread(query, read_as), read_as
+        known = statistics(query)
+    counted = _frequencies(known, readings)
+    opinion = judge(query, texts, calibration, reader, counted)
+    if (part := asking_part(query)) is not None:
+        alone = judge(part, texts, calibration, reader, counted)
+        opinion, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
+    return opinion, {"statistics": "retrieved" if known is None else known.origin, **how}
 
 
 def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
