@@ -12,12 +12,14 @@ from haystack_integrations.crag.deadlines import call_within
 # A server that works sends a whole reply in less: the timeout itself counts from byte to byte.
 _TIMEOUTS: Final = 3
 
+TAKE_MORE: Final = "let the server, or the proxy before it, take longer requests (nginx: client_max_body_size)"
 _RIGHTS: Final = {
     401: "it wants a key that it knows; pass a valid api_key, or user and password, to the store",
     403: (
         "the key lacks a right, or the index has another name; for questions it wants `read` and `view_index_metadata` "
         "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
+    413: TAKE_MORE,
 }
 WITHOUT_SHARDS: Final = "GET /_cluster/allocation/explain says why a shard is nowhere: start its node, or free its disk"
 _STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
