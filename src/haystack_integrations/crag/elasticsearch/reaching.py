@@ -8,6 +8,7 @@ from elastic_transport.client_utils import DEFAULT
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.interrupts import let_end
 
 # A server that works sends a whole reply in less: the timeout itself counts from byte to byte.
 _TIMEOUTS: Final = 3
@@ -57,6 +58,7 @@ class PatientNode(Urllib3HttpNode):
         try:
             return call_within(_TIMEOUTS * request_timeout, send)
         except TimeoutError as error:
+            let_end(error)
             msg = f"no whole reply within {_TIMEOUTS * request_timeout:g} s"
             raise ConnectionTimeout(msg) from error
 
