@@ -29,6 +29,7 @@ from haystack_integrations.crag.components import (
     StaticDocumentEmbedder,
 )
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
+from haystack_integrations.crag.deadlines import call_or_end
 from haystack_integrations.crag.elasticsearch.reaching import client_for
 from haystack_integrations.crag.elasticsearch.search import Limit, search
 from haystack_integrations.crag.errors import causes
@@ -162,6 +163,12 @@ def test_a_time_limit_of_the_worker_is_no_missing_statistics(
 def test_a_time_limit_of_the_worker_is_no_server_that_cannot_be_reached(kind: type[Exception], silent: str) -> None:
     with limited(kind), client_for(f"http://{silent}", request_timeout=1, max_retries=0) as client:
         client.info()
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_heeded_while_a_file_is_read(kind: type[Exception]) -> None:
+    with limited(kind):
+        call_or_end(9.0, lambda: time.sleep(2.0), lambda: False)
 
 
 @KINDS
