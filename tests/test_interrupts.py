@@ -4,6 +4,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,9 +16,21 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
+from pytest_httpserver import HTTPServer
 from scripted_model import ScriptedModel, documents_in
+from waiting import eventually
+from werkzeug import Response
 
-from haystack_integrations.crag.components import FollowUpRewriter, HeuristicGrader, StaticDocumentEmbedder
+from haystack_integrations.crag.caching import MemoryGradeCache, RedisGradeCache
+from haystack_integrations.crag.components import (
+    BatchRelevanceGrader,
+    FollowUpRewriter,
+    HeuristicGrader,
+    StaticDocumentEmbedder,
+)
+from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
+from haystack_integrations.crag.deadlines import call_or_end
+from haystack_integrations.crag.elasticsearch.reaching import client_for
 from haystack_integrations.crag.elasticsearch.search import Limit, search
 from haystack_integrations.crag.errors import causes
 from haystack_integrations.crag.pipelines import load
@@ -102,12 +115,80 @@ def test_a_time_limit_of_the_worker_ends_the_rewriting_of_a_question(
         rewriter.run(said)
 
 
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """Where a server accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def store_at(place: str) -> ElasticsearchDocumentStore:
+    store = ElasticsearchDocumentStore(hosts=f"http://{place}", index="x")
+    store._client = Elasticsearch(f"http://{place}", request_timeout=3, max_retries=0)
+    return store
+
+
 @KINDS
-def test_a_time_limit_of_the_worker_is_no_failed_search(kind: type[Exception]) -> None:
-    """Of a server that accepts a connection and says nothing: not 'nothing was found'."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        store = ElasticsearchDocumentStore(hosts=f"http://127.0.0.1:{port}", index="x")
-        store._client = Elasticsearch(f"http://127.0.0.1:{port}", request_timeout=3, max_retries=0)
+def test_a_time_limit_of_the_worker_is_no_failed_search(kind: type[Exception], silent: str) -> None:
+    """Not 'nothing was found'."""
+    store = store_at(silent)
+    with limited(kind):
+        search(store, {"query": {"match_all": {}}}, Limit(3.0, "timeout"))
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_heeded_where_it_is_asked_why_nothing_was_found(
+    kind: type[Exception], httpserver: HTTPServer
+) -> None:
+    nothing = {"hits": {"hits": []}, "timed_out": False, "_shards": {"total": 1, "failed": 0}}
+    known = {"X-Elastic-Product": "Elasticsearch"}
+    httpserver.expect_request("/x/_search").respond_with_json(nothing, headers=known)
+    httpserver.expect_request("/x/_count").respond_with_handler(lambda _: time.sleep(1.0) or Response("{}"))
+    store = store_at(f"{httpserver.host}:{httpserver.port}")
+    with limited(kind):
+        search(store, {"query": {"bool": {"must": []}}}, Limit(3.0, "timeout"))
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_no_missing_statistics(
+    kind: type[Exception], silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("haystack_integrations.crag.corpus_statistics.server._TIMEOUT_S", 3.0)
+    statistics = ServerStatistics(store_at(silent))
+    with limited(kind):
+        statistics.known({"novel": ["novel"]})
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_no_server_that_cannot_be_reached(kind: type[Exception], silent: str) -> None:
+    with limited(kind), client_for(f"http://{silent}", request_timeout=1, max_retries=0) as client:
+        client.info()
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_heeded_while_a_file_is_read(kind: type[Exception]) -> None:
+    with limited(kind):
+        call_or_end(9.0, lambda: time.sleep(2.0), lambda: False)
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_no_failed_cache(kind: type[Exception], silent: str) -> None:
+    cache = RedisGradeCache(f"redis://{silent}/0", timeout_s=3.0)
+    with limited(kind):
+        cache.read(["key"], seconds=3.0)
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_heeded_while_another_run_asks_the_same(
+    kind: type[Exception], scripted_model: ScriptedModel
+) -> None:
+    grader = BatchRelevanceGrader(generator(scripted_model), cache=MemoryGradeCache())
+    grader.warm_up()
+    scripted_model.delay = 1.0
+    asked = {"query": "When is a refund paid?", "documents": [Document(content="A refund is paid within 30 days.")]}
+    with ThreadPoolExecutor(1) as other:
+        first = other.submit(grader.run, **asked)
+        eventually(lambda: scripted_model.requests)
         with limited(kind):
-            search(store, {"query": {"match_all": {}}}, Limit(3.0, "timeout"))
+            grader.run(**asked)
+        assert first.result()["status"] == "ok"

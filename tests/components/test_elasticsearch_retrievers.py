@@ -471,12 +471,15 @@ def test_a_document_that_is_none_of_haystacks_is_named(
 
 
 @pytest.mark.parametrize("operator", ["OR", "AND", "NOT"])
+@pytest.mark.parametrize("sequence", [list, tuple])
 @pytest.mark.parametrize("depth", [0, 1])
-def test_filters_without_any_condition_do_not_open_the_whole_index(store: Any, operator: str, depth: int) -> None:
+def test_filters_without_any_condition_do_not_open_the_whole_index(
+    store: Any, operator: str, sequence: type, depth: int
+) -> None:
     """One of these groups, for a user without a group: Elasticsearch itself takes that for no restriction."""
-    filters: dict[str, Any] = {"operator": operator, "conditions": []}
+    filters: dict[str, Any] = {"operator": operator, "conditions": sequence()}
     for _ in range(depth):
-        filters = {"operator": "AND", "conditions": [filters]}
+        filters = {"operator": "AND", "conditions": sequence([filters])}
     asked = {"query_embedding": [0.1] * 256, "filters": filters}
     for retriever, inputs in (
         (ReportingBM25Retriever(document_store=store), {"query": "Who?", "filters": filters}),

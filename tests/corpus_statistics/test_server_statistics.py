@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from elasticsearch import Elasticsearch
+from wire import wire_to
 
 from haystack_integrations.crag.corpus_statistics import count_store
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
@@ -138,6 +139,18 @@ def test_what_is_known_is_not_asked_again_until_it_is_old(
         assert ask("novel") == {"": 4, "novel": 2}
         now[0] = 601.0
         assert ask("novel") == {"": 3, "novel": 1}
+
+
+def test_questions_share_a_connection(store: Any, elasticsearch_url: str, elasticsearch_index: str) -> None:
+    """A new one for each would shake hands within the third of a second, and stay open."""
+    with wire_to(elasticsearch_url) as wire, asking(open_store("elasticsearch", wire.url, elasticsearch_index)) as ask:
+        before = len(wire._open)
+        assert [ask(word) for word in ("novel", "austen", "city")] == [
+            {"": 4, "novel": 2},
+            {"": 4, "austen": 1},
+            {"": 4, "citi": 1},
+        ]
+        assert len(wire._open) == before + 2  # both ends of one
 
 
 def test_in_an_index_that_grows_all_words_are_counted_at_the_same_moment(

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from elasticsearch import Elasticsearch
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
+from elasticsearch import ApiError, Elasticsearch
 from elasticsearch.helpers import scan
 from files import jsonl, long_text, record
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
-from haystack_integrations.crag.pipelines import bulk, load
+from haystack_integrations.crag.pipelines import bulk, load, sending
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.store_profiles import open_store, prepare
@@ -218,9 +219,9 @@ def test_a_kill_while_a_new_version_is_written_leaves_the_old_one_complete(store
     killing = """
         import itertools, os, signal
         import elasticsearch
-        from haystack_integrations.crag.pipelines import bulk, load
+        from haystack_integrations.crag.pipelines import sending
 
-        bulk._REQUEST_DOCUMENTS = 2
+        sending._REQUEST_DOCUMENTS = 2
         write, count = elasticsearch.Elasticsearch.bulk, itertools.count(1)
         def counted(self, *args, **kwargs):
             if next(count) == 3:
@@ -402,6 +403,31 @@ def test_what_cannot_be_written_as_json_is_refused_alone(store):
         assert writer.write(documents).result() == {"bad": "its metadata cannot be written as JSON"}
         writer.finish()
     assert [document.id for document in store.filter_documents()] == ["good"]
+
+
+def test_smaller_requests_are_sent_where_a_proxy_takes_no_large_ones(store, client, folder, monkeypatch):
+    """nginx takes 1 MB, unless told otherwise: nothing but small folders was indexed, and metadata were blamed."""
+    write, sizes = Elasticsearch.bulk, []
+
+    def narrow(self: Elasticsearch, *args: Any, operations: list[bytes], **kwargs: Any) -> Any:
+        sizes.append(sum(len(line) + 1 for line in operations))
+        if sizes[-1] > 150_000:
+            meta = ApiResponseMeta(413, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "127.0.0.1", 9200))
+            raise ApiError("413", meta, "<html>413 Request Entity Too Large</html>")
+        return write(self, *args, operations=operations, **kwargs)
+
+    monkeypatch.setattr(Elasticsearch, "bulk", narrow)
+    monkeypatch.setattr(sending, "_REQUEST_BYTES", 600_000)
+    jsonl(folder / "large.jsonl", record("large", "A large record.", note="x" * 200_000))
+    (folder / "much.md").write_text(long_text("Persuasion", 120))
+    report = index(folder, store, base=folder)
+    (failure,) = report.failures
+    assert failure.source == "large.jsonl#large", failure
+    assert "1 of 1 documents); let the server, or the proxy before it, take longer requests" in failure.reason
+    found = hits(client, store._index)
+    assert complete(found) == set(chunks(found))
+    assert report.documents_written == len(found) > 100
+    assert max(sizes) > 150_000
 
 
 def test_documents_from_elsewhere_are_left_alone(store, client, folder):

@@ -255,10 +255,11 @@ def test_without_keys_no_foreign_web_page_can_send_anything(serve: Any) -> None:
         assert client.get("/v1/models").json()["error"]["code"] == "forbidden_origin"
 
 
-def test_with_a_key_it_does_not_matter_which_page_calls(answering: Any) -> None:
+def test_with_a_key_it_does_not_matter_by_which_name_or_page_the_server_is_called(answering: Any) -> None:
     """No page knows it by itself; whether it may read the answer is its browser's to decide."""
     with answering.client() as client:
-        assert client.get("/v1/models", headers={"Origin": "https://evil.example"}).status_code == 200
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "crag.example.org"}, {"Host": "10.1.2.3:1416"}):
+            assert client.get("/v1/models", headers=headers).status_code == 200, headers
 
 
 def test_clients_in_web_pages_may_send_headers_of_their_own(serve: Any) -> None:

@@ -68,6 +68,13 @@ def test_no_text_of_others_steers_who_reads_the_log(log: io.StringIO) -> None:
     assert line.endswith("engines failed: engine\u241b]0;title\u2407 red \ufffdback 2026-11-25 INFO not ours ")
 
 
+def test_no_part_of_a_password_in_an_address_is_logged(log: io.StringIO) -> None:
+    address = "https://elastic:hush@mum@search.example:9200/a"
+    logging.getLogger("haystack_integrations.crag.any").warning("no answer from {place}, x@y", place=address)
+    assert "no answer from https://search.example:9200/a, x@y" in log.getvalue()
+    assert "mum" not in log.getvalue()
+
+
 def test_a_broken_store_is_a_failure_of_ours(log: io.StringIO) -> None:
     settings = read_settings(api_keys=KEY)
     with served(create_app(settings, store=BrokenStore(index="test_broken_store")), settings) as running:

@@ -127,6 +127,17 @@ def test_headers_are_counted_also_when_they_come_at_once(serve: Any, length: int
         assert answer.status == status
 
 
+@pytest.mark.parametrize("offer", ["", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"])
+def test_what_comes_behind_a_body_is_no_header(serve: Any, offer: str) -> None:
+    """Neither a key nor an origin: a proxy in front has looked at the headers only."""
+    with raw(serve()) as client:
+        head = f"POST /v1/models HTTP/1.1\r\nHost: localhost\r\n{offer}Transfer-Encoding: chunked\r\n\r\n"
+        client.sendall(f"{head}2\r\n{{}}\r\n0\r\nX-API-Key: {KEY}\r\n\r\n".encode())
+        answer = HTTPResponse(client)
+        answer.begin()
+        assert answer.status == 401
+
+
 def test_the_second_request_of_a_connection_has_limits_too(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
     with raw(serve()) as client:

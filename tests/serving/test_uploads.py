@@ -16,6 +16,7 @@ from haystack.document_stores.types import DuplicatePolicy
 from serving.conftest import QUESTION
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.serving import uploads
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
@@ -205,3 +206,22 @@ def test_a_damaged_file_is_reported_and_the_others_are_indexed(serve: Any) -> No
     assert [failure["source"] for failure in report["failures"]] == ["uploads/bad.pdf"]
     assert report["doubts"] == []
     assert "crag-upload" not in str(report)
+
+
+def test_what_was_uploaded_stays_when_a_folder_is_indexed_beside_it(tmp_path: Path) -> None:
+    """`crag index FOLDER --base FOLDER` every night, as in Kubernetes: only what vanished from the folder goes."""
+    store = InMemoryDocumentStore(shared=False)
+    mine = tmp_path / "documents"
+    (mine / "uploads").mkdir(parents=True)
+    for name in ("uploads/emma.md", "uploads/notes.md"):
+        (mine / name).write_text(f"In the folder: {name}.")
+    index(mine, store, base=mine)
+    report = uploads._index({"notes.md": b"Uploaded: first.", "old.txt": b"Uploaded: old.", "bad.pdf": b"%PDF-"}, store)
+    assert (report["added"], report["updated"], report["removed"]) == (2, 0, 0)
+    assert [one["source"] for one in report["failures"]] == ["uploads/bad.pdf"]
+    (mine / "uploads" / "notes.md").unlink()
+    assert index(mine, store, base=mine).removed == 1
+    assert uploads._index({"notes.md": b"Uploaded: second."}, store)["updated"] == 1
+    texts = {(one.meta["source"], (one.content or "").split(": ")[-1]) for one in store.filter_documents()}
+    kept, newer, older = ("emma.md", "uploads/emma.md."), ("notes.md", "second."), ("old.txt", "old.")
+    assert texts == {(f"uploads/{name}", text) for name, text in (kept, newer, older)}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as WaitingTimeoutError
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
@@ -236,9 +236,8 @@ def call_or_end(seconds: float, function: Callable[[], T], is_free: Callable[[],
 
     future, steps = begun(work), 0
     while steps * _STEP < seconds or is_free():
-        with suppress(WaitingTimeoutError):
-            return future.result(timeout=_STEP)
-        if future.done():  # it raised a TimeoutError of its own
+        # Not by `result`: what a signal's handler raises meanwhile may be a TimeoutError, too.
+        if wait([future], timeout=_STEP).done:
             return future.result()
         steps += 1
     for _ in range(_TRIES):

@@ -33,3 +33,23 @@ def ends_run(error: BaseException) -> bool:
     :returns: Whether it came while a thread only waited.
     """
     return _ENDS_RUN in vars(error)
+
+
+def let_end(error: BaseException) -> None:
+    """
+    Let a run end by what is to end it.
+
+    :param error: What was raised.
+    :raises BaseException: The error, if it is no failure of what was asked (`ends_run`).
+    """
+    if ends_run(error):
+        raise error
+
+
+@contextmanager
+def unless_it_ends() -> Iterator[None]:
+    """Go on without what fails here, since it was asked for besides; but not after what ends the run."""
+    try:
+        yield
+    except Exception as error:
+        let_end(error)

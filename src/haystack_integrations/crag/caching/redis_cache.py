@@ -18,6 +18,7 @@ from haystack_integrations.crag.caching.lookups import Name
 from haystack_integrations.crag.caching.watch import Watch
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.settings import check_positive
 
 logger = logging.getLogger(__name__)
@@ -93,14 +94,12 @@ class RedisGradeCache(GradeCache):
     def read(self, keys: Sequence[str], *, seconds: float) -> Found:
         """Look scores up; see `GradeCache.read`. `timeout_s` bounds the wait too."""
         names = [self.prefix + key for key in keys]
-        return _found(keys, self._ask("read", seconds, lambda client: client.mget(names))) if names else Found()
+        return _found(keys, self._ask("read", seconds, lambda to: to.mget(names))) if names else Found()
 
     async def read_async(self, keys: Sequence[str], *, seconds: float) -> Found:
         """Look scores up without blocking the event loop; see `read`."""
         names = [self.prefix + key for key in keys]
-        if not names:
-            return Found()
-        return _found(keys, await self._ask_async("read", seconds, lambda client: client.mget(names)))
+        return _found(keys, await self._ask_async("read", seconds, lambda to: to.mget(names))) if names else Found()
 
     def write(self, scores: Mapping[str, float], *, seconds: float) -> str | None:
         """Keep scores; see `GradeCache.write`. `timeout_s` bounds the wait too."""
@@ -136,6 +135,7 @@ class RedisGradeCache(GradeCache):
         try:
             result = watch.result(begun(lambda: command(self._connected())))
         except Exception as failure:  # whatever a client raises: the grade is just not known
+            let_end(failure)
             if not self._is_answer(failure):
                 self.close()  # a server that drips would hold the thread that was given up; without its socket it ends
             return _Reply(None, self._failed(access, failure), watch)

@@ -6,6 +6,8 @@ from collections.abc import Coroutine
 from concurrent.futures import Future, wait
 from typing import Any, Final, TypeVar
 
+from haystack_integrations.crag.interrupts import only_waiting
+
 T = TypeVar("T")
 
 _LOOKS: Final = 50
@@ -53,7 +55,8 @@ class Watch:
         """
         while not reply.done():
             since = self._begin()
-            wait([reply], timeout=self._look)
+            with only_waiting():
+                wait([reply], timeout=self._look)
             self._end(since)
         return reply.result()
 

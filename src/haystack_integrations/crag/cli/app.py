@@ -159,7 +159,7 @@ def index(
     index: Index = None,
     base: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Folder that sources are named from; default: the common one."),
+        typer.Option(metavar="PATH", help="Folder that sources are named from: one per index; default the common one."),
     ] = None,
     shard: Annotated[
         str | None,

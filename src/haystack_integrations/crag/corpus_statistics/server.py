@@ -13,7 +13,7 @@ from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.homes import anew_in_children
-from haystack_integrations.crag.interrupts import ends_run
+from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.store_profiles import server_of
 from haystack_integrations.crag.texts.text import terms
 
@@ -104,8 +104,7 @@ class ServerStatistics:
                 # A deadline of our own: the client's counts from byte to byte.
                 counts = call_within(_TIMEOUT_S, lambda: _counted(*self._connected(), wanted))
             except Exception as error:  # whatever a server or a client does: the frequencies are just not known
-                if ends_run(error):
-                    raise
+                let_end(error)
                 ticket.failed()
                 self._tell(error)
                 return None

@@ -29,4 +29,4 @@ def filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
 def _is_void(filters: Any) -> bool:
     """Find `OR` of nothing: no document fulfils it, but Elasticsearch takes it for no restriction and finds all."""
     within = filters.get("conditions") if isinstance(filters, dict) else None
-    return within == [] or (isinstance(within, list) and any(map(_is_void, within)))
+    return isinstance(within, list | tuple) and (not within or any(map(_is_void, within)))

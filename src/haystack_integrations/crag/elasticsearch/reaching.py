@@ -8,16 +8,19 @@ from elastic_transport.client_utils import DEFAULT
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from haystack_integrations.crag.deadlines import call_within
+from haystack_integrations.crag.interrupts import let_end
 
 # A server that works sends a whole reply in less: the timeout itself counts from byte to byte.
 _TIMEOUTS: Final = 3
 
+TAKE_MORE: Final = "let the server, or the proxy before it, take longer requests (nginx: client_max_body_size)"
 _RIGHTS: Final = {
     401: "it wants a key that it knows; pass a valid api_key, or user and password, to the store",
     403: (
         "the key lacks a right, or the index has another name; for questions it wants `read` and `view_index_metadata` "
         "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
+    413: TAKE_MORE,
 }
 WITHOUT_SHARDS: Final = "GET /_cluster/allocation/explain says why a shard is nowhere: start its node, or free its disk"
 _STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
@@ -55,6 +58,7 @@ class PatientNode(Urllib3HttpNode):
         try:
             return call_within(_TIMEOUTS * request_timeout, send)
         except TimeoutError as error:
+            let_end(error)
             msg = f"no whole reply within {_TIMEOUTS * request_timeout:g} s"
             raise ConnectionTimeout(msg) from error
 

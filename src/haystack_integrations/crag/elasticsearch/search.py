@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +13,7 @@ from haystack_integrations.crag.elasticsearch.reading import documents_of
 from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 from haystack_integrations.crag.homes import anew_in_children, at_home
-from haystack_integrations.crag.interrupts import ends_run
+from haystack_integrations.crag.interrupts import ends_run, unless_it_ends
 from haystack_integrations.crag.searches import Found, Limit, not_searched, told
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     if found.passing:
         found = _whole(found, once(limit.rest(began)))
     if is_unexplained(found.documents, found.report, body):
-        with suppress(Exception):  # then it stays unexplained
+        with unless_it_ends():  # then it stays unexplained
             client, left = store.client, limit.rest(began).seconds
             counted = call_within(left, lambda: client.count(**count_request(store._index, body)))["count"]
             fields = dict[str, Any]()
@@ -96,7 +95,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     if found.passing:
         found = _whole(found, await once(limit.rest(began)))
     if is_unexplained(found.documents, found.report, body):
-        with suppress(Exception):
+        with unless_it_ends():
             client, left = store.async_client, limit.rest(began).seconds
             counted = (await asyncio.wait_for(client.count(**count_request(store._index, body)), left))["count"]
             fields = dict[str, Any]()

@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +18,7 @@ from haystack_integrations.crag.caching import ABANDONED, Found, GradeCache, Lan
 from haystack_integrations.crag.grades import Grade
 from haystack_integrations.crag.grading.batch import NAME, Grading
 from haystack_integrations.crag.grading.plan import Item
+from haystack_integrations.crag.interrupts import only_waiting
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
@@ -132,10 +133,9 @@ def _next(plan: Generator[_Step, Any, None], answer: Any) -> _Step | None:
 
 
 def _landed(flight: "Future[Landing]", grading: Grading) -> Landing:
-    try:
-        return flight.result(timeout=grading.seconds_left())
-    except TimeoutError:
-        return Landing(failure="deadline")
+    with only_waiting():
+        landed, _ = wait([flight], timeout=grading.seconds_left())
+    return flight.result() if landed else Landing(failure="deadline")
 
 
 async def _landed_async(flight: "Future[Landing]", grading: Grading) -> Landing:

@@ -1,6 +1,6 @@
 """Write many documents, and tell which are already there: the same few methods for Elasticsearch and other stores."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import BoundedSemaphore
@@ -13,7 +13,8 @@ from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened, name_of
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
-from haystack_integrations.crag.pipelines.refusals import TOO_LARGE, refusal, stopped
+from haystack_integrations.crag.pipelines.refusals import stopped
+from haystack_integrations.crag.pipelines.sending import Action, Sender
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
 # Two requests under way and one being made ready: more only wait in the server's queue, and take memory.
 _THREADS: Final = 2
 _WAITING: Final = 3
-_REQUEST_DOCUMENTS: Final = 512
-_REQUEST_BYTES: Final = 8_000_000
 _PAGE: Final = 10_000
-_RETRIES: Final = 4
 
 
 class Bulk(Protocol):
@@ -147,7 +145,7 @@ class ElasticsearchBulk:
         server = server_of(store)
         self.client, self.index, self._sparse_field = client, server.index, server.sparse_field
         pipeline = server.ingest_pipeline
-        self._options: dict[str, Any] = {} if pipeline is None else {"pipeline": pipeline}
+        self._sender = Sender(client, self.index, {} if pipeline is None else {"pipeline": pipeline})
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="crag-bulk")
         self._room = BoundedSemaphore(_WAITING)
         self._was_empty = False
@@ -191,7 +189,7 @@ class ElasticsearchBulk:
         """Delete documents by id; `_delete_by_query` is a module that not every server has."""
         gone = set(ids)
         self._last = [id_ for id_ in self._last if id_ not in gone]
-        kept = self._send(({"delete": {"_id": id_}}, None) for id_ in ids)
+        kept = self._sender.send(({"delete": {"_id": id_}}, None) for id_ in ids)
         if kept:
             raise StoreError(stopped(self.index, min(kept.values())))
 
@@ -210,7 +208,7 @@ class ElasticsearchBulk:
         from elasticsearch import SerializationError
 
         serializer = self.client.transport.serializers.get_serializer("application/json")
-        refused, actions = dict[str, str](), list[tuple[dict[str, Any], bytes]]()
+        refused, actions = dict[str, str](), list[Action]()
         for document in documents:
             try:
                 body = serializer.dumps(flattened(document, self._sparse_field))
@@ -218,33 +216,7 @@ class ElasticsearchBulk:
                 refused[document.id] = "its metadata cannot be written as JSON"
             else:
                 actions.append(({"index": {"_id": document.id}}, body))
-        refused |= self._send(actions)
+        refused |= self._sender.send(actions)
         if written := [document.id for document in documents if document.id not in refused]:
             self._last = written
-        return refused
-
-    def _send(self, actions: Iterable[tuple[dict[str, Any], bytes | None]]) -> dict[str, str]:
-        from elasticsearch.helpers import streaming_bulk
-
-        answers = streaming_bulk(
-            self.client,
-            actions,  # type: ignore[arg-type]  # already in the form that the callback would make
-            expand_action_callback=lambda action: action,  # type: ignore[arg-type, return-value]
-            chunk_size=_REQUEST_DOCUMENTS,
-            max_chunk_bytes=_REQUEST_BYTES,
-            raise_on_error=False,
-            ignore_status=TOO_LARGE,
-            max_retries=_RETRIES,
-            initial_backoff=0.5,
-            yield_ok=False,
-            index=self.index,
-            # The reason of an error quotes the document: it is not even fetched.
-            filter_path="items.*._id,items.*.status,items.*.error.type",
-            **self._options,
-        )
-        refused = {}
-        for _, answer in answers:
-            (item,) = answer.values()
-            if (why := refusal(item, self.index)) is not None:
-                refused[item["_id"]] = why
         return refused

@@ -15,7 +15,7 @@ from haystack_integrations.crag.pipelines.contents import Empty, Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
-from haystack_integrations.crag.pipelines.listing import Known, Listing, around
+from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload
 from haystack_integrations.crag.pipelines.refusals import way_out
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
@@ -192,7 +192,7 @@ class _Run:
             if name == source.name or name in self._known:
                 free.append((source, old))
             else:
-                whose = name or "something that was not indexed from a file"
+                whose = shown_upload(name) or "something that was not indexed from a file"
                 self._fail(source.name, f"its id is in the store, of {whose}; give it another, or use another index")
         if free:
             self._queue(free, self._converter.records([source for source, _ in free]))

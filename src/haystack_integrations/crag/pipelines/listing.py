@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from haystack_integrations.crag.pipelines.contents import MADE_BY, RECORDS, Failure, folder_of, name_of
 from haystack_integrations.crag.pipelines.shards import Shard
+
+UPLOADS: Final = ".crag-uploads/"
+"""How the names of uploads begin. They are on no disk: a folder is listed without them, and they have not vanished."""
+
+_SHOWN_UPLOADS: Final = "uploads/"
 
 
 @dataclass(slots=True)
@@ -69,7 +74,7 @@ class Listing:
         :param name: The name.
         :returns: The path from the folder that all given paths share.
         """
-        return name.removeprefix(self.shared)
+        return shown_upload(name) if name.startswith(UPLOADS) else name.removeprefix(self.shared)
 
     def shown_as(self, known: Mapping[str, list[Known]]) -> "Listing":
         """
@@ -90,7 +95,7 @@ class Listing:
         :returns: True when it does.
         """
         # "" is the base itself: all that has a name relative to a base.
-        if name in self.names or ("" in self.prefixes[:1] and not PurePosixPath(name).is_absolute()):
+        if name in self.names or ("" in self.prefixes[:1] and not _is_elsewhere(name)):
             return True
         return name.startswith(self.prefixes[1:] if "" in self.prefixes[:1] else self.prefixes)
 
@@ -130,6 +135,16 @@ class Listing:
         return sum(_count_lines(path) if path.suffix.lower() == RECORDS else 1 for path, _ in self.files)
 
 
+def shown_upload(text: str) -> str:
+    """
+    Give what users and models see of uploads' names.
+
+    :param text: A name, or a text that holds some.
+    :returns: The same, with `uploads/FILE` in their place.
+    """
+    return text.replace(UPLOADS, _SHOWN_UPLOADS)
+
+
 def around(name: str) -> set[str]:
     """
     Name a source and all that it is in.
@@ -138,6 +153,10 @@ def around(name: str) -> set[str]:
     :returns: It, its file and folders, and the base.
     """
     return {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
+
+
+def _is_elsewhere(name: str) -> bool:
+    return name.startswith(UPLOADS) or PurePosixPath(name).is_absolute()
 
 
 def _count_lines(path: Path) -> int:

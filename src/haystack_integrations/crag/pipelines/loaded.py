@@ -2,7 +2,6 @@
 
 from asyncio import to_thread
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from typing import Any, Final, Self
 
@@ -16,6 +15,7 @@ from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.deciding.retrieval_report import status_of_run
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import links
+from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
 from haystack_integrations.crag.store_profiles import profile_of
@@ -227,6 +227,6 @@ class LoadedPipeline(SuperComponent):
 def _is_empty(store: Any) -> bool:
     """Tell whether a store holds nothing; an index of Elasticsearch is not asked, since its searches say so."""
     profile = profile_of(store)
-    with suppress(Exception):  # a server that cannot count; the search itself has ended well
+    with unless_it_ends():  # a server that cannot count; the search itself has ended well
         return (profile is None or not profile.index) and not call_within(_PATIENCE_S, store.count_documents)
     return False

@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from haystack_integrations.crag.elasticsearch.reaching import TAKE_MORE
 from haystack_integrations.crag.errors import StoreError
 
 TOO_LARGE: Final = 413
+LARGE: Final = f"status {TOO_LARGE}"
+"""What `refusal` gives for a document of a request that is longer than the server, or a proxy before it, takes."""
+
 # Only these are about the document: with any other status the next one fares no better.
 _OF_A_DOCUMENT: Final = frozenset({400, TOO_LARGE})
 _NOT_FOUND: Final = 404
@@ -59,4 +63,6 @@ def way_out(kind: str) -> str:
     """
     if kind == _NO_NEW_FIELDS:
         return "its mapping takes no field but its own: use another index"
+    if kind == LARGE:
+        return TAKE_MORE
     return "give metadata fields plain names and one type in all sources, and an index at most 1,000 of them"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OURS: Final = ("haystack_integrations.crag", "uvicorn.error", "asyncio")
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
-_CREDENTIALS: Final = re.compile(r"//[^/@\s]+@")
+_CREDENTIALS: Final = re.compile(r"//[^/\s]+@")  # up to the last @: who writes addresses may leave one in a password
 REQUEST: Final = "crag_request"
 """What names its request on a line. Hayhooks adds a `trace_id`, too, and makes one up where nothing is traced."""
 

@@ -67,7 +67,8 @@ class PunctualProtocol(HttpToolsProtocol):
         self._header_bytes += len(name) + len(value)
         if self._header_bytes > _HEAD_BYTES:
             raise ValueError
-        super().on_header(name, value)
+        if self._in_head:  # behind a body they are no headers: whether uvicorn took them for some would be a race
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Begin to wait for the end of the body, which may be refused and never read by the app."""

@@ -14,14 +14,13 @@ from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.listing import UPLOADS, shown_upload
 from haystack_integrations.crag.pipelines.sources import SUFFIXES
 from haystack_integrations.crag.serving.failures import ServeError, no_room, translated
 from haystack_integrations.crag.serving.problems import Problem
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 PATH: Final = "/indexing/run"
-FOLDER: Final = "uploads"
-"""Sources of uploads are named `uploads/FILE`: none takes the place of a file that was indexed otherwise."""
 
 _LONGEST_NAME: Final = 200
 _MOST_FILES: Final = 100
@@ -134,11 +133,14 @@ def _index(contents: dict[str, bytes], store: Any) -> dict[str, Any]:
     with ExitStack() as held:
         try:
             base = held.enter_context(TemporaryDirectory(prefix="crag-upload-"))
-            paths = _written(contents, Path(base, FOLDER))
+            paths = _written(contents, Path(base, UPLOADS))
         except OSError as error:
             raise no_room(error) from None
         # The files, not the folder: what is not among them was uploaded before, and has not vanished.
-        return index(paths, store, base=base).to_dict()
+        report = index(paths, store, base=base).to_dict()
+    for told in (*report["failures"], *report["doubts"]):
+        told |= {name: shown_upload(text) for name, text in told.items()}
+    return report
 
 
 def _check_index(store: Any) -> None:

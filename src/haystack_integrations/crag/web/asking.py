@@ -8,6 +8,7 @@ from typing import Any
 from haystack import Document, logging
 
 from haystack_integrations.crag.grades import annotate, crag_meta
+from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.web.documents import web_documents
 from haystack_integrations.crag.web.outcome import Outcome
@@ -106,6 +107,7 @@ class Asking:
         try:
             return read_pages(documents, self._left(), allow_domains=self.allow_domains, deny_domains=self.deny_domains)
         except Exception as error:  # snippets are better than no run
+            let_end(error)
             return _told(documents, error)
 
     async def read_async(self, documents: list[Document]) -> list[Document]:

@@ -12,6 +12,7 @@ from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of
+from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.web.charsets import decoded
@@ -51,7 +52,8 @@ class _PageReader:
         try:
             # The grace lets it end by itself, with the pages that were in time.
             return call_within(seconds + _GRACE_SECONDS, lambda: asyncio.run(self.read(documents, seconds)))
-        except TimeoutError:
+        except TimeoutError as error:
+            let_end(error)
             return [_labelled(document, page="failed:timeout") for document in documents]
 
     async def _page(self, document: Document, ends: float, turns: asyncio.Semaphore, most: int) -> Document:

@@ -1,0 +1,82 @@
+"""Bulk requests to an index of Elasticsearch, of a size that whatever stands on the way to it takes."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from haystack_integrations.crag.pipelines.refusals import LARGE, TOO_LARGE, refusal
+
+if TYPE_CHECKING:
+    from elasticsearch import Elasticsearch
+
+Action = tuple[dict[str, Any], bytes | None]
+"""What a line of a bulk request says is to be done, with the document's `_id`, and the document as JSON."""
+
+_REQUEST_DOCUMENTS: Final = 512
+_REQUEST_BYTES: Final = 8_000_000
+_LEAST_BYTES: Final = 100_000
+_RETRIES: Final = 4
+
+
+class Sender:
+    """
+    Sends what is to be written and deleted, for threads that send at once.
+
+    :param client: A connected client.
+    :param index: Name of the index.
+    :param options: Further arguments of each request.
+    """
+
+    def __init__(self, client: "Elasticsearch", index: str, options: dict[str, Any]) -> None:
+        """Begin with large requests."""
+        self._client, self._index, self._options = client, index, options
+        self._most = _REQUEST_BYTES
+
+    def send(self, actions: Iterable[Action]) -> dict[str, str]:
+        """
+        Send actions, in smaller requests where one is too large: a proxy may take no more than 1 MB, as nginx does.
+
+        :param actions: The actions, of which each document has one.
+        :returns: The reason by id for those that the server refused.
+        :raises StoreError: When the index takes nothing from anybody.
+        """
+        waiting, most = list(actions), self._most
+        refused = self._sent(waiting, most)
+        while most > _LEAST_BYTES and (large := {id_ for id_, why in refused.items() if why == LARGE}):
+            most //= 2
+            waiting = [action for action in waiting if _id_of(action) in large]
+            again = self._sent(waiting, most)
+            if len(again) < len(large):  # else it is these documents, and not what they were sent with
+                self._most = min(self._most, most)
+            refused = {id_: why for id_, why in refused.items() if id_ not in large} | again
+        return refused
+
+    def _sent(self, actions: list[Action], most: int) -> dict[str, str]:
+        from elasticsearch.helpers import streaming_bulk
+
+        answers = streaming_bulk(
+            self._client,
+            actions,  # type: ignore[arg-type]  # already in the form that the callback would make
+            expand_action_callback=lambda action: action,  # type: ignore[arg-type, return-value]
+            chunk_size=_REQUEST_DOCUMENTS,
+            max_chunk_bytes=most,
+            raise_on_error=False,
+            ignore_status=TOO_LARGE,
+            max_retries=_RETRIES,
+            initial_backoff=0.5,
+            yield_ok=False,
+            index=self._index,
+            # The reason of an error quotes the document: it is not even fetched.
+            filter_path="items.*._id,items.*.status,items.*.error.type",
+            **self._options,
+        )
+        refused = {}
+        for _, answer in answers:
+            (item,) = answer.values()
+            if (why := refusal(item, self._index)) is not None:
+                refused[item["_id"]] = why
+        return refused
+
+
+def _id_of(action: Action) -> str:
+    (told,) = action[0].values()
+    return str(told["_id"])
