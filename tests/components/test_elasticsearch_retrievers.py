@@ -492,3 +492,31 @@ def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any) -> None
     with pytest.raises(FilterError, match="operator that is none") as raised:
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
     assert "CANARY" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "of_run",
+    [
+        {"field": "meta.team", "operator": "==", "value": "b"},
+        {"field": "meta.team", "operator": "!=", "value": "a"},
+        {"operator": "AND", "conditions": [{"field": "meta.team", "operator": "==", "value": "b"}]},
+        {"operator": "OR", "conditions": [{"field": "meta.level", "operator": "==", "value": 1}]},
+        {"operator": "NOT", "conditions": [{"field": "meta.level", "operator": "==", "value": 2}]},
+    ],
+)
+def test_no_filters_of_a_run_open_what_merged_filters_close(
+    elasticsearch_url: str, elasticsearch_index: str, of_run: dict[str, Any]
+) -> None:
+    """An operator's own may be a permission; Haystack's merge leaves them out where those of a run name their field."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    fill(store, [Document(content=f"Penguins of {team}.", meta={"team": team, "level": 1}) for team in "ab"])
+    vector = StaticTextEmbedder().run(text="Penguins")["embedding"]
+    team = {"field": "meta.team", "operator": "==", "value": "a"}
+    for own in (team, {"operator": "OR", "conditions": [team, {**team, "value": "nobody"}]}):
+        settings: dict[str, Any] = {"document_store": store, "filters": own, "filter_policy": "merge"}
+        by_words = ReportingBM25Retriever(**settings).run(query="Penguins", filters=of_run)
+        by_vector = ReportingEmbeddingRetriever(**settings).run(query_embedding=vector, filters=of_run)
+        found = [one.meta["team"] for one in by_words["documents"] + by_vector["documents"]]
+        assert set(found) <= {"a"}
+        assert bool(found) == ("level" in str(of_run))
+    store.close()

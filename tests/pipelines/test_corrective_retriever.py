@@ -195,6 +195,22 @@ def test_filters_of_a_run_hold_beside_the_components_where_they_are_merged(store
     assert found["crag"]["documents_before"] == 1
 
 
+@pytest.mark.parametrize(
+    "of_run",
+    [
+        {"field": "meta.part", "operator": ">=", "value": 0},
+        {"operator": "OR", "conditions": [{"field": "meta.part", "operator": "<", "value": 9}]},
+        {"operator": "NOT", "conditions": [{"field": "meta.part", "operator": "==", "value": 9}]},
+    ],
+)
+def test_no_filters_of_a_run_open_what_merged_filters_close(store: Any, of_run: dict[str, Any]) -> None:
+    """Haystack's own merge drops the component's, where a run's are on the same field or are joined otherwise."""
+    only = {"field": "meta.part", "operator": "==", "value": 2}
+    retriever = CorrectiveRetriever(store, filters=only, filter_policy="merge", mode="observe")
+    found = retriever.run(query="When is a refund paid?", filters=of_run)["documents"]
+    assert [document.content for document in found] == [PAGES[2]]
+
+
 def test_a_file_of_ones_own_may_be_a_path_and_is_written_down(store: Any, tmp_path: Path) -> None:
     """As `load` takes it; YAML knows no paths."""
     mine = tmp_path / "mine.yml"
