@@ -31,6 +31,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
 )
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.elasticsearch.requests import words_request
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
@@ -520,3 +521,32 @@ def test_no_filters_of_a_run_open_what_merged_filters_close(
         assert set(found) <= {"a"}
         assert bool(found) == ("level" in str(of_run))
     store.close()
+
+
+def test_an_alias_with_a_filter_hides_the_rest_from_every_search_and_from_the_statistics(
+    elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """What docs/permissions.md promises: nobody who asks can open it, in no pass, and no word of the rest weighs."""
+    everything = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    pages = [
+        Document(content=f"Penguins of {team} live in zone {n}.", meta={"team": team}) for team in "ab" for n in "12"
+    ]
+    fill(everything, pages)
+    alias = f"{elasticsearch_index}-of-a"
+    add = {"index": elasticsearch_index, "alias": alias, "filter": {"term": {"team": "a"}}}
+    with Elasticsearch(elasticsearch_url) as client:
+        client.indices.update_aliases(actions=[{"add": add}])
+    narrow = open_store("elasticsearch", elasticsearch_url, alias)
+    rag = load("corrective_retrieval", store=narrow)
+    other = {"field": "meta.team", "operator": "!=", "value": "a"}
+    either = {"operator": "OR", "conditions": [other, {"field": "meta.team", "operator": "==", "value": "a"}]}
+    for question in ("Where do penguins live?", "Which zones have lighthouses of b?"):
+        for filters, most in ((None, 2), (either, 2), (other, 0)):
+            record = (found := rag.run(query=question, filters=filters, mode="observe"))["crag"]
+            assert {one.meta["team"] for one in found["documents"]} <= {"a"}
+            assert record["documents_before"] == most
+    known = StatisticsSource(store=narrow).resolve("Where do penguins live?")
+    assert known is not None
+    assert (known.documents, known.frequencies["penguin"]) == (2, 2)
+    for store in (everything, narrow):
+        store.close()
