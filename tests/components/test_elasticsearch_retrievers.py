@@ -473,9 +473,16 @@ def test_a_document_that_is_none_of_haystacks_is_named(
 
 @pytest.mark.parametrize("operator", ["OR", "AND", "NOT"])
 @pytest.mark.parametrize("depth", [0, 1])
-def test_filters_without_any_condition_do_not_open_the_whole_index(store: Any, operator: str, depth: int) -> None:
-    """One of these groups, for a user without a group: Elasticsearch itself takes that for no restriction."""
-    filters: dict[str, Any] = {"operator": operator, "conditions": []}
+@pytest.mark.parametrize("nothing", [[], {}, "", None])
+def test_filters_without_any_condition_do_not_open_the_whole_index(
+    store: Any, operator: str, depth: int, nothing: Any
+) -> None:
+    """
+    One of these groups, for a user without a group: Elasticsearch itself takes that for no restriction.
+
+    Lua and PHP write an empty list as `{}`.
+    """
+    filters: dict[str, Any] = {"operator": operator, "conditions": nothing}
     for _ in range(depth):
         filters = {"operator": "AND", "conditions": [filters]}
     asked = {"query_embedding": [0.1] * 256, "filters": filters}
@@ -485,6 +492,14 @@ def test_filters_without_any_condition_do_not_open_the_whole_index(store: Any, o
     ):
         with pytest.raises(FilterError, match="empty list of conditions"):
             retriever.run(**inputs)
+
+
+@pytest.mark.parametrize("field", [1, None, ["meta.year"]])
+def test_a_field_that_is_no_text_is_an_error_of_the_filters(store: Any, field: Any) -> None:
+    """Not of the program: over HTTP it was a 500."""
+    filters = {"operator": "AND", "conditions": [{"field": field, "operator": "==", "value": 1}]}
+    with pytest.raises(FilterError, match="a field that is no text"):
+        ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
 
 
 def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any) -> None:
