@@ -19,7 +19,8 @@ HANDBOOK = Path(__file__).parents[1] / "existing_app" / "handbook"
 ROLE = "Answer from the handbook only: search it, cite its pages as [refunds.md], and say so when it does not answer."
 # A model that asks again and again what is not there would go on for Haystack's 100 steps.
 STEPS = 6
-# The model chooses the words. Filters, budget and mode are not its business.
+# The model is offered the words to choose, and no filters, budget or mode. That is no lock: Haystack hands on what
+# else a call holds; docs/permissions.md has one, for documents that not everyone may see.
 QUESTION_ONLY = {
     "type": "object",
     "properties": {"query": {"type": "string", "description": "A whole question, in the user's words."}},

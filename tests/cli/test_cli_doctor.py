@@ -154,6 +154,18 @@ def test_a_server_without_a_list_of_models_is_asked_for_a_word(
     assert (code, checks["chat model"]["status"]) == (0, "ok")
 
 
+@pytest.mark.parametrize("mistyped", [False, True])
+def test_the_password_of_a_models_server_is_not_shown(
+    configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, mistyped: bool
+) -> None:
+    """What `crag doctor` says is pasted into tickets."""
+    address = configured_model.url.replace("://", "://user:CANARY@")
+    monkeypatch.setenv("CRAG_LLM_BASE_URL", address.replace(":", "", 1) if mistyped else address)
+    code, checks = examined()
+    assert (code, checks["chat model"]["status"]) == ((1, "error") if mistyped else (0, "ok"))
+    assert "CANARY" not in str(checks)
+
+
 def test_a_model_that_is_down_is_a_fault() -> None:
     """It was configured, so somebody needs it."""
     code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")

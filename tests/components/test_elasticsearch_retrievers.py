@@ -31,6 +31,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
 )
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.elasticsearch.requests import words_request
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
@@ -473,11 +474,16 @@ def test_a_document_that_is_none_of_haystacks_is_named(
 @pytest.mark.parametrize("operator", ["OR", "AND", "NOT"])
 @pytest.mark.parametrize("sequence", [list, tuple])
 @pytest.mark.parametrize("depth", [0, 1])
+@pytest.mark.parametrize("nothing", [[], (), {}, "", None])
 def test_filters_without_any_condition_do_not_open_the_whole_index(
-    store: Any, operator: str, sequence: type, depth: int
+    store: Any, operator: str, depth: int, sequence: type, nothing: Any
 ) -> None:
-    """One of these groups, for a user without a group: Elasticsearch itself takes that for no restriction."""
-    filters: dict[str, Any] = {"operator": operator, "conditions": sequence()}
+    """
+    One of these groups, for a user without a group: Elasticsearch itself takes that for no restriction.
+
+    Lua and PHP write an empty list as `{}`.
+    """
+    filters: dict[str, Any] = {"operator": operator, "conditions": nothing}
     for _ in range(depth):
         filters = {"operator": "AND", "conditions": sequence([filters])}
     asked = {"query_embedding": [0.1] * 256, "filters": filters}
@@ -489,9 +495,74 @@ def test_filters_without_any_condition_do_not_open_the_whole_index(
             retriever.run(**inputs)
 
 
+@pytest.mark.parametrize("field", [1, None, ["meta.year"]])
+def test_a_field_that_is_no_text_is_an_error_of_the_filters(store: Any, field: Any) -> None:
+    """Not of the program: over HTTP it was a 500."""
+    filters = {"operator": "AND", "conditions": [{"field": field, "operator": "==", "value": 1}]}
+    with pytest.raises(FilterError, match="a field that is no text"):
+        ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
+
+
 def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any) -> None:
     """The store's own translation looks it up in a table and raises a bare KeyError."""
     filters = {"field": "meta.year", "operator": "CANARY", "value": 1}
     with pytest.raises(FilterError, match="operator that is none") as raised:
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
     assert "CANARY" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "of_run",
+    [
+        {"field": "meta.team", "operator": "==", "value": "b"},
+        {"field": "meta.team", "operator": "!=", "value": "a"},
+        {"operator": "AND", "conditions": [{"field": "meta.team", "operator": "==", "value": "b"}]},
+        {"operator": "OR", "conditions": [{"field": "meta.level", "operator": "==", "value": 1}]},
+        {"operator": "NOT", "conditions": [{"field": "meta.level", "operator": "==", "value": 2}]},
+    ],
+)
+def test_no_filters_of_a_run_open_what_merged_filters_close(
+    elasticsearch_url: str, elasticsearch_index: str, of_run: dict[str, Any]
+) -> None:
+    """An operator's own may be a permission; Haystack's merge leaves them out where those of a run name their field."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    fill(store, [Document(content=f"Penguins of {team}.", meta={"team": team, "level": 1}) for team in "ab"])
+    vector = StaticTextEmbedder().run(text="Penguins")["embedding"]
+    team = {"field": "meta.team", "operator": "==", "value": "a"}
+    for own in (team, {"operator": "OR", "conditions": [team, {**team, "value": "nobody"}]}):
+        settings: dict[str, Any] = {"document_store": store, "filters": own, "filter_policy": "merge"}
+        by_words = ReportingBM25Retriever(**settings).run(query="Penguins", filters=of_run)
+        by_vector = ReportingEmbeddingRetriever(**settings).run(query_embedding=vector, filters=of_run)
+        found = [one.meta["team"] for one in by_words["documents"] + by_vector["documents"]]
+        assert set(found) <= {"a"}
+        assert bool(found) == ("level" in str(of_run))
+    store.close()
+
+
+def test_an_alias_with_a_filter_hides_the_rest_from_every_search_and_from_the_statistics(
+    elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """What docs/permissions.md promises: nobody who asks can open it, in no pass, and no word of the rest weighs."""
+    everything = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    pages = [
+        Document(content=f"Penguins of {team} live in zone {n}.", meta={"team": team}) for team in "ab" for n in "12"
+    ]
+    fill(everything, pages)
+    alias = f"{elasticsearch_index}-of-a"
+    add = {"index": elasticsearch_index, "alias": alias, "filter": {"term": {"team": "a"}}}
+    with Elasticsearch(elasticsearch_url) as client:
+        client.indices.update_aliases(actions=[{"add": add}])
+    narrow = open_store("elasticsearch", elasticsearch_url, alias)
+    rag = load("corrective_retrieval", store=narrow)
+    other = {"field": "meta.team", "operator": "!=", "value": "a"}
+    either = {"operator": "OR", "conditions": [other, {"field": "meta.team", "operator": "==", "value": "a"}]}
+    for question in ("Where do penguins live?", "Which zones have lighthouses of b?"):
+        for filters, most in ((None, 2), (either, 2), (other, 0)):
+            record = (found := rag.run(query=question, filters=filters, mode="observe"))["crag"]
+            assert {one.meta["team"] for one in found["documents"]} <= {"a"}
+            assert record["documents_before"] == most
+    known = StatisticsSource(store=narrow).resolve("Where do penguins live?")
+    assert known is not None
+    assert (known.documents, known.frequencies["penguin"]) == (2, 2)
+    for store in (everything, narrow):
+        store.close()

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
+from haystack.components.agents import Agent
 from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.core.errors import DeserializationError
 from haystack.core.serialization import component_to_dict
+from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import FilterPolicy
+from haystack.tools import ComponentTool
 from makers import fill, graded, grading_by
 
 from haystack_integrations.components.retrievers.elasticsearch import (
@@ -193,6 +196,37 @@ def test_filters_of_a_run_hold_beside_the_components_where_they_are_merged(store
     found = made.run(query="When is a refund paid?", filters=other)
     assert [document.content for document in found["documents"]] == [PAGES[1]]
     assert found["crag"]["documents_before"] == 1
+
+
+@pytest.mark.parametrize(
+    "of_run",
+    [
+        {"field": "meta.part", "operator": ">=", "value": 0},
+        {"operator": "OR", "conditions": [{"field": "meta.part", "operator": "<", "value": 9}]},
+        {"operator": "NOT", "conditions": [{"field": "meta.part", "operator": "==", "value": 9}]},
+    ],
+)
+def test_no_filters_of_a_run_open_what_merged_filters_close(store: Any, of_run: dict[str, Any]) -> None:
+    """Haystack's own merge drops the component's, where a run's are on the same field or are joined otherwise."""
+    only = {"field": "meta.part", "operator": "==", "value": 2}
+    retriever = CorrectiveRetriever(store, filters=only, filter_policy="merge", mode="observe")
+    found = retriever.run(query="When is a refund paid?", filters=of_run)["documents"]
+    assert [document.content for document in found] == [PAGES[2]]
+
+
+@pytest.mark.parametrize("more", [{"filters": {"field": "meta.part", "operator": ">=", "value": 0}}, {"top_k": 9}])
+def test_a_model_that_calls_it_as_a_tool_opens_no_merged_filters(store: Any, more: dict[str, Any]) -> None:
+    """Haystack hands on what a call holds besides the schema of its tool; docs/permissions.md relies on this."""
+    only = {"field": "meta.part", "operator": "==", "value": 2}
+    retriever = CorrectiveRetriever(store, filters=only, filter_policy="merge", mode="observe")
+    words = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    source = {"found": {"source": "documents"}}
+    tool = ComponentTool(retriever, name="search", description="Search.", parameters=words, outputs_to_state=source)
+    call = ToolCall("search", {"query": "When is a refund paid?", **more})
+    model = MockChatGenerator([ChatMessage.from_assistant(tool_calls=[call]), "Done."])
+    agent = Agent(chat_generator=model, tools=[tool], state_schema={"found": {"type": list[Document]}})
+    found = agent.run(messages=[ChatMessage.from_user("When is a refund paid?")])["found"]
+    assert [document.content for document in found] == [PAGES[2]]
 
 
 def test_a_file_of_ones_own_may_be_a_path_and_is_written_down(store: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from metasearch import Metasearch
 from openai import AuthenticationError, NotFoundError, OpenAI, UnprocessableEntityError
 from scripted_model import ScriptedModel, documents_in, judging
 from serving.conftest import KEY, QUESTION
@@ -261,6 +262,49 @@ def test_what_is_null_in_a_chat_is_not_said(answering: Any) -> None:
     with answering.client() as client:
         answer = client.post("/v1/chat/completions", json=chat(QUESTION, stream=None, temperature=None))
     assert answer.json()["choices"][0]["message"]["content"] == "The answer is in [1]."
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_filters_of_a_chat_hold_as_those_of_a_run(
+    answering: Any, model: ScriptedModel, name: str, stream: bool
+) -> None:
+    """OpenAI's clients can send fields of their own; left out without a word, a chat would show what they close."""
+    gardens = {"field": "meta.source", "operator": "==", "value": "gardens.md"}
+    for messages in ([{"role": "user", "content": QUESTION}], FOLLOW_UP):
+        body = {"model": name, "messages": messages, "filters": gardens, "temperature": 0.5, "top_k": 1}
+        with answering.client() as client:
+            if stream:
+                parts, _ = streamed(client, body)
+                assert "Austen" not in "".join(parts)
+            else:
+                told = client.post("/v1/chat/completions", json=body).json()
+                assert {one["label"] for one in told["evidence"]} <= {"gardens.md"}
+    assert not any("by Jane Austen" in json.dumps(request) for request in model.requests)
+
+
+def test_a_chat_keeps_its_question_from_the_web_where_it_says_so(serve: Any, metasearch: Metasearch) -> None:
+    """As a run does; without a word of it the web is asked."""
+    served = serve(pipelines="heuristic_rag")
+    for web, asked in ((False, 0), (None, 1)):
+        with served.client() as client:
+            body = chat("Who repaired the lighthouse in winter?", "heuristic_rag", web=web)
+            assert client.post("/v1/chat/completions", json=body).status_code == 200
+        assert len(metasearch.queries) == asked
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"filters": "CANARY"}, {"filters": []}, {"filters": False}, {"filters": {"field": "CANARY"}}, {"web": "CANARY"}],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_restriction_of_a_chat_that_cannot_be_used_is_refused(
+    answering: Any, more: dict[str, Any], stream: bool
+) -> None:
+    """And not left out."""
+    with answering.client() as client:
+        refused = client.post("/v1/chat/completions", json=chat(QUESTION, "ranked_rag", stream=stream, **more))
+    assert (refused.status_code, "CANARY" in refused.text) == (422, False)
 
 
 def test_the_newest_message_of_the_user_is_the_question(answering: Any, model: ScriptedModel) -> None:

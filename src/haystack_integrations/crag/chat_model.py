@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import configured
+from haystack_integrations.crag.store_profiles import display_url
 
 if TYPE_CHECKING:
     from haystack.components.generators.chat import OpenAIChatGenerator
@@ -97,7 +98,8 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
         msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING}{option}"
         raise ConfigurationError(msg)
     if base_url is not None and not is_address(base_url):
-        msg = f"got {base_url!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {URL_SETTING}"
+        got = display_url(base_url)
+        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {URL_SETTING}"
         raise ConfigurationError(msg)
     key = api_key or configured(KEY_SETTING)
     if base_url is None:

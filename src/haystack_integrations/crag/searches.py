@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from haystack import Document, logging
+from haystack.document_stores.types import FilterPolicy
 from haystack.errors import FilterError
 from haystack.tracing.tracer import tracer
 
@@ -33,6 +34,23 @@ _MISTAKES: Final = (
 _MISTAKE_OF_DATABASES: Final = "ProgrammingError"  # PEP 249's word for a table that is not there, or another thread
 # What a store refuses, such as a vector of another length, it refuses each time; all but these, which pass.
 _REFUSALS: Final = frozenset(range(400, 500)) - {408, 425, 429}
+
+
+def filters_for(policy: FilterPolicy, own: Filters, of_run: Filters) -> Filters:
+    """
+    Choose the filters of a search.
+
+    Not by Haystack's own `merge`: there those of a run take the place of one on the same field, and with `OR` or `NOT`
+    of all, so that whoever asks could open what the retriever's filters close.
+
+    :param policy: What becomes of a retriever's own filters when a run brings some.
+    :param own: The retriever's.
+    :param of_run: The run's; empty ones are none.
+    :returns: The filters; merged, both hold.
+    """
+    if policy is FilterPolicy.MERGE and own and of_run:
+        return {"operator": "AND", "conditions": [own, of_run]}
+    return of_run or own
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,9 @@ def display_url(url: object) -> str:
         return ", ".join(display_url(one) for one in url)
     try:
         parts = urlsplit(str(url))
-    except ValueError:  # no address, but the text may hold a password
+    except ValueError:
+        parts = None
+    if parts is None or not parts.netloc:  # no address, but the text may hold a password
         scheme, mark, rest = str(url).rpartition("://")
         return f"{scheme.rpartition('@')[2]}{mark}{rest.rpartition('@')[2]}"
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -21,6 +21,7 @@ from haystack_integrations.crag.chat_model import (
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
+from haystack_integrations.crag.store_profiles import display_url
 
 _PACKAGES: Final = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pypdf", "python-docx")
 _FOR_DEVELOPERS: Final = frozenset({"dev", "fuzz"})
@@ -131,7 +132,7 @@ def _chat_model(model: ChatModel | None) -> Check:
     if model is None:
         fix = f"to get written answers, set {URL_SETTING} and {MODEL_SETTING} (environment or .env)"
         return Check("chat model", "info", "not configured; `crag ask` shows the sentences that answer", fix)
-    judging, server = model.judging or model, model.base_url or "api.openai.com"
+    judging, server = model.judging or model, display_url(model.base_url or "api.openai.com")
     asked, listed = {model.model, judging.model}, _listed(model)
     if listed is not None and asked - listed:
         known = ", ".join(sorted(listed)[:8]) or "none"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from haystack import Document, component
-from haystack.document_stores.types.filter_policy import FilterPolicy, apply_filter_policy
+from haystack.document_stores.types import FilterPolicy
 
 from haystack_integrations.components.retrievers.elasticsearch import (
     ElasticsearchBM25Retriever,
@@ -12,7 +12,7 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 from haystack_integrations.crag.elasticsearch import requests as asking
 from haystack_integrations.crag.elasticsearch import search as searching
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.searches import Filters, State, limit_of
+from haystack_integrations.crag.searches import Filters, State, filters_for, limit_of
 from haystack_integrations.crag.settings import check_positive, check_whole
 
 
@@ -53,7 +53,8 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         :param filters: Haystack filters.
         :param fuzziness: How far a word may differ. With `AUTO` one long question can end the server.
         :param top_k: Most documents.
-        :param filter_policy: `replace` or `merge`: what becomes of the filters when a run brings its own.
+        :param filter_policy: When a run brings its own filters: `replace`, they take the place of these; `merge`, both
+            hold, whatever they are.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
         :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
         """
@@ -97,7 +98,7 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         return (await searching.search_async(self._document_store, request, limit)).result()
 
     def _request(self, query: str, filters: Filters, top_k: int | None) -> dict[str, Any]:
-        chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
+        chosen = filters_for(self._filter_policy, self._filters, filters)
         return asking.words_request(query, self._fuzziness, chosen, self._top_k if top_k is None else top_k)
 
 
@@ -143,5 +144,5 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
         return (await searching.search_async(self._document_store, request, limit)).result()
 
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
-        chosen = apply_filter_policy(self._filter_policy, self._filters, filters)
+        chosen = filters_for(self._filter_policy, self._filters, filters)
         return asking.vector_request(vector, self._num_candidates, chosen, self._top_k if top_k is None else top_k)

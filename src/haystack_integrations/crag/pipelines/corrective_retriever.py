@@ -9,7 +9,6 @@ from typing import Any, Final
 from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
 from haystack.document_stores.types import DocumentStore, FilterPolicy
-from haystack.document_stores.types.filter_policy import apply_filter_policy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
@@ -19,6 +18,7 @@ from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import load, names, read
+from haystack_integrations.crag.searches import filters_for
 from haystack_integrations.crag.settings import check_one_of, check_whole
 from haystack_integrations.crag.vocabulary import Mode
 
@@ -77,7 +77,7 @@ class CorrectiveRetriever(Copied):
         :param document_store: An in-memory or Elasticsearch store. Without embeddings documents are found by words.
         :param top_k: Most documents handed on, best first.
         :param filters: Haystack's filters for every search.
-        :param filter_policy: `replace`: those of a run take their place; or `merge`: both hold, as Haystack joins them.
+        :param filter_policy: `replace`: those of a run take their place; or `merge`: both hold, whatever they are.
             Empty filters of a run are none.
         :param candidates: Documents to retrieve and judge, from each retriever; at least `top_k` are.
         :param grader: A grader, such as BatchRelevanceGrader; None keeps the pipeline's own, which asks no model.
@@ -200,7 +200,7 @@ class CorrectiveRetriever(Copied):
         """Give the pipeline's inputs, and how many documents to hand on."""
         most = self.top_k if top_k is None else top_k
         check_whole("top_k", most)
-        chosen = apply_filter_policy(FilterPolicy.from_str(self.filter_policy), self.filters, filters)
+        chosen = filters_for(FilterPolicy.from_str(self.filter_policy), self.filters, filters)
         given = {name: value for name, value in {"filters": chosen, "mode": self.mode}.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
 

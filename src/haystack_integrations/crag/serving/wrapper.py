@@ -17,7 +17,14 @@ from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken, usage_of
 from haystack_integrations.crag.serving.failures import translated
-from haystack_integrations.crag.serving.questions import QUERY, checked, conversation, last_question, question_model
+from haystack_integrations.crag.serving.questions import (
+    QUERY,
+    checked,
+    conversation,
+    last_question,
+    question_model,
+    restrictions,
+)
 
 Part: TypeAlias = StreamingChunk | ChatCompletion
 
@@ -72,11 +79,11 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 
         :param model: The pipeline's name.
         :param messages: OpenAI's messages.
-        :param body: The whole request.
+        :param body: The whole request; of its further fields those count that restrict a run.
         :returns: The answer with its evidence and record, and how a message was asked that goes on from earlier ones;
             or, with `stream`, the parts of the answer as they come.
         """
-        asked, follow_up = await self._understood(messages)
+        asked, follow_up = await self._understood(messages, body)
         if not body.get("stream"):
             with translated(asked):
                 outputs = await self.loaded.run_async(**asked)
@@ -95,9 +102,11 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         asked = checked(self.question_model, {"question": question, **options})
         return {QUERY: asked.pop("question"), **asked}
 
-    async def _understood(self, messages: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    async def _understood(
+        self, messages: list[dict[str, Any]], body: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Check the newest message, and have it written out where earlier ones may say what it is about."""
-        asked, said = self._asked(last_question(messages), {}), conversation(messages)
+        asked, said = self._asked(last_question(messages), restrictions(body)), conversation(messages)
         if self._rewriter is None or len(said) == 1 or not asked[QUERY].strip():
             return asked, None
         found = await self._rewriter.run_async(messages=said)
