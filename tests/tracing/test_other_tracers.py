@@ -12,6 +12,7 @@ from haystack.tracing.tracer import Span, Tracer, disable_tracing, enable_tracin
 from makers import fill, grading_by, scripted
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from reading import in_new_process
 
 from haystack_integrations.crag.observing.telemetry import trace as trace_ours
 from haystack_integrations.crag.pipelines import load
@@ -161,3 +162,99 @@ def test_a_span_that_a_component_opens_by_hand_belongs_to_its_run(noted: OneForA
     pipeline.run({"asks": {"value": 1}})
     (by_hand,) = (span for span in noted.spans if span.name == "by hand")
     assert root(by_hand).name == "haystack.pipeline.run"
+
+
+_WRAPPING = """
+from dataclasses import dataclass
+
+from haystack import Pipeline, component
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from haystack_integrations.crag.tracing import enable_tracing
+
+
+class Wrapped:
+    # Not the SDK's span, and it tells how it ended before it writes the exception down.
+    def __init__(self, span):
+        self.span = span
+
+    def __getattr__(self, name):
+        return getattr(self.span, name)
+
+    def __exit__(self, kind, error, traceback):
+        if error is not None:
+            self.span.set_status(trace.StatusCode.ERROR, f"{kind.__name__}: {error}")
+            self.span.record_exception(error)
+        self.span.end()
+
+
+trace.Span.register(Wrapped)
+
+
+class Tracers(trace.Tracer):
+    def __init__(self, tracer):
+        self.tracer = tracer
+
+    def start_span(self, *arguments, **options):
+        return Wrapped(self.tracer.start_span(*arguments, **options))
+
+    def start_as_current_span(self, name, **options):
+        return trace.use_span(self.start_span(name, **options), end_on_exit=True)
+
+
+@dataclass
+class Provider(trace.TracerProvider):
+    provider: TracerProvider
+
+    def get_tracer(self, *arguments, **options):
+        return Tracers(self.provider.get_tracer(*arguments, **options))
+
+    def add_span_processor(self, processor):
+        self.provider.add_span_processor(processor)
+
+
+memory = InMemorySpanExporter()
+inner = TracerProvider()
+inner.add_span_processor(SimpleSpanProcessor(memory))
+trace.set_tracer_provider(Provider(inner))
+enable_tracing()
+enable_tracing()
+print(len(inner._active_span_processor._span_processors), "processors")
+client = trace.get_tracer("client")
+
+
+@component
+class Fails:
+    @component.output_types(value=int)
+    def run(self, query: str):
+        with client.start_as_current_span("search"), client.start_as_current_span("http"):
+            raise ValueError(query)
+
+
+pipeline = Pipeline()
+pipeline.add_component("fails", Fails())
+request = client.start_span("request")
+try:
+    with trace.use_span(request):
+        pipeline.run({"fails": {"query": "canary-7f3a"}})
+except Exception as error:
+    request.__exit__(type(error), error, None)
+own = client.start_span("own")
+own.__exit__(OSError, OSError("of the app"), None)
+for span in memory.get_finished_spans():
+    print(span.name, span.status.description, span.to_json().replace(chr(10), " "))
+"""
+
+
+def test_a_provider_that_wraps_the_sdk_is_guarded_as_the_sdk_itself() -> None:
+    """As Logfire's: it cannot be in a set, its spans wrap the SDK's, and a status comes before the exception."""
+    said = in_new_process(_WRAPPING)
+    assert said.startswith("2 processors")
+    assert "canary-7f3a" not in said
+    for name in ("http", "search", "haystack.component.run", "haystack.pipeline.run", "request"):
+        assert f"\n{name} " in said
+    assert "\nrequest PipelineRuntimeError: text withheld" in said
+    assert "\nown OSError: of the app" in said
