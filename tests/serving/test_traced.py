@@ -8,6 +8,7 @@ import pytest
 from opentelemetry.instrumentation._semconv import _OpenTelemetrySemanticConventionStability
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from reading import in_new_process
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION
 from serving.failing import CANARY, BrokenStore, asked
@@ -118,3 +119,44 @@ def test_a_request_without_a_key_leaves_nothing_that_it_wrote(
     assert CANARY not in shown(spans)
     assert CANARY not in configure_metrics().page()[0].decode()
     assert set(requests_counted()) <= set(before)
+
+
+_UNDER_AN_AGENT = """
+from opentelemetry import metrics, trace
+from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+memory = InMemorySpanExporter()
+trace.set_tracer_provider(TracerProvider())
+trace.get_tracer_provider().add_span_processor(SimpleSpanProcessor(memory))
+metrics.set_meter_provider(MeterProvider())
+FastAPIInstrumentor().instrument()
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.tracing.tracer import enable_tracing
+from haystack_integrations.crag.serving.app import create_app
+from haystack_integrations.crag.serving.settings import read_settings
+from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
+from fastapi.testclient import TestClient
+enable_tracing(OpenTelemetryTracer(trace.get_tracer("agent")))
+app = create_app(read_settings(pipelines="corrective_retrieval", allow_anonymous=True), store=InMemoryDocumentStore())
+with TestClient(app, "http://127.0.0.1") as client:
+    client.get("/health/ready")
+    answer = client.post("/corrective_retrieval/run?key=canary-5e1c", json={"question": "Who wrote Emma?"})
+    page = client.get("/metrics").text
+found = memory.get_finished_spans()
+print(answer.status_code, sum(line.startswith("crag_decisions_total") for line in page.splitlines()))
+print(*{format(span.context.trace_id, "032x") for span in found} ^ {answer.headers["X-Trace-Id"]})
+print(*[span.name for span in found if span.parent is None], sum("http send" in span.name for span in found))
+print(any("canary-5e1c" in span.to_json() for span in found))
+"""
+
+
+def test_a_server_that_opentelemetry_instrument_starts_serves_and_tells_what_it_tells_without() -> None:
+    """Providers are set, and FastAPI is instrumented, before it begins: one trace a question, no address, the page."""
+    counted, others, told, written = in_new_process(_UNDER_AN_AGENT).split("\n")
+    assert counted == "200 1"
+    assert others == ""
+    assert told == "POST /corrective_retrieval/run 0"
+    assert written == "False"

@@ -56,11 +56,11 @@ def configure_metrics() -> MetricsExport:
     is set, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds (15,000), by the protocol that
     `OTEL_EXPORTER_OTLP_METRICS_PROTOCOL` or `OTEL_EXPORTER_OTLP_PROTOCOL` names; `OTEL_METRICS_EXPORTER=none` sends
     nothing. An app with a meter provider of its own needs none of this: the meter `crag` reports to whatever is
-    configured.
+    configured. Where that is the SDK's own, this adds the page to it and leaves to it what is sent.
 
     :returns: What gives the page.
-    :raises ConfigurationError: When a package is missing, the protocol is unknown, or another meter provider is set
-        already.
+    :raises ConfigurationError: When a package is missing, the protocol is unknown, or a meter provider of another kind
+        is set already.
     """
     with _lock:
         if not _exports:
@@ -76,6 +76,12 @@ def _configured() -> MetricsExport:
     except ImportError as error:
         msg = f"metrics need OpenTelemetry's SDK and Prometheus exporter, but {error.name!r} is missing; run {_INSTALL}"
         raise ConfigurationError(msg) from None
+    there = metrics.get_meter_provider()
+    if isinstance(there, MeterProvider) and hasattr(there, "add_metric_reader"):
+        # As of `opentelemetry-instrument`, which sends what it is told to; two such readers would say all twice.
+        if not any(isinstance(reader, PrometheusMetricReader) for reader in getattr(there, "_all_metric_readers", ())):
+            there.add_metric_reader(PrometheusMetricReader())
+        return MetricsExport(there)
     provider = MeterProvider([PrometheusMetricReader(), *_otlp()])
     metrics.set_meter_provider(provider)
     if metrics.get_meter_provider() is not provider:

@@ -5,8 +5,7 @@ They do not pass Haystack's tracer, and write an exception down with its text, w
 app's own spans, and their errors, stay as they are. Import this only where the OpenTelemetry SDK is there.
 """
 
-from typing import Any
-from weakref import WeakSet
+from typing import Any, Final
 
 from haystack.tracing.tracer import tracer
 from opentelemetry import trace
@@ -17,15 +16,13 @@ from opentelemetry.trace import Status, StatusCode
 from haystack_integrations.crag.errors import told
 from haystack_integrations.crag.observing.redaction import WITHHELD, ours, stand_in, went_through_ours
 
-_guarded: "WeakSet[Any]" = WeakSet()
+# Marks, and no set of what has them: Logfire's provider cannot be in one, and what it hands out wraps the SDK's span.
+_BELOW: Final = "crag_below"
+_GUARDED: Final = "crag_guarded"
 
 
 class ErrorGuard(SpanProcessor):
     """Keeps the texts of exceptions off spans below ours, and of those that came through ours off all others."""
-
-    def __init__(self) -> None:
-        """Know no span yet."""
-        self._below: WeakSet[Any] = WeakSet()
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """
@@ -35,9 +32,9 @@ class ErrorGuard(SpanProcessor):
         :param parent_context: Where it begins.
         """
         parent = trace.get_current_span(parent_context)
-        below = parent in ours or parent in self._below
+        below = parent in ours or getattr(parent, _BELOW, False) is True
         if below:
-            self._below.add(span)
+            setattr(span, _BELOW, True)
         # The SDK has no hook before a span is final, so its two public methods are exchanged for this one span.
         words = _Words(span, below=below)
         span.record_exception = words.record_exception  # type: ignore[method-assign]
@@ -47,9 +44,9 @@ class ErrorGuard(SpanProcessor):
 def guard() -> None:
     """Guard the spans of the provider that is configured, once; nothing where it is not OpenTelemetry's SDK."""
     provider: Any = trace.get_tracer_provider()
-    if hasattr(provider, "add_span_processor") and provider not in _guarded:
+    if hasattr(provider, "add_span_processor") and not hasattr(provider, _GUARDED):
         provider.add_span_processor(ErrorGuard())
-        _guarded.add(provider)
+        setattr(provider, _GUARDED, True)
 
 
 class _Words:
@@ -57,16 +54,20 @@ class _Words:
 
     def __init__(self, span: Span, *, below: bool) -> None:
         self._record, self._tell, self._withhold = span.record_exception, span.set_status, below
+        self._said: tuple[Status | StatusCode, str | None] | None = None
 
     def record_exception(self, exception: BaseException, *arguments: Any, **options: Any) -> None:
         """Write an exception down, or only its class."""
         # What is written down is the whole traceback, however far behind an error of the app one of ours stands.
         self._withhold = self._withhold or any(map(went_through_ours, told(exception)))
         self._record(stand_in(exception) if self._withheld() else exception, *arguments, **options)
+        if self._said is not None and self._withheld():
+            self.set_status(*self._said)  # Logfire tells how the span ended before it writes the exception down
 
     def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:
         """Tell how the span ended; the SDK does so after it has written the exception down, with its text again."""
         if not self._withheld():
+            self._said = (status, description)
             self._tell(status, description)
             return
         code = status.status_code if isinstance(status, Status) else status

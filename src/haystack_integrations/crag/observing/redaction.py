@@ -8,6 +8,7 @@ leaves; of an exception its class does. With the switch on, everything passes.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Final
 from weakref import WeakSet
@@ -88,13 +89,15 @@ class RedactingTracer(Tracer):
         if (tags or {}).get(COMPONENT) == _PLUMBING and not tracer.is_content_tracing_enabled:
             yield NullSpan()
             return
-        above = parent_span.span if isinstance(parent_span, RedactingSpan) else parent_span
+        parent = parent_span or _innermost()  # a pipeline inside a component is begun without one
+        above = parent.span if isinstance(parent, RedactingSpan) else parent
         retrieves, failure = is_retriever(tags or {}), None
         with suppress(_Withheld), self.traced.trace(operation_name, tags=_allowed(tags), parent_span=above) as span:
             with suppress(TypeError):  # of a library whose spans cannot be referred to weakly
                 ours.add(span.raw_span())
             try:
-                yield RedactingSpan(span, retrieves=retrieves)
+                with _open(RedactingSpan(span, retrieves=retrieves)) as opened:
+                    yield opened
             except Exception as error:
                 set_tags(span, {"error.type": error_type(error)})
                 _mark(error)
@@ -113,8 +116,10 @@ class RedactingTracer(Tracer):
                 del failure  # its traceback holds this frame
 
     def current_span(self) -> Span | None:
-        """Give the span that is open now, or None."""
-        span = self.traced.current_span()
+        """Give the span that is open now, or None. Some tracers keep one for all threads and tasks, as Opik's does."""
+        span, ours_now = self.traced.current_span(), _innermost()
+        if ours_now is not None:
+            return RedactingSpan(ours_now.span, logged=span)
         return None if span is None else RedactingSpan(span)
 
 
@@ -124,11 +129,12 @@ class RedactingSpan(Span):
 
     :param span: Where the rest goes.
     :param retrieves: Whether it is a retriever's run, so that what it got and gave is told in numbers.
+    :param logged: The span that log lines name, where an app has opened one of its own inside this one.
     """
 
-    def __init__(self, span: Span, *, retrieves: bool = False) -> None:
+    def __init__(self, span: Span, *, retrieves: bool = False, logged: Span | None = None) -> None:
         """Wrap a span."""
-        self.span, self._retrieves = span, retrieves
+        self.span, self.is_open, self._retrieves, self._logged = span, True, retrieves, logged or span
 
     def set_tag(self, key: str, value: Any) -> None:
         """
@@ -160,7 +166,27 @@ class RedactingSpan(Span):
 
     def get_correlation_data_for_logs(self) -> dict[str, Any]:
         """Give the ids by which log lines name this span."""
-        return self.span.get_correlation_data_for_logs()
+        return self._logged.get_correlation_data_for_logs()
+
+
+_current: Final[ContextVar[RedactingSpan | None]] = ContextVar("crag_span", default=None)
+
+
+def _innermost() -> RedactingSpan | None:
+    """Give the span of this thread or task; one that ended is none, though a generator that was left may keep it."""
+    span = _current.get()
+    return span if span is not None and span.is_open else None
+
+
+@contextmanager
+def _open(span: RedactingSpan) -> Iterator[RedactingSpan]:
+    token = _current.set(span)
+    try:
+        yield span
+    finally:
+        span.is_open = False
+        with suppress(ValueError):  # a generator that another task closes
+            _current.reset(token)
 
 
 class _Withheld(Exception):  # noqa: N818 - a part that another class name is given to

@@ -33,9 +33,14 @@ def set_tags(span: Span, tags: Mapping[str, Any]) -> None:
     :param span: The span to write to.
     :param tags: Values by attribute name; scalars, or lists of scalars (exported as JSON text).
     """
+    for name, value in _telling(tags):
+        span.set_tag(name, value)
+
+
+def _telling(tags: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in tags.items():
         if value is not None and not (isinstance(value, float) and math.isnan(value)):
-            span.set_tag(name, value)
+            yield name, value
 
 
 def traced_id(id_: str) -> str:
@@ -83,8 +88,9 @@ def trace(name: str, **tags: Any) -> Iterator[Span]:
     :param tags: Tags to set at once; `_` in a keyword stands for `.` in the attribute name.
     :returns: The span, for further tags.
     """
-    with tracer.trace(name, parent_span=tracer.current_span()) as span:
-        set_tags(span, {key.replace("_", "."): value for key, value in tags.items()})
+    given = {key.replace("_", "."): value for key, value in tags.items()}
+    # Given at once, as Haystack's own are: Weave's tracer loses a span that begins without a mapping.
+    with tracer.trace(name, tags=dict(_telling(given)), parent_span=tracer.current_span()) as span:
         yield span
 
 

@@ -106,6 +106,10 @@ def trace_requests(app: FastAPI) -> None:
 
     :param app: The app, with all its routes.
     """
+    if getattr(app, "_is_instrumented_by_opentelemetry", False):
+        # `opentelemetry-instrument` was first, and would tell addresses, probes and each part that is sent.
+        FastAPIInstrumentor.uninstrument_app(app)
+        app.middleware_stack = None  # that has built it, so nothing of what follows would be in it
     # Hayhooks' own call of the same, but with a hook.
     excluded = ",".join(filter(None, (*_NO_QUESTIONS, os.environ.get(_EXCLUDED))))
     FastAPIInstrumentor.instrument_app(
