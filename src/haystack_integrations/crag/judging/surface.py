@@ -19,10 +19,10 @@ _QUOTES: Final = (
     "|(?<=')'|(?<=`)(?<!``)`(?!`))"  # or two: '' and ``, but not ```
 )
 
-# Markup that is left in some stores: where a link leads, and HTML's tags. A paragraph ends a line, a word goes on.
+# What is left in some stores: where a link leads, HTML's tags (a paragraph ends a line, a word goes on), and words that
+# were parted at the ends of lines.
 _INLINE: Final = "a|abbr|b|cite|code|em|font|i|img|mark|q|s|small|span|strong|su[bp]|u"
 _BLOCK: Final = "article|blockquote|br|center|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|section|t(?:able|body|[dhr]|head)|ul"
-_TAGS: Final = ("</", "/>", "<br", "<p>", "<li", "<img")
 
 # What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
 # brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
@@ -33,11 +33,12 @@ _SURFACE: Final = tuple(
     (re.compile(pattern), plain, signs)
     for pattern, plain, signs in (
         (r"\]\((?:https?:|mailto:|[/.\#])[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: [^()]*)?\)", "]", ("](",)),
-        (rf"(?i)</?(?:{_INLINE})(?:\s[^<>]*)?/?>", "", _TAGS),
-        (rf"(?i)</?(?:{_BLOCK})(?:\s[^<>]*)?/?>", "\n", _TAGS),
+        (rf"(?i)</?(?:{_INLINE})(?:\s[^<>]*)?/?>", "", ("<",)),
+        (rf"(?i)</?(?:{_BLOCK})(?:\s[^<>]*)?/?>", "\n", ("<",)),
         ("&(?:nbsp|#160|quot|lt|gt);", " ", ("&nbsp;", "&#160;", "&quot;", "&lt;", "&gt;")),
         ("&(?:apos|#39|rsquo);", "'", ("&apos;", "&#39;", "&rsquo;")),
         ("&amp;", "&", ("&amp;",)),
+        (r"(?<=[a-z])[-\u00ad\u2010][ \t\r]*\n[ \t]*(?=[a-z])", "", ("-\n", "-\r", "-\t", "- ", "\u00ad", "\u2010")),
         (r"[\u2018\u2019]", "'", ("\u2018", "\u2019")),
         (_QUOTES, " ", ("``", "''", '"', "\u201c", "\u201d", "\u201e")),
         (r"-(?i:lrb)-", "(", ("-l", "-L")),
