@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import yaml
 from haystack import Document, Pipeline
 from haystack.utils import Secret
 from makers import grading_by, scripted, texts
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
@@ -176,6 +179,29 @@ def test_a_server_that_is_down_is_a_clear_error_that_spoils_nothing() -> None:
     ) as e:
         agent(store)
     assert "secret" not in str(e.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"request_timeout": 1}], ids=["the client's timeout", "one's own timeout"])
+def test_a_server_that_drips_does_not_hold_the_loading(
+    httpserver: HTTPServer, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client's timeout counts from byte to byte, whoever made the store."""
+    monkeypatch.setattr("haystack_integrations.crag.elasticsearch.reaching._TIMEOUTS", 0.05)
+    over = Event()
+
+    def dripping() -> Iterator[bytes]:
+        while not over.wait(0.05):
+            yield b" "
+
+    known = {"X-Elastic-Product": "Elasticsearch", "Content-Type": "application/json"}
+    httpserver.expect_request("/x").respond_with_handler(lambda _: Response(dripping(), headers=known))
+    url = httpserver.url_for("").rstrip("/")
+    store = ElasticsearchDocumentStore(hosts=url, index="x", max_retries=0, **options)
+    try:
+        with pytest.raises(StoreError, match="no answer"), elasticsearch_client(store) as client:
+            client.indices.get(index="x")
+    finally:
+        over.set()
 
 
 def test_a_server_store_needs_an_address() -> None:

@@ -53,13 +53,15 @@ class PatientNode(Urllib3HttpNode):
         :raises ConnectionTimeout: When it is not whole by then.
         """
         send = partial(super().perform_request, method, target, body, headers, request_timeout)
-        if not isinstance(request_timeout, int | float):
+        # A store that names no timeout leaves it to the node's own.
+        seconds = self.config.request_timeout if request_timeout is DEFAULT else request_timeout
+        if not isinstance(seconds, int | float):
             return send()
         try:
-            return call_within(_TIMEOUTS * request_timeout, send)
+            return call_within(_TIMEOUTS * seconds, send)
         except TimeoutError as error:
             let_end(error)
-            msg = f"no whole reply within {_TIMEOUTS * request_timeout:g} s"
+            msg = f"no whole reply within {_TIMEOUTS * seconds:g} s"
             raise ConnectionTimeout(msg) from error
 
 
