@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from haystack_integrations.crag.pipelines.contents import MADE_BY, RECORDS, Failure, folder_of, name_of
@@ -90,7 +90,7 @@ class Listing:
         :returns: True when it does.
         """
         # "" is the base itself: all that has a name relative to a base.
-        if name in self.names or ("" in self.prefixes[:1] and not PurePosixPath(name).is_absolute()):
+        if name in self.names or ("" in self.prefixes[:1] and not _is_absolute(name)):
             return True
         return name.startswith(self.prefixes[1:] if "" in self.prefixes[:1] else self.prefixes)
 
@@ -138,6 +138,11 @@ def around(name: str) -> set[str]:
     :returns: It, its file and folders, and the base.
     """
     return {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
+
+
+def _is_absolute(name: str) -> bool:
+    """Tell whether a name begins at no base, on whatever system it was indexed: several may share an index."""
+    return PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute()
 
 
 def _count_lines(path: Path) -> int:
