@@ -150,6 +150,10 @@ def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
     for _ in range(2):
         assert crag(*fit, "--output", file, "--html", page).exit_code == 0
         assert crag(*judge, "--json", result, "--html", page).exit_code == 0
+    # As Windows, or a version control, ends lines; what is written in its place is the same on every system.
+    result.write_bytes(result.read_bytes().replace(b"\n", b"\r\n"))
+    assert crag(*judge, "--json", result).exit_code == 0
+    assert b"\r" not in result.read_bytes()
     calibration = file.read_bytes()
     for command in (
         (*fit, "--output", corpus),

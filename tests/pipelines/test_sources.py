@@ -235,6 +235,7 @@ def test_a_listing_knows_what_belongs_to_its_paths(tmp_path):
     assert not any(listing.covers(name) for name in ("docs2/a.md", "a.md2", "b.md", "d.jsonl#1", "/docs/a.md"))
     whole = find(tmp_path, base=tmp_path)
     assert whole.covers("anything/else.md") and not whole.covers("/somewhere/else.md")
+    assert not whole.covers("C:/somewhere/else.md") and not whole.covers("//server/share/else.md")  # of Windows
 
 
 def test_a_listing_counts_files_and_lines(tmp_path):

@@ -152,7 +152,8 @@ class RedisGradeCache(GradeCache):
             client = self._connected_async()
             try:
                 result = await watch.result_async(command(client))
-            except (RuntimeError, self._redis.ConnectionError):  # the former is uvloop's word
+            except (RuntimeError, AttributeError, self._redis.ConnectionError):
+                # The first is uvloop's word for it, the second asyncio's from Python 3.12 on: it has no socket by then.
                 result = await watch.result_async(_anew(client, command))
         except Exception as failure:  # not CancelledError, which is the caller's
             return _Reply(None, self._failed(access, failure), watch)

@@ -78,7 +78,7 @@ def _holds_another(file: Path, mark: bytes) -> bool:
         if not file.is_file():
             return False
         with file.open("rb") as opened:
-            first = opened.read(_FIRST)
+            first = opened.read(_FIRST).replace(b"\r\n", b"\n")  # a version control may have changed it
     except OSError:
         return False  # told when it is written
     return bool(first.strip()) and mark not in first
@@ -93,7 +93,7 @@ def write(file: Path, text: str) -> None:
     :raises ConfigurationError: When it cannot be written.
     """
     try:
-        file.write_text(text, "utf-8")
+        file.write_bytes(text.encode("utf-8"))  # the same on Windows, which would end each line in its own way
     except OSError as error:
         raise cannot_write(file, error) from None
 

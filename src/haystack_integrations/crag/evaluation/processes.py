@@ -1,6 +1,7 @@
 """Worker processes that an interruption from the keyboard ends without a word of theirs."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -74,7 +75,7 @@ def _unheard() -> Iterator[None]:
 @contextmanager
 def _blocked() -> Iterator[None]:
     """Block an interruption in this thread, where the system can: others hear of it all the same."""
-    if not hasattr(signal, "pthread_sigmask"):
+    if sys.platform == "win32":
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

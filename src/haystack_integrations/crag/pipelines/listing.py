@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final
 
 from haystack_integrations.crag.pipelines.contents import MADE_BY, RECORDS, Failure, folder_of, name_of
@@ -156,7 +156,8 @@ def around(name: str) -> set[str]:
 
 
 def _is_elsewhere(name: str) -> bool:
-    return name.startswith(UPLOADS) or PurePosixPath(name).is_absolute()
+    """Tell whether a name begins at no base, on whatever system it was indexed: several may share an index."""
+    return name.startswith(UPLOADS) or PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute()
 
 
 def _count_lines(path: Path) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 import time
 from contextlib import suppress
 from functools import partial
@@ -80,7 +81,9 @@ class Workers(Multiprocess):
 
 def hold_many_connections() -> None:
     """Let this process, and workers that it starts, open as many files as it may; many systems begin with 1,024."""
-    with suppress(ImportError, OSError, ValueError):  # Windows has none of this, macOS not for all limits
+    if sys.platform == "win32":  # which has none of this
+        return
+    with suppress(OSError, ValueError):  # macOS does not take all limits
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
