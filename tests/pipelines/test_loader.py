@@ -14,8 +14,10 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.rankers import LLMRanker
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
+from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.errors import FilterError
 from haystack.tools import ComponentTool, PipelineTool
 from haystack.utils import Secret
 from makers import fill, grading_by, scripted
@@ -445,6 +447,32 @@ def test_a_policy_for_filters_holds_on_a_store_that_is_passed(store: Any, part: 
     found = rag.run(query=QUESTION, filters=other, mode="off")["documents"]
     assert {one.meta["source"] for one in found if part in one.meta["crag"]["retrievers"]} == {"0.md"}
     assert "filter_policy: merge" in rag.pipeline.dumps()
+
+
+def test_a_retriever_that_takes_no_filters_is_told_to_refuse_them(store: Any) -> None:
+    """One that leaves them out shows what they were to close; that it raises ends the run."""
+
+    @component
+    class Refusing:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None) -> dict[str, Any]:
+            if filters:
+                raise FilterError("none")
+            return {"documents": [Document(content="A refund is paid in May.")]}
+
+    @component
+    class Without:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+            return {"documents": []}
+
+    with pytest.raises(ConfigurationError, match=r"lacks the inputs bm25\.filters; .* must refuse, with a FilterError"):
+        load("corrective_retrieval", store=store, bm25=Without())
+    rag = load("corrective_retrieval", store=store, bm25=Refusing())
+    assert rag.run(query=QUESTION)["crag"]["documents_before"] > 0
+    with pytest.raises(PipelineRuntimeError) as raised:
+        rag.run(query=QUESTION, filters={"field": "meta.team", "operator": "==", "value": "a"})
+    assert isinstance(raised.value.__cause__, FilterError)
 
 
 def test_an_unknown_word_among_settings_of_a_part_on_a_store_is_named(store: Any) -> None:

@@ -156,6 +156,8 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
                 f"got a {type(value).__name__} as {part}, wanted one that fits into {name!r}: it lacks "
                 f"{' and '.join(missing)}; add them, an input that it has no use for with the default None"
             )
+            if f"{part}.filters" in missing[0]:  # ignored, they would open what they were to close
+                msg += "; filters that it cannot keep it must refuse, with a FilterError"
             if part == "grader" and "documents" in takes and set(gives) == {"documents"}:  # one of Haystack's rankers
                 msg += f"; a ranker goes into another part: RankerGrader({type(value).__name__}(...))"
             if part == "web" and "query" in takes and "documents" in gives:  # one of Haystack's web searches
