@@ -96,7 +96,7 @@ HELD: dict[str, Callable[[str], str]] = {
 def as_it_is() -> Iterator[None]:
     """Read everything to the letter."""
     home, same = "haystack_integrations.crag", {"side_effect": lambda text: text}
-    plain = [row for row in surface._SURFACE if not {"](", "</", "&nbsp;", "&apos;", "&amp;"} & set(row[2])]
+    plain = [row for row in surface._SURFACE if not {"](", "<", "&nbsp;", "&apos;", "&amp;", "-\n"} & set(row[2])]
     with ExitStack() as stack:
         for module in ("judging.grading", "judging.asking", "judging.judge", "texts.wording"):
             stack.enter_context(patch(f"{home}.{module}.bare_question", **same))

@@ -35,9 +35,9 @@ _TWO_SPELLINGS: Final = tuple(
         (r"og(?=s?$)", "ogue"),
         (r"(?<=m)me(?=s?$)", ""),
         (r"(?<=am)(?=s?$)", "me"),
-        (r"(?<=\w)[ao]e(?=\w{4})|^[ao]e(?=\w{5})", "e"),  # paediatric, oestrogen; not canoe and cane
-        (r"(?<![ao])e(?=\w{4})", "ae"),
-        (r"(?<![ao])e(?=\w{4})", "oe"),
+        (r"(?<=\w)[ao]e(?=\w{3})|^[ao]e(?=\w{5})", "e"),  # paediatric, oestrogen; not canoe and cane
+        (r"(?<![ao])e(?=\w{3})", "ae"),
+        (r"(?<![ao])e(?=\w{3})", "oe"),
     )
 )
 
