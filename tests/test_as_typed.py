@@ -1,12 +1,16 @@
 """Questions as people type them: the search and the judgement go by what is asked, the models read all of it."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from haystack import Document, component
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
+from rich.console import Console
 
+from haystack_integrations.crag.cli.span_values import read_tags
+from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import (
     HeuristicGrader,
     QueryExpander,
@@ -14,6 +18,7 @@ from haystack_integrations.crag.components import (
     StripRefiner,
     WebFallback,
 )
+from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.judging.telling import asking_part
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -175,3 +180,21 @@ def test_the_verdict_on_a_whole_question_is_never_raised_to_correct_by_its_part(
     assert whole["verdict"] == "ambiguous"
     assert whole["probabilities"]["correct"] < part["probabilities"]["correct"]
     assert sum(whole["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_trace_tells_how_a_question_was_read_in_numbers_and_names_only() -> None:
+    """As the record does at the terminal, and `crag trace` from the spans: the same words, without the question's."""
+    store = memory_store()
+    store.write_documents([Document(content="Order a new desk in the portal: choose a desk, and press order.")])
+    told = "Our cousin from Antwerp juggles torches and paints portraits. How do I ordre a new desk in the protal?"
+    record = load("corrective_retrieval", store=store).run(query=told)["crag"]
+    decision = record["trail"][0]
+    tags = route_tags(decision)
+    assert (tags["crag.decision.read_as"], tags["crag.decision.asked_alone"]) == (2, "correct")
+    assert "protal" not in repr(tags)
+    seen = read_tags(tags)
+    assert (seen["crag.decision.read_as"], seen["crag.decision.asked_alone"]) == (2, "correct")
+    shown = Console(width=200, file=StringIO())
+    shown.print(trail_tree({**record, "trail": [decision]}))
+    words = shown.file.getvalue()  # type: ignore[attr-defined]
+    assert "2 words of the question read as the documents write them; correct by what is asked alone" in words

@@ -21,6 +21,7 @@ _SECONDS: Final = 10.0
 _MOST_BYTES: Final = 100_000_000
 _MOST_DOCUMENTS: Final = 10_000
 _DIGITS: Final = (16, 32)
+_SIGNALS: Final = ("absent", "read_as", "asked_alone")
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
 _HINTS: Final = {401: _LOGIN, 403: _LOGIN}
 
@@ -229,7 +230,7 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
         "kept": _filled(kept, tags.get("crag.documents.kept", 0)),
         "discarded": _filled(discarded, tags.get("crag.documents.discarded", 0)),
         "grading": {"cut": tags.get("crag.documents.cut", 0)},
-        "signals": {"set": {"absent": tags.get("crag.decision.absent", 0)}},
+        "signals": {"set": {name: tags.get(f"crag.decision.{name}") for name in _SIGNALS}},
     }
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Final, get_args
 
 from haystack_integrations.crag.inputs import finite
-from haystack_integrations.crag.vocabulary import ACTIONS, MODES, Verdict
+from haystack_integrations.crag.vocabulary import ACTIONS, JUDGED, MODES, Verdict
 
 _TEXTS: Final = (
     "crag.document.ids",
@@ -18,7 +18,12 @@ _TEXTS: Final = (
 _SCORES: Final = ("crag.scores", "crag.discarded.scores")
 _CITED: Final = ("crag.answer.cited", "crag.answer.cited_unknown")
 _LISTS: Final = frozenset({*_TEXTS, *_SCORES, *_CITED})
-_ONE_OF: Final = {"crag.decision": get_args(Verdict), "crag.action": ACTIONS, "crag.mode": MODES}
+_ONE_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "crag.decision": get_args(Verdict),
+    "crag.decision.asked_alone": JUDGED,
+    "crag.action": ACTIONS,
+    "crag.mode": MODES,
+}
 _WORDS: Final = frozenset(
     {
         *(f"crag.decision.{name}" for name in ("rule", "judged_by", "limit")),
@@ -31,6 +36,7 @@ _COUNTS: Final = (
     "crag.llm_calls",
     "crag.tokens",
     "crag.decision.absent",
+    "crag.decision.read_as",
     "crag.documents.",
     "crag.answer.unsupported_numbers",
 )

@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.deciding.abstention import in_words
-from haystack_integrations.crag.deciding.record_tags import absent_in
+from haystack_integrations.crag.deciding.record_tags import absent_in, asked_alone, read_otherwise
 from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.vocabulary import ABSTENTION
@@ -201,7 +201,13 @@ def _reason(decision: Mapping[str, Any]) -> str:
     if absent := absent_in(decision):
         named = _counted(absent, "number or name", "numbers or names")
         rules["set_verdict"] = f"set_verdict; {named} of the question in no document"
-    return rules.get(decision["judged_by"], str(decision["judged_by"]))
+    reasons = [rules.get(decision["judged_by"], str(decision["judged_by"]))]
+    if others := read_otherwise(decision):
+        named = _counted(others, "word", "words")
+        reasons.append(f"{named} of the question read as the documents write {'it' if others == 1 else 'them'}")
+    if (alone := asked_alone(decision)) not in (None, decision["verdict"]):
+        reasons.append(f"{alone} by what is asked alone")
+    return "; ".join(reasons)
 
 
 def _counts(decision: Mapping[str, Any]) -> str:

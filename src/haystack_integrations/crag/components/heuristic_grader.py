@@ -108,7 +108,7 @@ class HeuristicGrader(Copied):
         """
         Grade documents against the original question.
 
-        :param query: The original question.
+        :param query: The original question, as people type it; `signals` tell how it was read.
         :param documents: Documents in rank order.
         :param state: What the run knows: a grade given in an earlier pass stays (a score here depends a little on its
             neighbours, and good evidence must not be lost to worse company); in mode `off` nothing is graded.

@@ -6,6 +6,7 @@ from typing import Any, Final
 from haystack_integrations.crag.deciding.corrections import strategy_of
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT
 from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
+from haystack_integrations.crag.vocabulary import JUDGED
 
 _CITATIONS: Final = ("cited", "cited_unknown")
 _COUNTED: Final = ("documents_in", "graded", "cached", "approved", "failed")
@@ -29,6 +30,8 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.decision.judged_by": decision["judged_by"],
         "crag.decision.limit": decision["limit"],
         "crag.decision.absent": absent_in(decision) or None,
+        "crag.decision.read_as": read_otherwise(decision) or None,
+        "crag.decision.asked_alone": asked_alone(decision),
         "crag.action": decision["action"],
         "crag.mode": decision["mode"],
         "crag.score": decision["score"],
@@ -67,9 +70,35 @@ def absent_in(decision: Mapping[str, Any]) -> int:
     :param decision: A decision, as `decision_record` gave it.
     :returns: The number that the grader told, where its verdict holds.
     """
-    of_set = (decision.get("signals") or {}).get("set")
-    told = of_set.get("absent") if isinstance(of_set, Mapping) and decision["judged_by"] == SET_VERDICT else None
+    told = _of_set(decision).get("absent") if decision["judged_by"] == SET_VERDICT else None
     return told if isinstance(told, int) else 0
+
+
+def read_otherwise(decision: Mapping[str, Any]) -> int:
+    """
+    Count the words of a question that were read as its documents write them.
+
+    :param decision: A decision, as `decision_record` gave it, or as spans tell it.
+    :returns: The number.
+    """
+    told = _of_set(decision).get("read_as")
+    return told if isinstance(told, int) else len(told) if isinstance(told, Mapping) else 0
+
+
+def asked_alone(decision: Mapping[str, Any]) -> str | None:
+    """
+    Give the verdict on what a question asks alone, where it tells something besides.
+
+    :param decision: A decision, as `decision_record` gave it.
+    :returns: The verdict, or None.
+    """
+    told = _of_set(decision).get("asked_alone")
+    return told if told in JUDGED else None
+
+
+def _of_set(decision: Mapping[str, Any]) -> Mapping[str, Any]:
+    of_set = (decision.get("signals") or {}).get("set")
+    return of_set if isinstance(of_set, Mapping) else {}
 
 
 def record_tags(record: Mapping[str, Any]) -> dict[str, Any]:

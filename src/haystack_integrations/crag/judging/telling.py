@@ -4,7 +4,7 @@ A question that tells something besides: what it asks is judged a second time, w
 "We are moving to the new building and everything is chaos. How do I order a desk?" has words that no document on desks
 has, and in "I have a dishwasher. How long is the warranty?" they decide. No program knows which. So where the verdicts
 on the whole and on what is asked differ, the documents are `ambiguous`: with chatter in front, the shipped model called
-11 to 45 % of the lists that answer `incorrect`, and so 1 to 9 % (benchmarks/as_typed.py).
+10 to 41 % of the lists that answer `incorrect`, and so 3 to 14 % (benchmarks/as_typed.py).
 """
 
 import re
