@@ -3,7 +3,7 @@ What people write around a question: greetings, requests, thanks, how to answer.
 nothing is to be searched for or judged by it.
 
 "Could you please tell me ..." in front of questions, or "Explain step by step, use bullet points." behind them, changed
-three verdicts in five without a model, and the static embeddings found half as much (benchmarks/courtesies.py).
+three verdicts in five without a model, and the static embeddings found half as much (benchmarks/as_typed.py).
 """
 
 import re
