@@ -19,10 +19,10 @@ from haystack_integrations.crag.components import (
     WebFallback,
 )
 from haystack_integrations.crag.deciding.record_tags import route_tags
-from haystack_integrations.crag.judging.telling import asking_part
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.telling import asking_part
 
 BARE = "who wrote Emma?"
 TYPED = f"Hi, could you please tell me {BARE} Answer in one short sentence. Thanks in advance!"
@@ -119,6 +119,15 @@ def test_other_wordings_are_of_the_bare_question() -> None:
     query = QueryExpander().run(state=state)["query"]
     assert query.startswith("how to fix an error in a function?")
     assert "thanks" not in query.lower()
+
+
+def test_a_second_search_is_for_what_is_asked_alone() -> None:
+    """The first has found nothing by all that was told; and the web is sent no story in its few words."""
+    state = CragState.start("We are moving to a new building and everything is chaos. How do I order a new desk?")
+    assert QueryExpander().run(state=state)["query"] == "How do I order a new desk?"
+    assert QueryExpander(mode="web").run(state=state)["query"] == "order new desk"
+    plain = CragState.start("How do I order a new desk?")
+    assert QueryExpander().run(state=plain)["query"] != "How do I order a new desk?"
 
 
 def test_an_abstention_does_not_miss_courtesies() -> None:

@@ -15,6 +15,7 @@ from haystack_integrations.crag.expansion.rules import keywords, web_form, wordi
 from haystack_integrations.crag.expansion.split import split
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.telling import asking_part
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
 
@@ -159,8 +160,10 @@ class Expansion:
         options = self.options
         if self.name == WEB:
             # The taint rule: no word of a document reaches a search engine, nor of a query that learned from one.
-            yield web_form(keywords(self._question, MAX_WEB_WORDS) or self._question)
-            for text in wordings(self._question, options.synonyms, options.max_synonyms_per_term, (), ()):
+            # Of few words none is for what the question tells besides.
+            asked = asking_part(self._question) or self._question
+            yield web_form(keywords(asked, MAX_WEB_WORDS) or asked)
+            for text in wordings(asked, options.synonyms, options.max_synonyms_per_term, (), ()):
                 yield web_form(keywords(text, MAX_WEB_WORDS) or text)
             return
         if self._same_words():
@@ -174,6 +177,8 @@ class Expansion:
     def _other_words(self) -> Iterator[str]:
         """Give other wordings; of a question that cannot be split one at a time, since they are no parts of it."""
         state, options = self.state, self.options
+        if (part := asking_part(self._question)) is not None:
+            yield part
         tried = [entry["query"] for entry in state.queries]
         found = wordings(self._question, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":

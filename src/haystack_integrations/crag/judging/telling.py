@@ -7,45 +7,7 @@ on the whole and on what is asked differ, the documents are `ambiguous`: with ch
 10 to 41 % of the lists that answer `incorrect`, and so 3 to 14 % (benchmarks/as_typed.py).
 """
 
-import re
-from typing import Final
-
 from haystack_integrations.crag.judging.judge import Likely, Opinion
-from haystack_integrations.crag.texts.courtesies import ENDS
-from haystack_integrations.crag.texts.function_words import ASKING
-from haystack_integrations.crag.texts.text import words
-from haystack_integrations.crag.texts.wording import asked_terms
-
-_FEWEST_TERMS: Final = 2
-_MARK: Final = re.compile(r"[?\uff1f\u061f]\W*\Z")
-_POINTING: Final = frozenset(
-    "it its this that these those they them their he him his she her hers one ones there here such same".split()
-)
-"""Words that point at what was told before: without it there is nothing to judge by."""
-
-
-def asking_part(query: str) -> str | None:
-    """
-    Find what is asked in a question that tells something besides.
-
-    ```python
-    from haystack_integrations.crag.judging.telling import asking_part
-
-    told = "We are moving to a new building. How do I order a desk?"
-    assert asking_part(told) == "How do I order a desk?"
-    assert asking_part("I have a dishwasher. How long is its warranty?") is None
-    ```
-
-    :param query: The question, without courtesies.
-    :returns: Its sentences that ask; None where all of them do, or they cannot be understood alone.
-    """
-    told = [part for part in ENDS.split(query.strip()) if part]
-    asking = [part for part in told if _MARK.search(part) or not ASKING.isdisjoint(words(part)[:1])]
-    if not 0 < len(asking) < len(told):
-        return None
-    part = " ".join(asking)
-    is_clear = len(set(asked_terms(part))) >= _FEWEST_TERMS and _POINTING.isdisjoint(words(part))
-    return part if is_clear else None
 
 
 def between(whole: Opinion, part: Opinion) -> Opinion:
