@@ -44,7 +44,7 @@ _OPENERS = {"What", "Who", "When", "Where", "How", "Why", "Which", "Is", "Are", 
 Way = Callable[[str, random.Random], str]
 
 
-def _small(question: str) -> str:
+def small(question: str) -> str:
     return question[0].lower() + question[1:] if question.split(" ", maxsplit=1)[0] in _OPENERS else question
 
 
@@ -66,7 +66,7 @@ def _slip(kind: str, question: str, chance: random.Random) -> str:
     return " ".join([*parts[:place], slips[kind], *parts[place + 1 :]])
 
 
-_CHATTER = (
+CHATTER = (
     "I bought mine last summer in Hamburg and a neighbour recommended it.",
     "We are moving to the new building and everything is chaos right now.",
     "My daughter is doing a quiz with her classmates tonight.",
@@ -77,13 +77,13 @@ _CHATTER = (
 
 TYPED: dict[str, Way] = {
     "plain": lambda question, _: question,
-    "could you please": lambda question, _: "Hi, could you please tell me " + _small(question),
+    "could you please": lambda question, _: "Hi, could you please tell me " + small(question),
     "thanks": lambda question, _: question + " Thanks in advance!",
     "one sentence": lambda question, _: question + " Answer in one short sentence.",
     "step by step": lambda q, _: q + "\nExplain step by step, use bullet points and give me the sources.",
-    "our documents": lambda question, _: "According to our documents, " + _small(question),
+    "our documents": lambda question, _: "According to our documents, " + small(question),
     "for a report": lambda question, _: "I am writing a report for work and I have a question. " + question,
-    "chatter": lambda question, chance: f"{chance.choice(_CHATTER)} {question.rstrip('?')}?",
+    "chatter": lambda question, chance: f"{chance.choice(CHATTER)} {question.rstrip('?')}?",
     **{f"a letter {kind}": partial(_slip, kind) for kind in ("swapped", "omitted", "doubled", "another")},
 }
 HELD: dict[str, Callable[[str], str]] = {
