@@ -1,5 +1,6 @@
 """Questions as people type them: the search and the judgement go by what is asked, the models read all of it."""
 
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -128,6 +129,23 @@ def test_a_second_search_is_for_what_is_asked_alone() -> None:
     assert QueryExpander(mode="web").run(state=state)["query"] == "order new desk"
     plain = CragState.start("How do I order a new desk?")
     assert QueryExpander().run(state=plain)["query"] != "How do I order a new desk?"
+
+
+def test_a_second_search_is_for_the_words_as_the_documents_write_them() -> None:
+    """What the first one found by the other words of the question has told the right spelling; the web is not told."""
+    store = memory_store()
+    texts = (
+        "A portal for all employees was opened.",
+        "Meals are free.",
+        "Order a desk in the portal of your department.",
+    )
+    store.write_documents([Document(content=text) for text in texts])
+    rag = load("corrective_retrieval", store=store, router={"aggregate": "set", "preset": "conservative"})
+    record = rag.run(query="Which employees pay in the protal?")["crag"]
+    assert record["trail"][0]["signals"]["set"]["read_as"] == {"protal": "portal"}
+    assert record["queries"][:2] == ["Which employees pay in the protal?", "Which employees pay in the portal?"]
+    state = replace(CragState.start("Where is the protal?"), trail=tuple(record["trail"][:1]))
+    assert QueryExpander(mode="web").run(state=state)["query"] == "protal"
 
 
 def test_an_abstention_does_not_miss_courtesies() -> None:

@@ -15,9 +15,10 @@ from haystack_integrations.crag.evaluation.labelled import LabelledList, prepare
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import grade
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.judging.respelling import reread, respelled
+from haystack_integrations.crag.judging.respelling import respelled
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.spelling import reread
 
 NOTICE = "The notice period of the employment contract is three months."
 TEXTS = (NOTICE, "Vacation is thirty days a year.", "Meals are paid by Hansen Limited.")

@@ -7,8 +7,9 @@ from typing import Final
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.judging.respelling import reread, respelled
+from haystack_integrations.crag.judging.respelling import respelled
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.spelling import reread
 
 ANSWERS: Final = 2
 ON_TOPIC: Final = 1

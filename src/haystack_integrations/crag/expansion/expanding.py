@@ -15,6 +15,7 @@ from haystack_integrations.crag.expansion.rules import keywords, web_form, wordi
 from haystack_integrations.crag.expansion.split import split
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.spelling import reread
 from haystack_integrations.crag.texts.telling import asking_part
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
@@ -177,10 +178,11 @@ class Expansion:
     def _other_words(self) -> Iterator[str]:
         """Give other wordings; of a question that cannot be split one at a time, since they are no parts of it."""
         state, options = self.state, self.options
-        if (part := asking_part(self._question)) is not None:
-            yield part
+        # As its documents write it, and what it asks alone: both are closer to them than any other wording.
+        question = reread(self._question, _read_as(state))
+        yield from [part for part in (asking_part(question), question) if part not in (None, self._question)]
         tried = [entry["query"] for entry in state.queries]
-        found = wordings(self._question, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
+        found = wordings(question, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":
             yield from found
         elif not self._first:
@@ -215,3 +217,9 @@ class Expansion:
             "gen_ai.usage.input_tokens": report["tokens_in"] or None,
             "gen_ai.usage.output_tokens": report["tokens_out"] or None,
         }
+
+
+def _read_as(state: CragState) -> dict[str, str]:
+    """Find how a grader of this run read words that no document had: the first pass that told, saw the most of them."""
+    told = ((decision.get("signals") or {}).get("set") or {} for decision in state.trail)
+    return next((dict(of_set["read_as"]) for of_set in told if of_set.get("read_as")), {})

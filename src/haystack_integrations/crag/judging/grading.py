@@ -15,10 +15,11 @@ from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.judging.respelling import reread, respelled
+from haystack_integrations.crag.judging.respelling import respelled
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.judging.telling import between
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.spelling import reread
 from haystack_integrations.crag.texts.telling import asking_part
 
 # What a grade's reason tells of a document's signals.

@@ -5,7 +5,6 @@ The other words of a question, and its vector, find its documents, and then the 
 all of them: one wrong letter changed between a quarter and a half of the verdicts (benchmarks/as_typed.py).
 """
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -66,22 +65,6 @@ def respelled(
     rest = missing - {part for parts in found for part in parts.split()}
     names = {word for word, often in large.items() if often == written[word]}
     return found | dict(_slips(_doubtful(rest, frequencies), written, names))
-
-
-def reread(query: str, meant: Mapping[str, str]) -> str:
-    """
-    Write a question with other words.
-
-    :param query: The question.
-    :param meant: What to read for which of its words, in small letters.
-    :returns: The question; a capital stays one, since it may tell a name.
-    """
-    for typed, word in meant.items():
-        parts = r"[\W_]+".join(map(re.escape, typed.split()))
-        for found in reversed(list(re.finditer(rf"(?<!\w){parts}(?!\w)", query, re.IGNORECASE))):
-            shown = word.capitalize() if found[0][0].isupper() else word
-            query = query[: found.start()] + shown + query[found.end() :]
-    return query
 
 
 def _holds(readings: Sequence[Reading], stem: str) -> bool:

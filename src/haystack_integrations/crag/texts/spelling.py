@@ -1,6 +1,7 @@
 """One word in several spellings: other signs in German, Russian, Turkish and Greek, elisions, Korean particles."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 # The sharp s, as Swiss German and capitals have it; the Russian io, which most texts write as ie; both i of Turkish,
@@ -62,6 +63,22 @@ def other_spellings(word: str) -> list[str]:
         for place in one.finditer(word)
     )
     return list(dict.fromkeys(found))
+
+
+def reread(query: str, meant: Mapping[str, str]) -> str:
+    """
+    Write a question with other words.
+
+    :param query: The question.
+    :param meant: What to read for which of its words, in small letters.
+    :returns: The question; a capital stays one, since it may tell a name.
+    """
+    for typed, word in meant.items():
+        parts = r"[\W_]+".join(map(re.escape, typed.split()))
+        for found in reversed(list(re.finditer(rf"(?<!\w){parts}(?!\w)", query, re.IGNORECASE))):
+            shown = word.capitalize() if found[0][0].isupper() else word
+            query = query[: found.start()] + shown + query[found.end() :]
+    return query
 
 
 def one_spelling(word: str) -> str:
