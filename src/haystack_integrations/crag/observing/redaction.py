@@ -119,7 +119,8 @@ class RedactingTracer(Tracer):
         """Give the span that is open now, or None. Some tracers keep one for all threads and tasks, as Opik's does."""
         span, ours_now = self.traced.current_span(), _innermost()
         if ours_now is not None:
-            return RedactingSpan(ours_now.span, logged=span)
+            # One that is not sampled is none to its tracer: a log line that named it would send to a trace of nobody.
+            return RedactingSpan(ours_now.span, logged=span or NullSpan())
         return None if span is None else RedactingSpan(span)
 
 
