@@ -32,10 +32,10 @@ def respelled(
     Find words of a question that none of its documents has, and what they write in their place.
 
     The spelling of the other side of the Atlantic (organise, colour). A word that they write in two (wifi, wi-fi), or
-    two that they write in one (log in, login). And a slip: two letters
-    have changed places in a word of five, or a word of six has a letter too many, too few, or another one; never the
-    first. Then the corpus must not have the word either. Names that differ in a letter (Hansen, Hanson) are two, and a
-    word that English has (causal) is meant as it stands, whatever the documents have (casual).
+    two that they write in one (log in, login). And a slip: two letters have changed places in a word of five, or a word
+    of six has a letter too many, too few, or another one; never the first. Then the corpus must not have the word
+    either. Names that differ in a letter (Hansen, Hanson) are two, and a word that English has (causal) is meant as it
+    stands, whatever the documents have (casual).
 
     :param query: The question.
     :param texts: Title and content of each document.
