@@ -5,8 +5,9 @@ The other words of a question, and its vector, find its documents, and then the 
 all of them: one wrong letter changed between a quarter and a half of the verdicts (benchmarks/as_typed.py).
 """
 
+import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -43,32 +44,35 @@ def respelled(
     :param frequencies: Document frequencies of the corpus.
     :returns: What to read for which word or words of the question; nothing for nearly all questions.
     """
-    asked, stem_of = words(query), stems()
-    missing = {word for word in asked if (stem := stem_of[word]) and not _holds(readings, stem)}
-    if not missing:
-        return {}
-    twins = {word: [other for other in other_spellings(word) if _holds(readings, stem_of[other])] for word in missing}
+    asked = words(query)
+    missing = {word for word in asked if stems()[word] and not _holds(readings, word)}
+    twins = {word: [other for other in other_spellings(word) if _holds(readings, other)] for word in missing}
     found = {word: others[0] for word, others in twins.items() if others}
-    written, large, parted = Counter[str](), Counter[str](), dict[str, str]()
-    for title, content in texts:
-        shown = surface_words(f"{title}\n{content}")
-        small = [word.lower() for word in shown]
-        written.update(small)
-        large.update(low for word, low in zip(shown, small, strict=True) if word[0].isupper())
-        parted.update((one + two, f"{one} {two}") for one, two in pairwise(small) if one + two in missing)
     found |= {
         f"{one} {two}": one + two
         for one, two in pairwise(asked)
-        if one + two in written and not missing.isdisjoint((one, two)) and _is_compound(one, two)
+        if not missing.isdisjoint((one, two)) and _is_compound(one, two) and _holds(readings, one + two)
     }
-    found |= {word: parts for word, parts in parted.items() if _is_compound(*parts.split())}
+    found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
     rest = missing - {part for parts in found for part in parts.split()}
-    names = {word for word, often in large.items() if often == written[word]}
-    return found | dict(_slips(_doubtful(rest, frequencies), written, names))
+    doubtful = list(_doubtful(rest, frequencies))
+    return found | dict(_slips(doubtful, texts)) if doubtful else found
 
 
-def _holds(readings: Sequence[Reading], stem: str) -> bool:
-    return any(reading.holds(stem) for reading in readings)
+def _holds(readings: Sequence[Reading], word: str) -> bool:
+    stem = stems()[word]
+    return bool(stem) and any(reading.holds(stem) for reading in readings)
+
+
+def _in_two(word: str, texts: Sequence[tuple[str, str]], readings: Sequence[Reading]) -> str | None:
+    """Find the two words next to each other that documents write a word in."""
+    for place in range(1, len(word)):
+        one, two = word[:place], word[place:]
+        if _is_compound(one, two) and _holds(readings, one) and (two in _PARTICLES or _holds(readings, two)):
+            together = re.compile(rf"(?<!\w){one}[\W_]+{two}(?!\w)", re.IGNORECASE)
+            if any(together.search(f"{title}\n{content}") for title, content in texts):
+                return f"{one} {two}"
+    return None
 
 
 def _is_compound(one: str, two: str) -> bool:
@@ -91,13 +95,18 @@ def _doubtful(missing: set[str], frequencies: Frequencies) -> Iterator[str]:
         yield from (word for word, stem in unknown.items() if known.get(stem, 0) <= nobodys)
 
 
-def _slips(doubtful: Iterator[str], written: Mapping[str, int], names: Container[str]) -> Iterator[tuple[str, str]]:
+def _slips(doubtful: Sequence[str], texts: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Find the word of the documents that a word may be a slip of; of several the most frequent one."""
+    written, large = Counter[str](), Counter[str]()
+    for title, content in texts:
+        shown = [word for word in surface_words(f"{title}\n{content}") if word.isalpha()]
+        written.update(word.lower() for word in shown)
+        large.update(word.lower() for word in shown if word[0].isupper())
     for typed in doubtful:
-        near = [word for word in written if word[0] == typed[0] and abs(len(word) - len(typed)) <= 1 and word.isalpha()]
-        found = [(written[word], word) for word in near if _is_slip(typed, word, is_name=word in names)]
-        if found:
-            yield typed, max(found)[1]
+        near = [word for word in written if word[0] == typed[0] and abs(len(word) - len(typed)) <= 1]
+        meant = [word for word in near if _is_slip(typed, word, is_name=large[word] == written[word])]
+        if meant:
+            yield typed, max(meant, key=lambda word: (written[word], word))
 
 
 def _is_slip(typed: str, word: str, *, is_name: bool) -> bool:

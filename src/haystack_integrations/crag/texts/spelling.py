@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 # The sharp s, as Swiss German and capitals have it; the Russian io, which most texts write as ie; both i of Turkish,
@@ -43,7 +44,8 @@ _TWO_SPELLINGS: Final = tuple(
 )
 
 
-def other_spellings(word: str) -> list[str]:
+@lru_cache(10_000)
+def other_spellings(word: str) -> tuple[str, ...]:
     """
     Give the spellings that a word of English may have on the other side of the Atlantic, and some that no word has.
 
@@ -62,7 +64,7 @@ def other_spellings(word: str) -> list[str]:
         for one, other in _TWO_SPELLINGS
         for place in one.finditer(word)
     )
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 def reread(query: str, meant: Mapping[str, str]) -> str:
