@@ -21,6 +21,7 @@ from haystack_integrations.crag.texts.text import surface_words, words
 _SHORTEST: Final = 4
 _FEWEST: Final = 5
 _LONG: Final = 6
+_LONGEST: Final = 40  # beyond it is no word, and each place in it would be looked at
 _PARTICLES: Final = frozenset({"in", "out", "up", "off", "on", "down", "over"})
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
@@ -45,7 +46,7 @@ def respelled(
     :returns: What to read for which word or words of the question; nothing for nearly all questions.
     """
     asked = words(query)
-    missing = {word for word in asked if stems()[word] and not _holds(readings, word)}
+    missing = {word for word in asked if len(word) <= _LONGEST and stems()[word] and not _holds(readings, word)}
     twins = {word: [other for other in other_spellings(word) if _holds(readings, other)] for word in missing}
     found = {word: others[0] for word, others in twins.items() if others}
     found |= {

@@ -7,7 +7,7 @@ three verdicts in five without a model, and the static embeddings found half as 
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
@@ -18,6 +18,9 @@ from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import words
 
 _MOST_LEADS: Final = 8
+_MOST_KEPT: Final = 64
+"""Questions that are kept: retriever, grader, statistics and expander ask for the same one."""
+
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our"})
 ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
@@ -34,6 +37,7 @@ class _Courtesies(NamedTuple):
     occasion: frozenset[str]
 
 
+@lru_cache(_MOST_KEPT)
 def bare_question(query: str) -> str:
     """
     Leave out what a question says beside what it asks, in English and, where that is plain, in other languages.
@@ -50,8 +54,7 @@ def bare_question(query: str) -> str:
     :returns: What is left; the question itself where there is nothing to leave out, or nothing would be left.
     """
     told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
-    silent = _courtesies().form | _courtesies().occasion
-    left = [part for part in map(_bare, told) if _names(part) or silent.isdisjoint(words(part))]
+    left = [part for part in map(_bare, told) if _names(part) or _courtesies().occasion.isdisjoint(words(part))]
     if not any(map(_names, left)):
         return query
     return query if " ".join(left) == " ".join(query.split()) else " ".join(left)
@@ -87,7 +90,7 @@ def _names(sentence: str) -> bool:
     asks = not ASKING.isdisjoint(said)
     named = [word for word in naming(said) if word not in STOP_WORDS]
     known = _courtesies()
-    silent = known.form if _FIRST_PERSON.isdisjoint(said) else known.form | known.occasion
+    silent = known.form if _FIRST_PERSON.isdisjoint(said) else known.occasion
     return any(asks or not (word in silent or word.isdigit()) for word in named)
 
 
@@ -105,11 +108,12 @@ def _courtesies() -> _Courtesies:
     leads = rf"\W*+(?:{written(known['leads'])})(?!\w)[\s,:;\u2013\u2014-]*(?:(?:if|whether|about|regarding)\b)?\s*"
     # It begins where a run of marks does: to look at each of a thousand dashes would take a second.
     tails = rf"(?<![\s,;.!\u2013\u2014-])[\s,;.!\u2013\u2014-]++(?:{written(known['tails'])})(?P<end>[\s.!?]*)\Z"
+    form = " ".join(known["form"].values()).split()
     return _Courtesies(
         leads=re.compile(leads, re.IGNORECASE),
         tails=re.compile(tails, re.IGNORECASE),
         opening=re.compile(known["letter"]["opening"], re.IGNORECASE),
         closing=re.compile(known["letter"]["closing"], re.IGNORECASE),
-        form=frozenset(" ".join(known["form"].values()).split()),
-        occasion=frozenset(" ".join(known["occasion"].values()).split()),
+        form=frozenset(form),
+        occasion=frozenset((*form, *" ".join(known["occasion"].values()).split())),
     )

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
+
+from haystack_integrations.crag.texts.remembering import Remembered
 
 # The sharp s, as Swiss German and capitals have it; the Russian io, which most texts write as ie; both i of Turkish,
 # since `lower` cannot know which one a capital is; the sigma that ends a Greek word.
@@ -44,7 +45,6 @@ _TWO_SPELLINGS: Final = tuple(
 )
 
 
-@lru_cache(10_000)
 def other_spellings(word: str) -> tuple[str, ...]:
     """
     Give the spellings that a word of English may have on the other side of the Atlantic, and some that no word has.
@@ -59,12 +59,19 @@ def other_spellings(word: str) -> tuple[str, ...]:
     :param word: A word in small letters.
     :returns: Candidates, to be looked for in texts.
     """
+    return _spellings[word]
+
+
+def _spelled(word: str) -> tuple[str, ...]:
     found = (
         word[: place.start()] + other + word[place.end() :]
         for one, other in _TWO_SPELLINGS
         for place in one.finditer(word)
     )
     return tuple(dict.fromkeys(found))
+
+
+_spellings: Final = Remembered(_spelled, 10_000)
 
 
 def reread(query: str, meant: Mapping[str, str]) -> str:
