@@ -98,9 +98,9 @@ def as_it_is() -> Iterator[None]:
     home, same = "haystack_integrations.crag", {"side_effect": lambda text: text}
     plain = [row for row in surface._SURFACE if not {"](", "<", "&nbsp;", "&apos;", "&amp;", "-\n"} & set(row[2])]
     with ExitStack() as stack:
-        for module in ("judging.grading", "judging.asking", "judging.judge", "texts.wording"):
+        for module in ("judging.respelling", "judging.asking", "judging.judge", "texts.wording"):
             stack.enter_context(patch(f"{home}.{module}.bare_question", **same))
-        stack.enter_context(patch(f"{home}.judging.grading.respelled", return_value={}))
+        stack.enter_context(patch(f"{home}.judging.respelling.respelled", return_value={}))
         stack.enter_context(patch(f"{home}.judging.grading.asking_part", return_value=None))
         stack.enter_context(patch.object(surface, "_SURFACE", plain))
         yield

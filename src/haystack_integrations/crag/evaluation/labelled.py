@@ -7,9 +7,7 @@ from typing import Final
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.judging.respelling import respelled
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.spelling import reread
+from haystack_integrations.crag.judging.respelling import as_meant
 
 ANSWERS: Final = 2
 ON_TOPIC: Final = 1
@@ -79,8 +77,8 @@ def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequenc
     """
     prepared = []
     for each in lists:
-        question, readings = bare_question(each.question), reader.read(each.texts)
-        question = reread(question, respelled(question, each.texts, readings, frequencies))
+        readings = reader.read(each.texts)
+        question, _ = as_meant(each.question, each.texts, readings, frequencies)
         asked = ask(question, frequencies, reader.encoder)
         prepared.append(Prepared(each, asked, readings, measure(asked, readings)))
     return prepared

@@ -15,11 +15,9 @@ from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.judging.respelling import respelled
+from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.judging.telling import between
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.spelling import reread
 from haystack_integrations.crag.texts.telling import asking_part
 
 # What a grade's reason tells of a document's signals.
@@ -113,11 +111,11 @@ def _judged(
     statistics: Callable[[str], CorpusStatistics | None],
 ) -> tuple[Opinion, dict[str, Any]]:
     """Judge what is meant by a question, and say by which statistics, and how it was read."""
-    query, readings = bare_question(normalised(query)), reader.read(texts)
-    known, how = statistics(query), dict[str, Any]()
-    if read_as := respelled(query, texts, readings, _frequencies(known, readings)):
-        query, how["read_as"] = reread(query, read_as), read_as
-        known = statistics(query)
+    readings, how = reader.read(texts), dict[str, Any]()
+    known = statistics(normalised(query))
+    query, read_as = as_meant(query, texts, readings, _frequencies(known, readings))
+    if read_as:
+        known, how["read_as"] = statistics(query), read_as
     counted = _frequencies(known, readings)
     opinion = judge(query, texts, calibration, reader, counted)
     if (part := asking_part(query)) is not None:

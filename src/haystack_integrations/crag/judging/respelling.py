@@ -14,7 +14,9 @@ from typing import Final
 from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
-from haystack_integrations.crag.texts.spelling import other_spellings
+from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.spelling import other_spellings, reread
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.text import surface_words, words
 
@@ -25,6 +27,23 @@ _LONGEST: Final = 40  # beyond it is no word, and each place in it would be look
 _PARTICLES: Final = frozenset({"in", "out", "up", "off", "on", "down", "over"})
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
+
+
+def as_meant(
+    query: str, texts: Sequence[tuple[str, str]], readings: Sequence[Reading], frequencies: Frequencies
+) -> tuple[str, dict[str, str]]:
+    """
+    Read a question as its documents are judged for it: without courtesies, and spelt as they are.
+
+    :param query: The question.
+    :param texts: Title and content of each document.
+    :param readings: The same, read.
+    :param frequencies: Document frequencies of the corpus.
+    :returns: The question to judge by, and what was read in it for which words.
+    """
+    question = bare_question(normalised(query))
+    meant = respelled(question, texts, readings, frequencies)
+    return reread(question, meant), meant
 
 
 def respelled(
