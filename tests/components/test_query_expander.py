@@ -1,6 +1,7 @@
 """QueryExpander: other words, other strategies, never the same twice."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,9 +71,9 @@ def test_a_refinement_learns_words_from_the_kept_evidence() -> None:
 LEARNED = {
     "German": (
         "Wann wird eine Rückerstattung gezahlt?",
-        "Die Rückerstattung wird nicht gezahlt, wenn der Kunde keinen Beleg hat und die Ware nicht angenommen ist.",
-        "Für jede Ware muss der Kunde einen Beleg vorlegen, sonst wird sie nicht angenommen.",
-        {"kunde", "beleg", "ware", "angenommen"},
+        "Die Rückerstattung wird nicht gezahlt, wenn der Kunde den Beleg nicht hat und die Ware nicht angenommen ist.",
+        "Für die Ware muss der Kunde einen Beleg vorlegen, oder es wird auch sie nicht angenommen.",
+        {"kunde", "beleg", "ware", "angenommen", "vorlegen"},
     ),
     "French": (
         "Quand un remboursement est-il versé ?",
@@ -107,14 +108,36 @@ LEARNED = {
 }
 
 
+def test_a_refinement_asks_what_is_missing_of_those_whom_the_evidence_names() -> None:
+    """The page of the person answers half; the other half stands on the page of the employer, whom only it names."""
+    page = Document(content="Mary Ashford (born 1931) was a chemist at Kelburn Institute. She studied in Lowmere.")
+    state = after(
+        "refine", CragState.start("In which city did the employer of chemist Mary Ashford lie?", kept=(page,))
+    )
+    query = QueryExpander(synonyms={}).run(state=state)["query"]
+    assert query.startswith("city employer lie Kelburn Institute Lowmere")
+
+
+def test_a_third_search_asks_of_those_whom_new_evidence_names() -> None:
+    """What the evidence named before has been searched for."""
+    question, first = "Who owns the maker of the Corvel engine?", Document(content="The Corvel is built by Harn Works.")
+    state = after("refine", CragState.start(question, kept=(first,)))
+    second = QueryExpander(synonyms={}).run(state=state)["state"]
+    assert second.queries[-1]["query"] == "owns maker engine Harn Works built"
+    found = Document(content="Harn Works belongs to Ostrey Group.")
+    third = after("refine", replace(second, kept=(first, found)))
+    assert "Ostrey Group" in QueryExpander(synonyms={}).run(state=third)["query"]
+
+
 @pytest.mark.parametrize(("question", "one", "two", "telling"), LEARNED.values(), ids=LEARNED)
 def test_words_that_every_text_of_its_language_has_are_not_learned(
     question: str, one: str, two: str, telling: set[str]
 ) -> None:
     """`nicht`, `pour`, `para` and `deve` stood in the query in the place of what the evidence is about."""
     state = after("refine", CragState.start(question, kept=(Document(content=one), Document(content=two))))
-    learned = QueryExpander(synonyms={}).run(state=state)["query"].removeprefix(question).split()
-    assert len(learned) == 3
+    query = QueryExpander(synonyms={}).run(state=state)["query"].lower().split()
+    learned = [word for word in query if word not in question.lower()]
+    assert len(learned) >= 3
     assert set(learned) <= telling
 
 

@@ -60,10 +60,10 @@ class QueryExpander(ChatBacked):
         """
         Choose how queries are found.
 
-        :param mode: `synonyms`: the question with synonyms and words of the kept evidence, by rule. `llm`: by a model
-            that sees question, queries tried, kept evidence and judgement. `web`: under ten keywords for a search
-            engine. `multi`: several wordings at once. `decompose`: the questions that a question of several hops or
-            a comparison is made of. All but `llm` work by rule without a model, and `synonyms` never asks one.
+        :param mode: `synonyms`: the question with synonyms and words of the kept evidence, or where that names others,
+            what it lacks of the question with their names: another hop. `llm`: by a model that sees question, queries
+            tried, kept evidence and judgement. `web`: under ten keywords. `multi`: several wordings at once.
+            `decompose`: the parts of a question of several hops or a comparison. Only `llm` needs a model.
         :param chat_generator: Any Haystack chat generator; it owns the HTTP retries. One call for each run.
         :param n: Most new queries of `multi` and `decompose`, and most alternatives a model is asked for; 1 to 10.
         :param keep_original: Put the question first into `queries`, as `multi` and `decompose` always do.

@@ -1,12 +1,10 @@
-"""Another wording of a question, by rule: synonyms, words from kept evidence, keywords. Pure functions, no model."""
+"""Another wording of a question, by rule: synonyms, words and names from kept evidence, keywords. No model."""
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from math import log
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +12,7 @@ import yaml
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.expansion.evidence_words import feedback_words, missing, names_in
 from haystack_integrations.crag.expansion.query_text import (
     MAX_QUERY_CHARACTERS,
     MAX_WEB_WORDS,
@@ -22,12 +21,9 @@ from haystack_integrations.crag.expansion.query_text import (
     one_line,
 )
 from haystack_integrations.crag.texts.function_words import function_words
-from haystack_integrations.crag.texts.languages import common_words
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
-from haystack_integrations.crag.texts.text import MARKS, PHRASES, UNSPACED, surface_words, terms, words
+from haystack_integrations.crag.texts.text import MARKS, PHRASES, UNSPACED, surface_words, words
 
-_FEEDBACK_WORDS: Final = 3
-_SHORTEST_FEEDBACK: Final = 4
 _FORM: Final = "{term: [synonym, ...]}"
 
 # Names that are others, or none, once they are cut into words: AT&T, node.js, v2.1.0, .NET, C++ and C#.
@@ -172,37 +168,6 @@ def web_form(text: str) -> str:
     return bounded(text if few else keywords(text, MAX_WEB_WORDS) or " ".join(text.split()[:MAX_WEB_WORDS]))
 
 
-def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:
-    """
-    Find words that the kept evidence shares and the question lacks (pseudo relevance feedback, Lavrenko 2001).
-
-    What every text in its language has, such as `nicht` or `para`, is none of them.
-
-    :param question: The question.
-    :param kept: Documents that passed the filter.
-    :param others: Words already used by earlier tries.
-    :returns: Up to three words, the most telling first.
-    """
-    used = set(terms(question)) | {stem for word in others for stem in terms(word)}
-    counts: Counter[str] = Counter()
-    spread: Counter[str] = Counter()
-    written: dict[str, str] = {}
-    for document in kept:
-        said = words(document.content or "")
-        common = common_words(said)
-        long_words = [
-            word for word in said if len(word) >= _SHORTEST_FEEDBACK and word.isalpha() and word not in common
-        ]
-        stems = [(stem, word) for word in long_words for stem in terms(word)[:1]]
-        counts.update(stem for stem, _ in stems)
-        spread.update({stem for stem, _ in stems})
-        for stem, word in stems:
-            written.setdefault(stem, word.lower())
-    scores = {stem: log(1 + count) * spread[stem] for stem, count in counts.items() if stem not in used}
-    best = sorted(scores, key=lambda stem: (-scores[stem], stem))[:_FEEDBACK_WORDS]
-    return [written[stem] for stem in best]
-
-
 def wordings(
     question: str, mapping: Mapping[str, Sequence[str]], per_term: int, kept: Sequence[Document], tried: Sequence[str]
 ) -> Iterator[str]:
@@ -217,12 +182,15 @@ def wordings(
     :returns: Wordings; the caller drops those already tried.
     """
     most = max((len(words) for words in mapping.values()), default=0)
+    reduced, names = keywords(question), names_in(question, kept, tried)
     for skip in range(0, max(most, 1), per_term):
         synonyms = synonyms_for(question, mapping, per_term, skip)
-        added = [*synonyms, *feedback_words(question, kept, [*tried, *synonyms])]
+        added = [*synonyms, *names, *feedback_words(question, kept, [*tried, *synonyms, *names])]
         if added:
-            yield f"{question} {' '.join(added)}"
-    reduced = keywords(question)
+            # Where the evidence names others, they are asked about what it lacks: another hop, as to the employer of
+            # whom the question describes. What it has would find the same documents again.
+            asked = " ".join(missing(reduced.split(), kept)) or reduced if names else question
+            yield " ".join([asked, *added])
     if reduced:
         yield reduced
     parts = reduced.split()

@@ -1,0 +1,67 @@
+"""What kept evidence lends to the next query: what it lacks of the question, and whom it names."""
+
+import pytest
+from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.expansion.evidence_words import feedback_words, missing, names_in
+from haystack_integrations.crag.texts.text import terms
+
+
+def test_words_that_title_or_text_have_are_not_missing() -> None:
+    """In another form either: `cities` has `city`."""
+    page = Document(content="It has offices in three cities.", meta={"title": "Kelburn Institute"})
+    assert missing(["kelburn", "city", "director"], [page]) == ["director"]
+
+
+def test_only_the_best_two_documents_lend_names_and_have_words() -> None:
+    """Each further one on the same subject has names of its own, which lead elsewhere."""
+    pages = [Document(content=f"She lives in {city}.") for city in ("Kelburn", "Lowmere", "Ostrey")]
+    assert names_in("Where does she live?", pages) == ["Kelburn", "Lowmere"]
+    assert missing(["ostrey"], pages) == ["ostrey"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("It was built by Harn Works in Lowmere.", ["Harn Works", "Lowmere"]),
+        ("The Corvel 12 is an engine.", ["Corvel 12"]),
+        ("Engines are built there. The engines are loud.", []),
+        ("The house is old. It was sold by Ann. Houses like this house are rare.", ["Ann"]),
+        ("COPYING IT IS NOT ALLOWED.\n\nIt was written by Ann O'Neill-Smith.", ["Ann O'Neill-Smith"]),
+        ("Call The Harn Works, please.", ["Call The Harn Works"]),
+        ("Er wohnt in der Stadt. Die Stadt ist alt, und die Straßen sind schmal.", ["Stadt", "Straßen"]),
+        ("\u5317\u4eac\u662f\u9996\u90fd\u3002", []),
+        ("Opening Hours And Prices\n\nOpen in June. Ann sells tickets of class A.", ["June"]),
+        ("What blocks a case? Then see Case Blocks, or ask Ann.", ["Ann"]),
+        ("", []),
+    ],
+)
+def test_a_name_is_a_run_of_words_with_a_capital(text: str, names: list[str]) -> None:
+    """An ordinary word that begins a sentence is none, nor is an article part of one; a heading has none."""
+    assert names_in("What is it?", [Document(content=text)]) == names
+
+
+def test_names_beside_more_words_of_the_question_come_first_and_those_of_the_question_are_left_out() -> None:
+    """The sentence on what is asked tells where to go on."""
+    page = Document(content="She likes Lowmere. In it Ann directs the plant of Harn Works.")
+    assert names_in("Who owns the plant that Ann directs?", [page]) == ["Harn Works", "Lowmere"]
+
+
+def test_a_document_with_many_names_lends_five_and_one_without_text_none() -> None:
+    """A list of members would drown the question."""
+    page = Document(content=", ".join(f"so is Member{n}" for n in range(30)))
+    assert len(names_in("Who is it?", [page])) == 5
+    assert names_in("Who is it?", [Document(content=None)]) == []
+    assert feedback_words("Who is it?", [Document(content=None)]) == []
+
+
+@given(st.text(), st.text(), st.text())
+def test_no_text_breaks_it_and_no_name_is_one_that_was_searched_for(question: str, text: str, tried: str) -> None:
+    """Documents hold anything."""
+    pages = [Document(content=text)]
+    known = {*terms(question), *terms(tried)}
+    for name in names_in(question, pages, [tried]):
+        assert not known.issuperset(terms(name))
+    assert set(missing(question.split(), pages)) <= set(question.split())
