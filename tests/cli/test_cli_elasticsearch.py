@@ -197,6 +197,24 @@ class TestDoctor:
         check = self.examined(place)[1]["vectors"]
         assert (check["status"], "of another model" in check["found"]) == ("warning", True)
 
+    def test_after_an_upgrade_passages_of_the_earlier_version_are_told(
+        self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """They are searched as they are until the same files are indexed again, which nothing else asks for."""
+        crag("index", docs, *place)
+        with Elasticsearch(elasticsearch_url) as client:
+            written = client.search(index=elasticsearch_index)["hits"]["hits"]
+            for made_by, hit in zip(("0123456789ab", None), written, strict=True):
+                document = {**hit["_source"], "source_pipeline": made_by}
+                client.index(index=elasticsearch_index, id=hit["_id"], document=document, refresh=True)
+            client.index(index=elasticsearch_index, document={"content": "of no file"}, refresh=True)
+        code, checks = self.examined(place)
+        assert (code, checks["passages"]["status"]) == (0, "info")
+        assert checks["passages"]["found"].startswith("2 are not as `crag index` of this version")
+        assert checks["passages"]["fix"].startswith("run `crag index` over the same files again")
+        crag("index", docs, *place)
+        assert "passages" not in self.examined(place)[1]
+
     @pytest.mark.parametrize("partial", [True, False])
     def test_shards_that_do_not_answer_are_a_fault(
         self, partial: bool, place: list[str], elasticsearch_url: str, elasticsearch_index: str

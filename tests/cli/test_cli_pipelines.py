@@ -1,6 +1,7 @@
 """`crag pipelines`: what is shipped, as text, as a file for another store, as a picture."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from cli_runner import crag, refused
 from haystack import Pipeline
 
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.cli.files import write
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import names
 from haystack_integrations.crag.pipelines.loader import read, source
 
@@ -81,6 +84,26 @@ def test_export_replaces_a_file_of_ones_own_only_when_told(tmp_path: Path) -> No
     assert target.read_text() == "# edited\n"
     assert crag(*export, "--force").exit_code == 0
     assert target.read_text() == source("baseline_rag")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size")
+def test_where_a_disk_is_full_the_earlier_file_stays_and_no_half_of_a_new_one(tmp_path: Path) -> None:
+    """Half of a pipeline is a readable YAML; and the result that others are compared with was gone."""
+    import resource
+
+    (earlier := tmp_path / "earlier.json").write_text("{}\n")
+    (link := tmp_path / "link.json").symlink_to(earlier)
+    known = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, known[1]))
+        for file in (earlier, link, tmp_path / "new.yml"):
+            with pytest.raises(ConfigurationError, match=f"cannot write '{file}' "):
+                write(file, "line: 1\n" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, known)
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == dict.fromkeys((earlier.name, link.name), "{}\n")
+    write(link, "whole\n")
+    assert (link.is_symlink(), earlier.read_text()) == (True, "whole\n")
 
 
 def test_export_says_when_it_cannot_write(tmp_path: Path) -> None:

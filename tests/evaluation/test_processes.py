@@ -14,7 +14,7 @@ from haystack_integrations.crag.evaluation.processes import at_work
 
 _SCRIPT = """
 import os, signal, time
-from multiprocessing import active_children
+from multiprocessing import active_children, util
 from pathlib import Path
 from haystack_integrations.crag.evaluation.processes import at_work
 
@@ -28,14 +28,15 @@ def interrupt():
     time.sleep(0.5)  # for what they would say
     os.kill(os.getpid(), signal.SIGINT)
 
-class Interrupting:
-    starts = 0
+def interrupt_next_start():
+    start = util.spawnv_passfds
 
-    def __reduce__(self):  # while a process is started, which takes this with it; here the second one
-        Interrupting.starts += 1
-        if Interrupting.starts == 2:
-            interrupt()
-        return int, ()
+    def interrupted(*given):
+        process = start(*given)
+        interrupt()
+        return process
+
+    util.spawnv_passfds = interrupted
 
 def parts():
     yield 600
@@ -47,7 +48,7 @@ def ready(*given):
 
 if __name__ == "__main__":
     try:
-        with at_work(2, ready, ({given},), time.sleep, parts()) as futures:
+        with at_work(2, ready, (), time.sleep, parts()) as futures:
             {within}
             [future.result() for future in futures]
     except KeyboardInterrupt:
@@ -58,9 +59,9 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     "where",
     [
-        {"between": "interrupt()", "given": "0", "within": "pass"},
-        {"between": "pass", "given": "Interrupting()", "within": "pass"},
-        {"between": "pass", "given": "0", "within": "interrupt()"},
+        {"between": "interrupt()", "within": "pass"},
+        {"between": "interrupt_next_start()", "within": "pass"},
+        {"between": "pass", "within": "interrupt()"},
     ],
     ids=["between two starts", "while one starts", "while they work"],
 )
@@ -82,3 +83,37 @@ def test_what_is_done_is_given_in_order() -> None:
         assert [future.result() for future in futures] == [1, 2, 3]
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+_DYING = """
+import os, signal, time
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker, util
+from haystack_integrations.crag.evaluation.processes import at_work
+
+if __name__ == "__main__":
+    resource_tracker.ensure_running()
+    start = util.spawnv_passfds
+
+    def killed(*given):
+        process = start(*given)
+        os.kill(process, signal.SIGKILL)
+        return process
+
+    util.spawnv_passfds = killed
+    try:
+        with at_work(1, print, (bytes(1_000_000),), time.sleep, [0]) as futures:
+            futures[0].result()
+    except BrokenProcessPool:
+        print("broken")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="started in another way")
+def test_a_process_that_dies_before_it_has_read_what_it_is_given_is_told(tmp_path: Path) -> None:
+    """As by a system short of memory: `crag calibrate` waited for ever, and not even an interruption ended it."""
+    (script := tmp_path / "script.py").write_text(_DYING)
+    done = subprocess.run(
+        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.returncode) == ("broken\n", 0)

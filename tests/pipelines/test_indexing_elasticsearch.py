@@ -298,6 +298,32 @@ def test_an_index_that_keeps_sources_without_searching_them_is_refused(store, cl
     assert client.count(index=store._index)["count"] == 0
 
 
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ({"enabled": False}, r"\['content', 'source', 'source_path', 'source_sha256'\]"),
+        ({"excludes": ["con*"]}, r"\['content'\]"),
+        ({"includes": ["content", "source"]}, r"\['source_path', 'source_sha256'\]"),
+    ],
+)
+def test_an_index_that_does_not_give_back_what_is_written_is_refused_before_anything_is_written(
+    store, client, folder, source, lost
+):
+    """All was written, with exit code 0, and each question afterwards was refused."""
+    client.indices.create(index=store._index, mappings={"_source": source, "properties": {"content": {"type": "text"}}})
+    with pytest.raises(ConfigurationError, match=f"does not give back {lost}, which its mapping keeps out"):
+        index(folder, store, base=folder)
+    assert client.count(index=store._index)["count"] == 0
+
+
+def test_a_search_that_the_server_refuses_is_not_told_as_shards_that_are_not_there(store, client):
+    """Who looked for a lost node found none: all shards had refused the same mistake."""
+    client.indices.create(index=store._index, mappings={"_source": {"enabled": False}})
+    client.index(index=store._index, document={"content": "A text."}, refresh=True)
+    with pytest.raises(StoreError, match=r"400 search_phase_execution_exception; check the index '.*' and the rights"):
+        load("corrective_retrieval", store=store)
+
+
 @pytest.mark.parametrize("source", ["keyword", "text"])
 def test_sources_whose_names_are_longer_than_an_index_takes_strings_are_known_again(store, client, folder, source):
     """By a rule of the cluster's for all strings: each run wrote everything again, and older versions stayed."""

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -118,6 +120,27 @@ def test_a_file_that_cannot_be_read_is_a_failure_and_the_others_are_read(tmp_pat
     assert failure.source.startswith("bad")
     failure.source.encode()
     assert ";" in failure.reason or "check" in failure.reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode there")
+def test_a_file_has_the_same_name_in_a_locale_without_its_letters(tmp_path):
+    """A nightly run in such a locale could not read it, and removed from the index what had been indexed of it."""
+    (folder := tmp_path / "Größe").mkdir()
+    for name in ("日本.md", "a.md"):
+        (folder / name).write_text("text")
+    listed = (
+        "import json, sys; from haystack_integrations.crag.pipelines.sources import find, read, shared_folder; "
+        "print(json.dumps([[one.name for base in (sys.argv[1], None) for one in read(find(sys.argv[1], base))], "
+        "shared_folder([sys.argv[1]])]))"
+    )
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", listed, folder], env={**os.environ, **plain}, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == [
+        ["a.md", "日本.md", f"{folder}/a.md", f"{folder}/日本.md"],
+        str(folder),
+    ]
 
 
 def test_a_file_comes_with_its_bytes_and_their_hash(tmp_path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from haystack_integrations.crag.cli.output import complain
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.whole_file import cannot_write
+from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +63,18 @@ def check_targets(*targets: tuple[Path | None, bytes]) -> None:
 
 def _try_to_write(file: Path) -> None:
     """Find a disk that is full, or a folder that may not be written, before minutes of work and not after them."""
-    if file.exists() and not (file.is_file() and os.access(file.parent, os.W_OK)):
-        return  # such as /dev/stdout, or a file of one's own in somebody else's folder
+    if not _is_replaceable(file):
+        return
     try:
         with TemporaryFile(dir=file.parent) as trial:
             trial.write(bytes(_TRIAL))
     except OSError as error:
         raise cannot_write(file, error) from None
+
+
+def _is_replaceable(file: Path) -> bool:
+    """Tell what can be put in place whole from /dev/stdout, and a file of one's own in somebody else's folder."""
+    return not file.exists() or (file.is_file() and os.access(file.parent, os.W_OK))
 
 
 def _holds_another(file: Path, mark: bytes) -> bool:
@@ -86,14 +91,18 @@ def _holds_another(file: Path, mark: bytes) -> bool:
 
 def write(file: Path, text: str) -> None:
     """
-    Write a result.
+    Write a result, whole where that can be: on a full disk the earlier one stays, and no half of the new one.
 
     :param file: Where to.
     :param text: The result.
     :raises ConfigurationError: When it cannot be written.
     """
+    data = text.encode("utf-8")  # the same on Windows, which would end each line in its own way
     try:
-        file.write_bytes(text.encode("utf-8"))  # the same on Windows, which would end each line in its own way
+        if _is_replaceable(file):
+            write_whole(file.resolve(), data)  # a link stays one
+        else:
+            file.write_bytes(data)
     except OSError as error:
         raise cannot_write(file, error) from None
 

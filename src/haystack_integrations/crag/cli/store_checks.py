@@ -8,6 +8,8 @@ from haystack_integrations.crag.cli.check import Check, waited
 from haystack_integrations.crag.elasticsearch.reaching import WITHOUT_SHARDS
 from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.pipelines.contents import MADE_BY
+from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.index_fields import VECTOR, check_text, check_vectors, fields_of
 from haystack_integrations.crag.pipelines.vectors import BY_WORDS_ONLY, size_of, without_vectors
 from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
@@ -32,6 +34,9 @@ def store_checks(store: Any) -> Iterator[Check]:
     yield server
     if server.status == "ok":
         yield waited("index", lambda: _index(store))
+        passages = waited("passages", lambda: _passages(store))
+        if passages.status == "info":  # what the server refuses, the other checks tell
+            yield passages
         yield waited("vectors", lambda: _vectors(store))
         yield waited("partial results", lambda: _partial_results(store))
 
@@ -77,6 +82,21 @@ def _index(store: Any) -> Check:
     if not count:
         return Check("index", "warning", f"{held} is empty", f"fill it with `{command}`")
     return Check("index", "ok", f"{held}: {count:,} documents, mapping of this package")
+
+
+def _passages(store: Any) -> Check:
+    """Count what another version of `crag index` made of files: after an upgrade nothing else asks to index again."""
+    of_files, ours = {"exists": {"field": "source_sha256"}}, {"match": {MADE_BY: identity_of("indexing")}}
+    query = {"bool": {"filter": [of_files], "must_not": [ours]}}
+    with elasticsearch_client(store) as client:
+        others = client.count(index=server_of(store).index, query=query, ignore_unavailable=True)["count"]
+    if not others:
+        return Check("passages", "ok", "as `crag index` of this version makes them")
+    fix = (
+        "run `crag index` over the same files again, and upload again what was uploaded; those of an indexing "
+        "pipeline of your own count here, too, and need neither"
+    )
+    return Check("passages", "info", f"{others:,} are not as `crag index` of this version makes them", fix)
 
 
 def _lifting(blocks: set[str], place: str) -> str:

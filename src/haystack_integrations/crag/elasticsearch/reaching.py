@@ -29,6 +29,8 @@ _STATES: Final = {  # statuses that read as if a key lacked a right, or a settin
     "search_phase_execution_exception": WITHOUT_SHARDS,
 }
 
+_MISTAKE: Final = 400
+
 
 class PatientNode(Urllib3HttpNode):
     """A node whose requests end also where its server sends a byte now and then."""
@@ -88,6 +90,8 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     if isinstance(error, UnsupportedProductError):
         return f"what answers at {place} is no Elasticsearch; pass the address of one"
     way = _RIGHTS.get(error.status_code, "check the index {index!r} and the rights of the key, or run `crag doctor`")
-    way = _STATES.get(error.error, way)
+    # A search that all shards refuse has the name of one that none takes, and the status of a mistake.
+    is_mistake = error.error == "search_phase_execution_exception" and error.status_code == _MISTAKE
+    way = way if is_mistake else _STATES.get(error.error, way)
     said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
     return f"Elasticsearch at {place} refused: {error.status_code}{said}; {way.format(index=index)}"

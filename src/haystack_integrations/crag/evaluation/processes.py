@@ -1,13 +1,18 @@
 """Worker processes that an interruption from the keyboard ends without a word of theirs."""
 
+import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, resource_tracker
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
+
+from haystack_integrations.crag.errors import ConfigurationError
 
 Part = TypeVar("Part")
 Done = TypeVar("Done")
@@ -33,20 +38,45 @@ def at_work(
     """
     others = set(active_children())
     # Fresh processes: a copy of this one would share its threads' locks.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin, given)
-    try:
-        futures = []
-        for part in parts:
-            with _unheard():  # each starts a process as long as there are fewer than wanted
-                futures.append(pool.submit(work, part))
-        yield futures
-    except BaseException as error:
-        if not isinstance(error, Exception):  # nobody waits for the rest of a part, which may take a minute
-            for process in set(active_children()) - others:
-                process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    with _in_file(begin, given) as file:
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (file,))
+        try:
+            futures = []
+            for part in parts:
+                with _unheard():  # each starts a process as long as there are fewer than wanted
+                    futures.append(pool.submit(work, part))
+            yield futures
+        except BaseException as error:
+            if not isinstance(error, Exception):  # nobody waits for the rest of a part, which may take a minute
+                for process in set(active_children()) - others:
+                    process.terminate()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _in_file(begin: Callable[..., None], given: tuple[Any, ...]) -> Iterator[Path]:
+    """
+    Keep in a file what fresh processes are given, while the block runs.
+
+    Python would write it into a pipe, of which it holds both ends: had a process died before it read all of it, as for
+    lack of memory, this one would write for ever, and not even an interruption would end it.
+    """
+    with TemporaryDirectory(prefix="crag-") as folder:
+        file = Path(folder, "given")
+        try:
+            file.write_bytes(pickle.dumps((begin, given)))
+        except OSError as error:
+            msg = f"cannot write what processes are given into {folder!r} ({error.strerror}); set TMPDIR to another one"
+            raise ConfigurationError(msg) from None
+        yield file
+
+
+def _begin(file: Path) -> None:
+    """Make a fresh process ready."""
+    begin, given = pickle.loads(file.read_bytes())  # noqa: S301 - of the process that started this one
+    begin(*given)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What an Elasticsearch index that somebody made says of its fields: whether it can be searched, and by what scores."""
 
 from collections.abc import Callable, Collection, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from haystack import logging
@@ -80,6 +81,7 @@ def make_ready(store: Any) -> None:
         mappings = mappings_of(store)
         _check_type(store, [one.get("properties", {}) for one in mappings])
         _check_provenance(store, mappings)
+        _check_kept(store, mappings)
 
 
 def check_text(store: Any, fields: Fields) -> None:
@@ -121,6 +123,28 @@ def _check_provenance(store: Any, mappings: Fields) -> None:
                 f"{lacking}, by which an older version of a file is found and removed; index into another one"
             )
             raise ConfigurationError(msg)
+
+
+def _check_kept(store: Any, mappings: Fields) -> None:
+    """Refuse an index that does not give back what is written: no question could be asked, and no source compared."""
+    for source in (one.get("_source", {}) for one in mappings):
+        lost = [name for name in (TEXT, *sorted(_SOUGHT)) if not _is_kept(name, source)]
+        if lost:
+            msg = (
+                f"the index {server_of(store).index!r} does not give back {lost}, which its mapping keeps out of "
+                "`_source`; index into another one"
+            )
+            raise ConfigurationError(msg)
+
+
+def _is_kept(name: str, source: dict[str, Any]) -> bool:
+    kept, left_out = source.get("includes") or ["*"], source.get("excludes") or []
+    is_on = str(source.get("enabled", True)).lower() != "false"
+    return is_on and _fits(name, kept) and not _fits(name, left_out)
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _check_one(store: Any, fields: Fields) -> None:

@@ -97,7 +97,7 @@ def shared_folder(paths: Iterable[str | Path]) -> str:
     """
     full = [os.path.abspath(path) for path in paths]
     folder = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in full])
-    return Path(folder).as_posix()
+    return _on_disk(Path(folder))
 
 
 def read(listing: Listing) -> Iterator[Source | Failure]:
@@ -139,12 +139,17 @@ def _is_of_another(found: Source | Failure, takes: Callable[..., bool]) -> bool:
 def _name(path: Path, base: Path | None) -> str:
     # Not `resolve()`: behind a link, a file keeps the name under which its user knows it.
     absolute = Path(os.path.abspath(path))
-    return (absolute.relative_to(base) if base and absolute.is_relative_to(base) else absolute).as_posix()
+    return _on_disk(absolute.relative_to(base) if base and absolute.is_relative_to(base) else absolute)
 
 
 def _inside(folder: Path | None) -> str:
     """How the paths of all that is in a folder begin."""
-    return "" if folder is None else folder.as_posix().rstrip("/") + "/"
+    return "" if folder is None else _on_disk(folder).rstrip("/") + "/"
+
+
+def _on_disk(path: Path) -> str:
+    """Write a path as the disk has it: in another locale, Python reads its letters as others, or as none."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "surrogateescape")
 
 
 def _kind(path: Path) -> str:
