@@ -193,17 +193,19 @@ def load(
         check_sockets(str(name), wanted_of(spec, live), live)
         live = {**placed, **in_reports(spec, live)}
         spec = with_reports(spec, live)
-        pipeline = Pipeline.from_dict(spec, components=live)
-    with lent(pipeline, live):
+        with lent(live):
+            pipeline = Pipeline.from_dict(spec, components=live)
+    with lent(live):
         check_loaded(pipeline)
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)
+        loaded = _wrapped(name, pipeline, spec)
     declared = spec["components"]
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
-    return _wrapped(name, pipeline, spec)
+    return loaded
 
 
 def _quiet(part: str, model: Any) -> Any:
