@@ -201,11 +201,15 @@ def load(
         if store is not None:
             check_asked(pipeline, store, ask)
         loaded = _wrapped(name, pipeline, spec)
-    declared = spec["components"]
+    _give_models(pipeline, spec["components"], live, models)
+    return loaded
+
+
+def _give_models(pipeline: Pipeline, declared: Any, live: Mapping[str, Any], models: Mapping[str, Any]) -> None:
+    """Let the parts that the YAML has, and that ask a chat model, ask the caller's."""
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
-    return loaded
 
 
 def _quiet(part: str, model: Any) -> Any:
