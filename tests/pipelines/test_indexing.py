@@ -556,6 +556,20 @@ def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(f
     assert not any("source_path" in document.meta for document in store.filter_documents())
 
 
+def test_the_base_itself_being_indexed_takes_nothing_that_is_named_outside_of_it(folder, tmp_path, store):
+    """Another folder that was indexed by its absolute path has not vanished, on whatever system that was."""
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "emma.txt").write_text(EMMA)
+    index(other, store)
+    kept = store.filter_documents()
+    windows = {**kept[0].meta, "source": "emma.txt", "source_path": "C:/elsewhere/emma.txt"}
+    store.write_documents([replace(kept[0], id="windows", meta=windows)])
+    index(folder, store, base=folder)
+    assert index(folder, store, base=folder).removed == 0
+    assert {"windows", *(document.id for document in kept)} < {one.id for one in store.filter_documents()}
+
+
 def test_a_record_that_moved_before_the_first_run_with_a_base_is_kept(tmp_path, store):
     docs = tmp_path / "docs"
     docs.mkdir()
