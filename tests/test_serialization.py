@@ -4,11 +4,12 @@ import inspect
 from typing import Any
 
 import pytest
-from haystack import Pipeline
+from haystack import Pipeline, component
 from haystack.components.embedders import MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.rankers import LLMRanker
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
+from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
@@ -221,3 +222,26 @@ def test_every_parameter_is_tried_with_another_value_than_its_default(name: str)
     for parameter in (p for p in parameters.values() if p.name not in ("self", "args", "kwargs")):
         assert parameter.name in tried
         assert tried[parameter.name] != parameter.default
+
+
+@component
+class OwnModel:
+    """A chat generator as a team writes one: without a `to_dict`, which Haystack does not ask for."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Repeat what was asked, whatever the options."""
+        return {"replies": messages[-1:], "meta": generation_kwargs}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SETTINGS if "chat_generator" in SETTINGS[name]))
+def test_a_chat_generator_without_to_dict_survives_yaml(name: str) -> None:
+    """As it does where it stands alone, and in Haystack's own components."""
+    pipeline = Pipeline()
+    pipeline.add_component("part", getattr(components, name)(**{**SETTINGS[name], "chat_generator": OwnModel("here")}))
+    again = Pipeline.loads(pipeline.dumps(), allowed_modules=[__name__])
+    assert again.get_component("part").chat_generator.address == "here"
+    assert again.dumps() == pipeline.dumps()

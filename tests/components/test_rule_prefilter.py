@@ -121,6 +121,28 @@ def test_a_metadata_rule_uses_haystacks_filter_syntax() -> None:
     assert prefilter.run(query=QUESTION, documents=[handbook, other])["rule_name"] == ""
 
 
+@pytest.mark.parametrize("year", ["2021 or so", [2021], {"of": 2021}, np.array([2021, 2022])], ids=type)
+def test_a_document_that_a_metadata_rule_cannot_compare_is_not_approved_and_ends_no_run(
+    year: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Metadata is anybody's: one file may have its year in words."""
+    prefilter = RulePrefilter(rules=[], metadata_rules={"new": {"field": "meta.year", "operator": ">=", "value": 2020}})
+    documents = [Document(content="a", meta={"year": 2021}), Document(content="b", meta={"year": year})]
+    assert prefilter.run(query=QUESTION, documents=documents)["documents"] == documents
+    assert "rule new" in caplog.text
+    assert prefilter.run(query=QUESTION, documents=documents[:1])["rule_name"] == "new"
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [{"field": "meta.year", "operator": "=>", "value": 2020}, {"operator": "AND"}, {}, {"field": "meta.y"}],
+)
+def test_a_metadata_rule_that_cannot_be_read_is_refused_at_construction(conditions: dict[str, Any]) -> None:
+    """And not by the first question."""
+    with pytest.raises(ConfigurationError, match="the metadata rule 'new' cannot be read"):
+        RulePrefilter(metadata_rules={"new": conditions})
+
+
 def test_thresholds_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both settings of design 000."""
     monkeypatch.setenv("KB_AGENT_AUTO_APPROVE_MAX_ITEMS", "3")

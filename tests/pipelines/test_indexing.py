@@ -544,6 +544,29 @@ def test_a_part_that_is_indexed_later_is_shown_from_the_folder_of_the_whole(fold
     assert index(folder, store).unchanged == 7
 
 
+def test_a_file_that_is_given_itself_is_shown_by_its_name_and_no_path_of_this_machine(folder, store):
+    """Alone, and beside a folder: from the folder that both are in."""
+    index(folder / "short.txt", store)
+    assert list(contents(store)) == ["short.txt"]
+    (folder / "deep").mkdir()
+    (folder / "deep" / "emma.txt").write_text(EMMA)
+    index([folder / "deep", folder / "long.md"], store)
+    assert set(contents(store)) == {"short.txt", "deep/emma.txt", "long.md"}
+
+
+def test_a_folder_outside_of_the_base_that_is_indexed_beside_it_is_kept_up_to_date_too(folder, tmp_path, store):
+    """What vanished from it is removed, and what is beside it is not."""
+    for name in ("given", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "emma.txt").write_text(EMMA)
+    index([folder, tmp_path / "given", tmp_path / "other"], store, base=folder)
+    (tmp_path / "given" / "emma.txt").unlink()
+    (tmp_path / "given" / "new.txt").write_text("Emma is a novel.")
+    (tmp_path / "other" / "emma.txt").unlink()
+    report = index([folder, tmp_path / "given"], store, base=folder)
+    assert (report.added, report.removed, report.documents_deleted) == (1, 1, 1)
+
+
 def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(folder, store):
     """Nothing is twice in the store, and no old version stays beside what is changed later."""
     index(folder, store)
@@ -554,6 +577,20 @@ def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(f
     assert events(index(folder, store, base=folder.parent))["updated"] == 1
     assert sorted(contents(store)) == [*(f"docs/c.jsonl#{n}" for n in range(3)), "docs/long.md", "docs/short.txt"]
     assert not any("source_path" in document.meta for document in store.filter_documents())
+
+
+def test_the_base_itself_being_indexed_takes_nothing_that_is_named_outside_of_it(folder, tmp_path, store):
+    """Another folder that was indexed by its absolute path has not vanished, on whatever system that was."""
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "emma.txt").write_text(EMMA)
+    index(other, store)
+    kept = store.filter_documents()
+    windows = {**kept[0].meta, "source": "emma.txt", "source_path": "C:/elsewhere/emma.txt"}
+    store.write_documents([replace(kept[0], id="windows", meta=windows)])
+    index(folder, store, base=folder)
+    assert index(folder, store, base=folder).removed == 0
+    assert {"windows", *(document.id for document in kept)} < {one.id for one in store.filter_documents()}
 
 
 def test_a_record_that_moved_before_the_first_run_with_a_base_is_kept(tmp_path, store):

@@ -672,11 +672,24 @@ def test_settings_are_those_of_the_parts_that_the_store_has(elasticsearch_url: s
     store.close()
 
 
-def test_a_part_can_be_given_again_after_a_mistake_in_another_setting(in_memory_store: Any) -> None:
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ({"router": {"on_incorrect": "web"}}, "nothing is connected to 'web'"),
+        ({"router": {"max_iterations": -1}}, "must be a whole number from 1 to 20"),
+        ({"fuse": {"weights": {"bm25": 1.0}}}, "fuse"),
+    ],
+    ids=["found when all is connected", "found when the part is in", "found before the part is in"],
+)
+def test_a_part_can_be_given_again_after_a_mistake_in_another_setting(
+    mistake: dict[str, Any], said: str, in_memory_store: Any
+) -> None:
     """In a notebook the grader is made in one cell, and the pipeline loaded in the next."""
     grader = HeuristicGrader()
     for _ in range(2):
-        with pytest.raises(ConfigurationError, match="nothing is connected to 'web'"):
-            load("corrective_retrieval", store=in_memory_store, grader=grader, router={"on_incorrect": "web"})
+        with pytest.raises(ConfigurationError, match=said):
+            load("corrective_retrieval", store=in_memory_store, grader=grader, **mistake)
     rag = load("corrective_retrieval", store=in_memory_store, grader=grader)
     assert rag.run(query="Is there anything?")["crag"]["verdict"] == "incorrect"
+    with pytest.raises(ConfigurationError, match="got a HeuristicGrader as grader that is in another pipeline already"):
+        load("corrective_retrieval", store=in_memory_store, grader=grader)

@@ -1,12 +1,17 @@
-"""Vector similarities of a retrieval, as its documents or an agent's tool calls tell them. Pure functions."""
+"""What RulePrefilter reads: vector similarities, as documents or an agent's tool calls tell them, and metadata."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from haystack import Document
+from haystack import Document, logging
+from haystack.errors import FilterError
+from haystack.utils.filters import document_matches_filter
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.inputs import finite
+
+logger = logging.getLogger(__name__)
 
 _NONE: Final = -1.0
 
@@ -46,3 +51,36 @@ def similarity_in(document: Document, scores: Mapping[str, float]) -> float:
     told = [finite(one.get("similarity")) for one in said if isinstance(one, dict)]
     kept = [similarity for similarity in told if similarity is not None]
     return float(max([*kept, scores.get(str(document.id), _NONE)]))
+
+
+def check_rules(rules: Mapping[str, Any]) -> None:
+    """
+    Refuse rules that no document could be compared with.
+
+    :param rules: Conditions in Haystack's filter syntax, by the rule's name.
+    :raises ConfigurationError: Naming the rule.
+    """
+    for name, conditions in rules.items():
+        try:
+            document_matches_filter(conditions, Document(content=""))
+        except (FilterError, TypeError, AttributeError) as error:
+            msg = f"the metadata rule {name!r} cannot be read: {error}; write it in Haystack's filter syntax"
+            raise ConfigurationError(msg) from error
+
+
+def fulfils(document: Document, conditions: dict[str, Any], name: str) -> bool:
+    """
+    Tell whether a document is what a rule describes.
+
+    :param document: A document.
+    :param conditions: The rule, in Haystack's filter syntax.
+    :param name: Its name.
+    :returns: Whether it is. What cannot be compared, such as a year that is a text with a number, is not: metadata is
+        anybody's, and one document of another kind must not end the run.
+    """
+    try:
+        return bool(document_matches_filter(conditions, document))
+    except (FilterError, TypeError, ValueError) as error:
+        kind = type(error).__name__
+        logger.warning("The metadata of a document cannot be compared by rule {rule}: {kind}", rule=name, kind=kind)
+        return False

@@ -1,8 +1,11 @@
 """The life cycle of a component with a nested chat generator."""
 
+from inspect import signature
 from typing import Any
 
+from haystack import default_to_dict
 from haystack.components.generators.chat.types import ChatGenerator
+from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.copying import Copied
@@ -17,6 +20,20 @@ class ChatBacked(Copied):
     """
 
     chat_generator: ChatGenerator
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Write the component down.
+
+        :returns: Its settings; a chat generator or a ranker without a `to_dict` of its own by its attributes, as
+            Haystack writes down what stands alone.
+        """
+        names = [name for name in signature(type(self).__init__).parameters if name != "self"]
+        values = {name: getattr(self, name) for name in names}
+        nested = {name: value for name, value in values.items() if hasattr(value, "__haystack_input__")}
+        values |= {name: component_to_dict(value, name) for name, value in nested.items()}
+        data: dict[str, Any] = default_to_dict(self, **values)
+        return data
 
     def warm_up(self) -> None:
         """Make the chat generator ready."""

@@ -3,7 +3,6 @@
 from typing import Any, Final, Literal, get_args
 
 from haystack import Document, component, logging
-from haystack.utils.filters import document_matches_filter
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
@@ -11,7 +10,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import number
-from haystack_integrations.crag.similarities import read_history, similarity_in
+from haystack_integrations.crag.similarities import check_rules, fulfils, read_history, similarity_in
 from haystack_integrations.crag.state import CragState, given_in_run
 
 logger = logging.getLogger(__name__)
@@ -66,12 +65,13 @@ class RulePrefilter:
             `KB_AGENT_VECTOR_SCORE_THRESHOLD`, and is 0.8 when that is not set.
         :param metadata_rules: Own rules by name, in Haystack's filter syntax, tried after the others: approved when
             every document matches, for example `{"handbook": {"field": "meta.kind", "operator": "==", ...}}`.
-        :raises ConfigurationError: For an unknown rule or an unreadable setting.
+        :raises ConfigurationError: For an unknown rule, an unreadable one, or an unreadable setting.
         """
         unknown = [rule for rule in rules or () if rule not in RULES]
         if unknown:
             msg = f"unknown rules {unknown}; choose from {list(RULES)}, or state your own in metadata_rules"
             raise ConfigurationError(msg)
+        check_rules(metadata_rules or {})
         self.rules = rules
         self.max_items = max_items
         self.vector_score = vector_score
@@ -125,7 +125,7 @@ class RulePrefilter:
             if checks[rule]():
                 return rule
         for name, conditions in (self.metadata_rules or {}).items():
-            if all(document_matches_filter(conditions, document) for document in documents):
+            if all(fulfils(document, conditions, name) for document in documents):
                 return name
         return ""
 

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from haystack import Pipeline
 from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -19,6 +18,7 @@ Spec = Mapping[str, Any]
 
 _ARGUMENTS: Final = ("store", "grader", "generator")
 _OURS: Final = "haystack_integrations.crag."
+_OWNER: Final = "__haystack_added_to_pipeline__"  # where Haystack notes on a component which pipeline it is in
 _CHAT_MODEL: Final = "a chat generator such as OpenAIChatGenerator(model=...)"
 _WANTED: Final = {"generator": _CHAT_MODEL, "grader": f"a grader such as HeuristicGrader(), or {_CHAT_MODEL}"}
 
@@ -141,6 +141,12 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
     taken = [one["receiver"] for one in spec["connections"]] + [*chain.from_iterable(inputs_of(spec).values())]
     given = [one["sender"] for one in spec["connections"]] + list(spec["outputs"].values())
     for part, value in live.items():
+        if getattr(value, _OWNER, None) is not None:
+            msg = (
+                f"got a {type(value).__name__} as {part} that is in another pipeline already, wanted one that is in "
+                "none: Haystack lets a component be in one only; make another for this pipeline"
+            )
+            raise ConfigurationError(msg)
         takes = value.__haystack_input__._sockets_dict
         gives = value.__haystack_output__._sockets_dict if hasattr(value, "__haystack_output__") else {}
         lacks = {
@@ -172,20 +178,20 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
 
 
 @contextmanager
-def lent(pipeline: Pipeline, parts: Iterable[str]) -> Iterator[None]:
+def lent(parts: Spec) -> Iterator[None]:
     """
     Give parts back when their pipeline is refused: Haystack lets a component be in one only.
 
     Else the next try, with the mistake put right, is refused for that, and hides what was wrong.
 
-    :param pipeline: The pipeline.
-    :param parts: Components by the names under which they are in it.
+    :param parts: Components by the names under which they are in it; or in one that Haystack began, and gave to nobody.
     """
     try:
         yield
     except Exception:
-        for part in parts:
-            pipeline.remove_component(part)
+        for name, part in parts.items():
+            if (pipeline := getattr(part, _OWNER, None)) is not None:
+                pipeline.remove_component(name)
         raise
 
 

@@ -193,17 +193,23 @@ def load(
         check_sockets(str(name), wanted_of(spec, live), live)
         live = {**placed, **in_reports(spec, live)}
         spec = with_reports(spec, live)
-        pipeline = Pipeline.from_dict(spec, components=live)
-    with lent(pipeline, live):
+        with lent(live):
+            pipeline = Pipeline.from_dict(spec, components=live)
+    with lent(live):
         check_loaded(pipeline)
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)
-    declared = spec["components"]
+        loaded = _wrapped(name, pipeline, spec)
+    _give_models(pipeline, spec["components"], live, models)
+    return loaded
+
+
+def _give_models(pipeline: Pipeline, declared: Any, live: Mapping[str, Any], models: Mapping[str, Any]) -> None:
+    """Let the parts that the YAML has, and that ask a chat model, ask the caller's."""
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
         asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
-    return _wrapped(name, pipeline, spec)
 
 
 def _quiet(part: str, model: Any) -> Any:

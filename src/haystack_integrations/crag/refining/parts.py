@@ -1,10 +1,6 @@
 """The life cycle of what a refiner judges strips with: a chat model, a ranker or an embedding model, or none."""
 
-import inspect
 from typing import Any
-
-from haystack import default_to_dict
-from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.crag.chat import ChatBacked
 from haystack_integrations.crag.encoding.encoders import load_encoder
@@ -24,19 +20,6 @@ class PartBacked(ChatBacked):
     calibration: str | None
     ranker: Any
     chat_generator: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Write the component down.
-
-        :returns: Its settings; a ranker without a `to_dict` of its own, as some of Haystack's are, by its attributes.
-        """
-        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
-        values = {name: getattr(self, name) for name in names}
-        if self.ranker is not None:
-            values["ranker"] = component_to_dict(self.ranker, "ranker")
-        data: dict[str, Any] = default_to_dict(self, **values)
-        return data
 
     def warm_up(self) -> None:
         """Make the scorer ready."""
