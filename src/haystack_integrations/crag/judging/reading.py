@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.encoding.encoders import Encoder, load_encoder
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
+from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
 from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import surface_words, terms
@@ -43,6 +44,7 @@ class Reading:
     :param places: Positions of each term of the text.
     :param starts: Position of the first term of each sentence.
     :param heads: For rows of tables, by the number of their sentence, that of the head.
+    :param open_from: Number of the first of the questions that the text ends with; that of all sentences without any.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
     :param openers: How often it is at the beginning of one.
@@ -62,6 +64,7 @@ class Reading:
     places: Places
     starts: Sequence[int]
     heads: Mapping[int, int]
+    open_from: int
     length: int
     capitals: Mapping[str, int]
     openers: Mapping[str, int]
@@ -182,6 +185,7 @@ def _reading(
         name=tuple(terms(BRACKETS.sub("", title))),
         title_terms=title_terms,
         heads=heads,
+        open_from=open_from(parts),
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,
         sentence_vectors=vectors,

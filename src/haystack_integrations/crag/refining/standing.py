@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from haystack_integrations.crag.refining.options import RefinerOptions
 from haystack_integrations.crag.refining.strips import Strip
+from haystack_integrations.crag.texts.open_questions import is_question
 from haystack_integrations.crag.texts.text import LINE, count_tokens
 
 Kind = Literal["heading", "row", "divider", "item", "code", "text"]
@@ -23,8 +24,6 @@ _MOST_BELOW: Final = 20
 _DIVIDER: Final = re.compile(r"[|\s:+=*_~^-]+")
 _UNDERLINED: Final = re.compile(r"[^\n]+\n[^\S\n]*(?:=+|-+)")
 _OPENS: Final = (":", "\uff1a")
-_ASKS: Final = ("?", "\uff1f", "\u061f")
-_CLOSING: Final = "\"'*_)] \u201d\u2019\u00bb\u300d"
 _MOST_OF_ANSWER: Final = 3  # "Yes." says little
 _TITLE: Final = re.compile(r"[^\n]{1,200}(?<![.,;!?\u2026\u3002])")
 _OF_TEXT: Final = -1
@@ -184,7 +183,7 @@ class _Reader:
         is_answered = any(one in self._found.answers for one in self._asked)
         if kind == "heading" or (is_apart and is_answered):
             self._asked, is_answered = [], False
-        if kind != "heading" and strip.text.rstrip(_CLOSING).endswith(_ASKS):
+        if kind != "heading" and is_question(strip.text):
             self._asked = [*([] if is_answered else self._asked), number]
             return
         for question in self._asked:
