@@ -28,6 +28,11 @@ _ID: Final = re.compile(
 )
 _PARTS: Final = re.compile(r"[A-Z]+|\d+")
 _PARTED: Final = r"[\W_]{0,3}"
+# To the words of a text C++, C# and C are one letter, and so is half of M&S.
+_SIGNED: Final = re.compile(r"(?<![\w&])(([A-Za-z]\w*)(\+\+|\#)|\w+(?:&\w+)+)(?![\w+#&])")
+_SIGNS: Final = {"++": r"(?: ?\+\+|pp\b| ?plus)", "#": r"(?: ?[\#\u266f]|[ -]?sharp\b)"}
+_AND: Final = r" ?(?:&(?:amp;)?|\band\b|\+) ?"
+_BARE: Final = re.compile(r"(?<![\w.&'-])[B-HJ-Z](?![\w.&'#+-])")
 _MARKS: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 3
 
@@ -47,16 +52,24 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
 
     :param query: The question.
     :param texts: Title and content of each document.
-    :returns: Numbers over twelve that stand by themselves, ids, options, and names of code, as the question writes
-        them, at most 20 of a kind. A number of a measure that the documents tell of is left out: they may cover it by
-        another.
+    :returns: Numbers over twelve that stand by themselves, ids, options, names of code and with signs, as the question
+        writes them, at most 20 of a kind. A number of a measure that the documents tell of is left out: they may cover
+        it by another.
     """
     query = plain_digits(query)
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
-    if not (options or code or any(map(str.isdigit, query))):
+    signed, bare = _SIGNED.findall(query), _BARE.findall(query)
+    if not (options or code or signed or bare or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
-    found = (_numbers(_ID.sub(" ", query), shown), _ids(ids, shown), _options(options, shown), _names(code, shown))
+    found = (
+        _numbers(_ID.sub(" ", query), shown),
+        _ids(ids, shown),
+        _options(options, shown),
+        _names(code, shown),
+        _with_signs(signed, shown),
+        _without_signs(bare, shown),
+    )
     return list(chain.from_iterable(islice(each, MOST_NUMBERS) for each in found))
 
 
@@ -102,6 +115,22 @@ def _names(code: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(code):
         if len(bare := _plain(name)) > _SHORT and not any(bare in text for text in plain):
             yield name
+
+
+def _with_signs(names: Sequence[tuple[str, str, str]], shown: Sequence[str]) -> Iterator[str]:
+    for name, word, sign in dict.fromkeys(names):
+        # A letter may be spelt out: R&D, research and development.
+        parts = [rf"{part}\w*" if len(part) == 1 else part for part in name.split("&")]
+        other = f"{word}{_SIGNS[sign]}" if sign else rf"{_AND.join(parts)}(?!\w)"
+        if not _tells(shown, rf"(?i)(?<![\w&]){other}"):
+            yield name
+
+
+def _without_signs(letters: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+    """Find a letter that documents have with such a sign only: who asks for C is not told by C++."""
+    for letter in dict.fromkeys(letters):
+        if _tells(shown, rf"(?<!\w){letter}(?:\+\+|#)") and not _tells(shown, rf"(?<![\w&-]){letter}(?![\w+#&])"):
+            yield letter
 
 
 def _plain(text: str) -> str:
