@@ -11,6 +11,7 @@ from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
+from haystack_integrations.crag.judging.editions import of_other_years
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.heads import Values
@@ -124,18 +125,20 @@ def concluded(
     :param asking: Which of them only ask what is asked here, as `unanswered` tells.
     :returns: The judgement on each document, and on the list.
     """
-    likely = likely_of(measured.documents, calibration)
-    if asking.any():
-        answers, sufficient = (np.where(asking, np.minimum(v, _SELDOM), v) for v in (likely.answers, likely.sufficient))
+    bare, likely = bare_question(query), likely_of(measured.documents, calibration)
+    if (doubted := asking | of_other_years(bare, texts)).any():
+        answers, sufficient = (
+            np.where(doubted, np.minimum(v, _SELDOM), v) for v in (likely.answers, likely.sufficient)
+        )
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = conclude(measured, likely, calibration)
-    if not (missing := len(absent(bare_question(query), texts))):
+    if not (missing := len(absent(bare, texts))):
         return likely, conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
     probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}
     verdict = "ambiguous" if conclusion.verdict == "correct" else conclusion.verdict
-    doubted = Conclusion(verdict, probabilities, conclusion.covered * _SELDOM, missing)
-    return replace(likely, answers=np.minimum(likely.answers, _SELDOM)), doubted
+    said = Conclusion(verdict, probabilities, conclusion.covered * _SELDOM, missing)
+    return replace(likely, answers=np.minimum(likely.answers, _SELDOM)), said
 
 
 def _by_words(signals: Features) -> Features:
