@@ -34,6 +34,8 @@ def short(query: str, *texts: str) -> dict[str, str]:
             {"bcp": "business continuity plan"},
         ),
         ("What is MAWO?", "Keep the minimum average weekly output.", {"mawo": "minimum average weekly output"}),
+        ("Who leads the BPW?", "The Board of Public Works met.", {"bpw": "board public works"}),
+        ("Who leads the BPW?", "The board of public works met.", {}),
         ("What is BCP?", "Business, Continuity, Plan", {}),
         ("What is a Better Cold Pump (BCP)?", BCP, {}),
         ("What is BCP?", "Business CONTINUITY Plan", {}),

@@ -76,6 +76,13 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
 
 
 def _written_out(line: Sequence[str], short: str) -> Iterator[tuple[str, ...]]:
+    """Find the words in a row that begin so; between those of a name there may be small ones: Board of Public Works."""
+    yield from _runs(line, short)
+    named = [word for word in line if word[0].isupper() or stems()[word.lower()]]
+    yield from (run for run in _runs(named, short) if all(word[0].isupper() for word in run))
+
+
+def _runs(line: Sequence[str], short: str) -> Iterator[tuple[str, ...]]:
     initials = "".join(word[0].lower() for word in line)
     place = initials.find(short)
     while place >= 0:
