@@ -54,6 +54,8 @@ def test_an_acronym_is_read_as_what_the_documents_write_out(query: str, text: st
         ("Who is the data protection officer?", "The DPO-2 is full.", {}),
         ("Who is the data protection officer?", "THE DPO IS KARIN FALK.", {}),
         ("Who is the data protection officer?", "The officer of data protection (DPO) is Karin Falk.", {}),
+        ("Who is the data protection officer?", "Data protection officers (DPO) are many.", {}),
+        ("Who is the data protecting officer?", "Data protector offices (DPO) are many.", {}),
         ("What type of bread is it?", "The WTO met.", {}),  # what type of: no name
         ("Who?", "The DPO is Karin Falk.", {}),
     ],

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from haystack_integrations.crag.texts.stemming import stems
-from haystack_integrations.crag.texts.text import surface_words, words
+from haystack_integrations.crag.texts.text import surface_words, terms
 
 _SHORT: Final = re.compile(r"(?<![\w-])[A-Z]{3,6}(?![\w-])")
 _PARTS: Final = re.compile(r"[^\w\s'\u2019-]+|\n\s*\n")
@@ -35,7 +35,7 @@ def short_for_long(
     short = [] if query.isupper() else [one for one in dict.fromkeys(_SHORT.findall(query)) if one.lower() in missing]
     if not short:
         return
-    lines = [surface_words(part) for text in texts for part in _PARTS.split(text)]
+    lines = _lines(texts)
     for one in short:
         if any(_spell(shown[place : place + len(one)], one.lower()) for place in range(len(shown))):
             continue  # the question says itself what it is short for
@@ -48,7 +48,7 @@ def short_for_long(
 
 def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """
-    Find the acronym that documents write for words of a question that none of them has together.
+    Find the acronym that documents write, and never write out, for words of a question that none of them has together.
 
     :param shown: The words of the question.
     :param texts: The documents.
@@ -66,13 +66,19 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
     known = {short.lower() for text in texts if not text.isupper() for short in written.findall(text)}
     if not known:
         return
-    said = [frozenset(words(text)) for text in texts]
-    taken = set[str]()
+    said, lines, taken = [frozenset(terms(text)) for text in texts], _lines(texts), set[str]()
     for short in sorted(known, key=lambda short: (-len(short), short)):
         run = runs[short]
-        if taken.isdisjoint(run) and not any(held.issuperset(run) for held in said):
+        wanted = {stems()[word] for word in run}
+        # Where it is written out, the words are there, if in another number than in the question.
+        is_known = any(held >= wanted for held in said) or any(any(_written_out(line, short)) for line in lines)
+        if taken.isdisjoint(run) and not is_known:
             taken.update(run)
             yield " ".join(run), short
+
+
+def _lines(texts: Sequence[str]) -> list[list[str]]:
+    return [surface_words(part) for text in texts for part in _PARTS.split(text)]
 
 
 def _written_out(line: Sequence[str], short: str) -> Iterator[tuple[str, ...]]:
