@@ -135,7 +135,13 @@ def test_a_document_that_a_metadata_rule_cannot_compare_is_not_approved_and_ends
 
 @pytest.mark.parametrize(
     "conditions",
-    [{"field": "meta.year", "operator": "=>", "value": 2020}, {"operator": "AND"}, {}, {"field": "meta.y"}],
+    [
+        {"field": "meta.year", "operator": "=>", "value": 2020},
+        {"field": "meta.y"},
+        {"operator": "AND"},
+        {"operator": "AND", "conditions": []},
+        {},
+    ],
 )
 def test_a_metadata_rule_that_cannot_be_read_is_refused_at_construction(conditions: dict[str, Any]) -> None:
     """And not by the first question."""

@@ -271,6 +271,9 @@ def test_marks_of_an_earlier_refinement_do_not_stay() -> None:
 
 PLANS = "# Plans\n\n| Plan | Price |\n|---|---|\n| Basic | 9 EUR |\n| Pro | 29 EUR |\n\nAll without VAT."
 REFUND = "For a refund you need:\n\n- the receipt\n- the box. It must be clean.\n  Dry.\n- a photo\n\nSend it by post."
+FAQ = "Q: Is there a lift?\nA: No.\n\nQ: Is there parking?\nA: Yes. 40 spaces behind the house.\n\nQ: Are dogs allowed?"
+CHAT = "Visitor: Hello. Does the lamp survive frost? And rain?\nAgent: Only down to 9 degrees.\n\nAgent: Bye."
+ASKED = "**Which bread is vegan?**\n\nRye and oat. All of it is.\n\nCakes are not."
 FORMS = [
     ("What does the plan Pro cost?", PLANS, "| Plan | Price |\n| Pro | 29 EUR |"),
     ("Which price has which plan?", PLANS, "| Plan | Price |\n| Basic | 9 EUR |\n| Pro | 29 EUR |"),
@@ -291,6 +294,14 @@ FORMS = [
         "The server starts so:\n\n```sh\nrun. it\n```",
     ),
     ("Which carrots?", "- Fruit:\n  - apple\n- Roots:\n  - carrots\n  - beet", "- Roots:\n  - carrots\n  - beet"),
+    ("Is there parking?", FAQ, "Q: Is there parking?\nA: Yes. 40 spaces behind the house."),
+    ("Does the lamp survive frost?", CHAT, "Does the lamp survive frost?\nAgent: Only down to 9 degrees."),
+    ("Which bread is vegan?", ASKED, ASKED.partition("\n\nCakes")[0]),
+    (
+        "What do I do when the disk is full?",
+        "Disk full\n1. Log in.\n2. Call Ann.\n\nBye.",
+        "Disk full\n1. Log in.\n2. Call Ann.",
+    ),
     ("Who has 1002?", "No\tName\tWho\n1001\tSaw\tAnn\n1002\tAxe\tBen", "No\tName\tWho\n1002\tAxe\tBen"),
 ]
 
@@ -300,7 +311,7 @@ FORMS = [
 def test_a_sentence_brings_along_what_it_says_nothing_without(
     query: str, text: str, expected: str, scorer: str
 ) -> None:
-    """A row the head of its table, a heading the first words below it, a line with a colon all that it opens."""
+    """A row its table's head, a heading the first words below, a colon or title its list, a question its answer."""
     (found,) = refine(text, query=query, scorer=scorer, threshold="auto")["documents"]
     assert expected in (found.content or "")
 
@@ -345,6 +356,18 @@ def test_a_list_ends_where_a_text_stands_apart_from_it() -> None:
     ):
         text = f"Tools:\n- a saw{gap}Handle the axe with care."
         assert texts(refine(text, query="How is the axe handled with care?")) == expected
+
+
+def test_a_question_brings_along_no_more_than_its_answer() -> None:
+    """Three sentences of a long one, none of the next question's, nothing where a kept sentence answers it."""
+    question = "Who opened the tower?"
+    for text, expected in (
+        (f"{question} Ann. Ben. Cid. Dan.", f"{question} Ann. Ben. Cid."),
+        (f"{question}\n\nWho closed the lift?\n\nAnn.\n\nBen.", f"{question}\nAnn."),
+        (f"{question}\n\n# Lifts\n\nAnn.", question),
+        (f"{question} It rained. Ann opened the tower.", f"{question}\nAnn opened the tower."),
+    ):
+        assert texts(refine(text, query=question)) == [expected]
 
 
 def test_prose_is_kept_sentence_by_sentence() -> None:

@@ -169,3 +169,13 @@ def test_the_same_question_in_another_corpus_is_another_one() -> None:
     """Its words weigh something else there."""
     assert asking("Who wrote Emma?") is asking("Who wrote Emma?")
     assert asking("Who wrote Emma?", known(emma=500)).weights != asking("Who wrote Emma?", known(emma=2)).weights
+
+
+def test_a_row_of_a_table_is_read_under_its_head() -> None:
+    """The head has one half of the question, a row the other: by words and by meaning, they are one sentence."""
+    query = "Which river has Vienna?"
+    table = "| City | River |\n|---|---|\n| Ulm | Iller |\n| Vienna | Wien |"
+    row, apart = signals(table, query=query), signals(table.replace("|---|---|\n", ""), query=query)
+    assert row["sentence"] == pytest.approx(1.0)
+    assert apart["sentence"] < row["sentence"]
+    assert apart["like_most"] < row["like_most"]

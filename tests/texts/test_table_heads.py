@@ -2,7 +2,7 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.table_heads import TableHeads
+from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows
 
 HEAD = "| Size | Price |\n|---|---|\n"
 
@@ -43,3 +43,13 @@ def test_what_is_no_further_row_stays_as_it_is(passages: list[str]) -> None:
     """Behind a table, in half a row, under nothing that names columns, under a heading, which the title has."""
     tables = TableHeads()
     assert {tables.over(passage) for passage in passages} == {""}
+
+
+def test_rows_stand_under_the_head_of_their_table_and_nothing_else_does() -> None:
+    """Not the head itself, the line of dashes, a text behind the table, rows below no head or a very long one."""
+    parts = ["Prices.", "| Plan | Price |", "|---|---:|", "| Basic | 9 |", "| Pro | 2 |", "| Day | Hour |", "|---|---|"]
+    rows = {3: 1, 4: 1}
+    assert heads_of_rows(parts) == rows
+    assert heads_of_rows([*parts, "| Monday | 8 |", "Closed | open.", "| Tuesday | 9 |"]) == rows | {7: 5}
+    assert heads_of_rows(parts[3:5]) == heads_of_rows([]) == {}
+    assert heads_of_rows([f"| {'Plan ' * 200} |", *parts[2:5]]) == {}

@@ -10,6 +10,7 @@ from haystack.utils.filters import document_matches_filter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.inputs import finite
+from haystack_integrations.crag.searches import is_void
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +67,9 @@ def check_rules(rules: Mapping[str, Any]) -> None:
         except (FilterError, TypeError, AttributeError) as error:
             msg = f"the metadata rule {name!r} cannot be read: {error}; write it in Haystack's filter syntax"
             raise ConfigurationError(msg) from error
+        if is_void(conditions):
+            msg = f"the metadata rule {name!r} cannot be read: it has an empty list of conditions; give at least one"
+            raise ConfigurationError(msg)
 
 
 def fulfils(document: Document, conditions: dict[str, Any], name: str) -> bool:

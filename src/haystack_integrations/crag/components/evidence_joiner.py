@@ -80,9 +80,8 @@ class EvidenceJoiner:
         """
         check_weights(weights, kept_weight)
         check_one_of("fusion", fusion, FUSIONS)
-        limits = {} if max_tokens is None else {"max_tokens": max_tokens}
-        for name, count in {"top_k": top_k, "rrf_k": rrf_k, **limits}.items():
-            check_whole(name, count)
+        for name, n in (("top_k", top_k), ("rrf_k", rrf_k), ("max_tokens", 1 if max_tokens is None else max_tokens)):
+            check_whole(name, n)
         unknown = set(similarity or {}) - set(weights)
         if unknown:
             msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"

@@ -30,7 +30,7 @@ class HeuristicGrader(Copied):
     `calibration` the model is the one in this package: eight signals, fitted on other people's questions, and **not
     calibrated on your data**, as its report says. With a file that `crag calibrate` wrote from 80 questions of your own
     or more it reads some hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
-    Either way no verdict is `correct` where a year, version, option or name of code in the question is in no document.
+    Never is a verdict `correct` where a year, version, id, option or name of code of the question is in no document.
     `weights` takes weightings instead: `coherence` and `rerank` as published, or `evidence`.
 
     ```python

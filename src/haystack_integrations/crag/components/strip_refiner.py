@@ -24,7 +24,8 @@ class StripRefiner(PartBacked):
 
     Nothing is written: each kept strip is a piece of its document, found again by its offsets in `meta["crag"]`.
     Strips next to each other keep the whitespace between them, others are joined by a line break. Sentences bring along
-    what they say nothing without, as far as the limits go: a row its table's head, a heading and a list what is below.
+    what they say nothing without, as far as the limits go: a row its table's head, a heading and a list what is below,
+    a question its answer.
 
     ### Usage example
 

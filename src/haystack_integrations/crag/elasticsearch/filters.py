@@ -4,6 +4,8 @@ from typing import Any
 
 from haystack.errors import FilterError
 
+from haystack_integrations.crag.searches import is_void
+
 
 def filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     """
@@ -15,7 +17,7 @@ def filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     """
     from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
 
-    if _is_void(filters):
+    if is_void(filters):
         msg = (
             "got filters with no or an empty list of conditions, wanted at least one; leave out what restricts nothing"
         )
@@ -29,15 +31,3 @@ def filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     except (AttributeError, TypeError) as error:
         msg = "got filters with a field that is no text, wanted its name, such as meta.year, in each comparison"
         raise FilterError(msg) from error
-
-
-def _is_void(filters: Any) -> bool:
-    """
-    Find `OR` of nothing: no document fulfils it, but Elasticsearch takes it for no restriction and finds all.
-
-    Nothing is also `{}`, as which some languages write an empty list.
-    """
-    if not isinstance(filters, dict) or "conditions" not in filters or "field" in filters:
-        return False
-    within = filters["conditions"]
-    return not (isinstance(within, list | tuple) and within) or any(map(_is_void, within))

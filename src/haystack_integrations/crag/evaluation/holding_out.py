@@ -22,6 +22,7 @@ from haystack_integrations.crag.evaluation.risk import control_wrong_generate, c
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import measure_once
 from haystack_integrations.crag.judging.judge import Conclusion, concluded, crossed
+from haystack_integrations.crag.judging.unanswered import unanswered
 
 LIMITS = (0.05, 0.1, 0.2)
 """Shares of wrong `generate` decisions that are tried on held-out questions."""
@@ -143,7 +144,8 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, lis
     :returns: What is said of it, and the score of each document.
     """
     measured = crossed(measure_once(each.asked, each.readings), each.asked, each.readings, calibration)
-    likely, conclusion = concluded(each.source.question, each.source.texts, measured, calibration)
+    asking = unanswered(each.asked, each.readings)
+    likely, conclusion = concluded(each.source.question, each.source.texts, measured, calibration, asking)
     return conclusion, likely.scores()
 
 

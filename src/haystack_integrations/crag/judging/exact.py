@@ -22,6 +22,17 @@ _CODE: Final = re.compile(
     r"(?<![\w./-])(?:\w*[^\W_]_[^\W_]\w*|\w+(?=\(\))|[a-z]+[A-Z]\w*"  # snake_case, called(), camelCase
     r"|\w{2,}(?:\.\w{2,}){2,}|(?:/[\w.-]{2,}){2,}|[vV]\d+(?:\.\d+)+)(?![\w/-])"  # os.path.join, /etc/hosts, v1.2
 )
+# 4711-A, 2024/X7; ORA-00942, INC0012345. Short names are written in several ways (KRT17, IL-6), or amounts (24-H).
+_ID: Final = re.compile(
+    r"(?<![\w./-])(?:\d{4,}[A-Z\d]*(?:[-/][A-Z\d]+)*[-/][A-Z][A-Z\d]*|[A-Z]{1,6}-?(?=\d{4})\d+)(?![\w-])"
+)
+_PARTS: Final = re.compile(r"[A-Z]+|\d+")
+_PARTED: Final = r"[\W_]{0,3}"
+# To the words of a text C++, C# and C are one letter, and so is half of M&S.
+_SIGNED: Final = re.compile(r"(?<![\w&])(([A-Za-z]\w*)(\+\+|\#)|\w+(?:&\w+)+)(?![\w+#&])")
+_SIGNS: Final = {"++": r"(?: ?\+\+|pp\b| ?plus)", "#": r"(?: ?[\#\u266f]|[ -]?sharp\b)"}
+_AND: Final = r" ?(?:&(?:amp;)?|\band\b|\+) ?"
+_BARE: Final = re.compile(r"(?<![\w.&'-])[B-HJ-Z](?![\w.&'#+-])")
 _MARKS: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 3
 
@@ -41,15 +52,24 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
 
     :param query: The question.
     :param texts: Title and content of each document.
-    :returns: Numbers over twelve that stand by themselves, options, and names of code, as the question writes them, at
-        most 20 of a kind. A number of a measure that the documents tell of is left out: they may cover it by another.
+    :returns: Numbers over twelve that stand by themselves, ids, options, names of code and with signs, as the question
+        writes them, at most 20 of a kind. A number of a measure that the documents tell of is left out: they may cover
+        it by another.
     """
     query = plain_digits(query)
-    options, code = _OPTION.findall(query), _CODE.findall(query)
-    if not (options or code or any(map(str.isdigit, query))):
+    options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
+    signed, bare = _SIGNED.findall(query), _BARE.findall(query)
+    if not (options or code or signed or bare or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
-    found = (_numbers(query, shown), _options(options, shown), _names(code, shown))
+    found = (
+        _numbers(_ID.sub(" ", query), shown),
+        _ids(ids, shown),
+        _options(options, shown),
+        _names(code, shown),
+        _with_signs(signed, shown),
+        _without_signs(bare, shown),
+    )
     return list(chain.from_iterable(islice(each, MOST_NUMBERS) for each in found))
 
 
@@ -72,6 +92,15 @@ def _measure(before: str | None, sign: str | None, word: str | None) -> str:
     return rf"\d ?{sign}" if sign else rf"(?i)\d[ -]{re.escape(word[: max(_SHORT, len(word) - 2)])}" if word else ""
 
 
+def _ids(ids: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+    """Look for ids whatever parts them; behind letters the number is enough: FY2023, fiscal year 2023."""
+    for one in dict.fromkeys(ids):
+        parts = [f"0*{part.lstrip('0')}" if part.isdigit() else part for part in _PARTS.findall(one)]
+        number = rf"|(?<![\d.,]){parts[-1]}(?![.,]?\d)" if one[0].isalpha() else ""
+        if not _tells(shown, rf"(?i)(?<![^\W_]){_PARTED.join(parts)}(?![^\W_]){number}"):
+            yield one
+
+
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     for option in dict.fromkeys(options):
         name = option.strip("-")
@@ -86,6 +115,22 @@ def _names(code: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(code):
         if len(bare := _plain(name)) > _SHORT and not any(bare in text for text in plain):
             yield name
+
+
+def _with_signs(names: Sequence[tuple[str, str, str]], shown: Sequence[str]) -> Iterator[str]:
+    for name, word, sign in dict.fromkeys(names):
+        # A letter may be spelt out: R&D, research and development.
+        parts = [rf"{part}\w*" if len(part) == 1 else part for part in name.split("&")]
+        other = f"{word}{_SIGNS[sign]}" if sign else rf"{_AND.join(parts)}(?!\w)"
+        if not _tells(shown, rf"(?i)(?<![\w&]){other}"):
+            yield name
+
+
+def _without_signs(letters: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+    """Find a letter that documents have with such a sign only: who asks for C is not told by C++."""
+    for letter in dict.fromkeys(letters):
+        if _tells(shown, rf"(?<!\w){letter}(?:\+\+|#)") and not _tells(shown, rf"(?<![\w&-]){letter}(?![\w+#&])"):
+            yield letter
 
 
 def _plain(text: str) -> str:

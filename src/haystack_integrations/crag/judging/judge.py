@@ -5,15 +5,18 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
+from haystack_integrations.crag.judging.editions import of_other_years
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.reading import Reader, Reading
+from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.judging.verdicts import listed
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
@@ -101,12 +104,16 @@ def judge(
     measured = crossed(measure(asked, readings), asked, readings, calibration)
     if not calibration.is_calibrated and is_other_script(query):
         measured = replace(measured, documents=[_by_words(each) for each in measured.documents])
-    likely, conclusion = concluded(query, texts, measured, calibration)
+    likely, conclusion = concluded(query, texts, measured, calibration, unanswered(asked, readings))
     return Opinion(likely, conclusion, measured.documents)
 
 
 def concluded(
-    query: str, texts: Sequence[tuple[str, str]], measured: Measured, calibration: Calibration
+    query: str,
+    texts: Sequence[tuple[str, str]],
+    measured: Measured,
+    calibration: Calibration,
+    asking: NDArray[np.bool_],
 ) -> tuple[Likely, Conclusion]:
     """
     Judge a retrieval that has been measured.
@@ -115,17 +122,23 @@ def concluded(
     :param texts: Title and content of each document.
     :param measured: What was measured of them.
     :param calibration: The trained judgement.
+    :param asking: Which of them only ask what is asked here, as `unanswered` tells.
     :returns: The judgement on each document, and on the list.
     """
-    likely = likely_of(measured.documents, calibration)
+    bare, likely = bare_question(query), likely_of(measured.documents, calibration)
+    if (doubted := asking | of_other_years(bare, texts)).any():
+        answers, sufficient = (
+            np.where(doubted, np.minimum(v, _SELDOM), v) for v in (likely.answers, likely.sufficient)
+        )
+        likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = conclude(measured, likely, calibration)
-    if not (missing := len(absent(bare_question(query), texts))):
+    if not (missing := len(absent(bare, texts))):
         return likely, conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
     probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}
     verdict = "ambiguous" if conclusion.verdict == "correct" else conclusion.verdict
-    doubted = Conclusion(verdict, probabilities, conclusion.covered * _SELDOM, missing)
-    return replace(likely, answers=np.minimum(likely.answers, _SELDOM)), doubted
+    said = Conclusion(verdict, probabilities, conclusion.covered * _SELDOM, missing)
+    return replace(likely, answers=np.minimum(likely.answers, _SELDOM)), said
 
 
 def _by_words(signals: Features) -> Features:

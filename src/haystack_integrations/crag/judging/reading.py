@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.encoding.encoders import Encoder, load_encoder
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
+from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
+from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import surface_words, terms
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 
@@ -41,6 +43,8 @@ class Reading:
     :param title_terms: All distinct terms of the title.
     :param places: Positions of each term of the text.
     :param starts: Position of the first term of each sentence.
+    :param heads: For rows of tables, by the number of their sentence, that of the head.
+    :param open_from: Number of the first of the questions that the text ends with; that of all sentences without any.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
     :param openers: How often it is at the beginning of one.
@@ -49,7 +53,8 @@ class Reading:
     :param years: Positions of numbers that look like years.
     :param vector: Unit vector of title and text.
     :param title_vector: Unit vector of the title.
-    :param sentence_vectors: A unit vector for each sentence, read under its title; shape (sentences, dimension).
+    :param sentence_vectors: A unit vector for each sentence, read under its title and the head of its table; shape
+        (sentences, dimension).
     :param beginning: Its first words.
     """
 
@@ -58,6 +63,8 @@ class Reading:
     title_terms: frozenset[str]
     places: Places
     starts: Sequence[int]
+    heads: Mapping[int, int]
+    open_from: int
     length: int
     capitals: Mapping[str, int]
     openers: Mapping[str, int]
@@ -143,14 +150,19 @@ class Reader:
         """Read texts; all their sentences are embedded at once."""
         plain = [(" ".join(normalised(title[:MOST_JUDGED]).split()), normalised(content)) for title, content in texts]
         cut = [_sentences(content) for _, content in plain]
-        under = [f"{title}. {part}" for (title, _), parts in zip(plain, cut, strict=True) for part in parts]
+        heads = [heads_of_rows(parts) if "|" in content else {} for parts, (_, content) in zip(cut, plain, strict=True)]
+        under = [
+            f"{title}. {parts[above[n]]} {part}" if n in above else f"{title}. {part}"
+            for (title, _), parts, above in zip(plain, cut, heads, strict=True)
+            for n, part in enumerate(parts)
+        ]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])
         readings, first = [], len(plain)
         for number, ((title, _), parts) in enumerate(zip(plain, cut, strict=True)):
             # Copies: a part of the array would keep all of it, for as long as one of these texts is remembered.
             own = vectors[first : first + len(parts)].copy()
             first += len(parts)
-            readings.append(_reading(title, parts, vectors[number].copy(), own))
+            readings.append(_reading(title, parts, heads[number], vectors[number].copy(), own))
         return readings
 
 
@@ -162,7 +174,9 @@ def _sentences(content: str) -> list[str]:
     return [content[start:end] for start, end in pieces(content)] or [content]
 
 
-def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: Vectors) -> Reading:
+def _reading(
+    title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors
+) -> Reading:
     title_terms = frozenset(terms(title))
     found = _walked(parts)
     lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
@@ -170,6 +184,8 @@ def _reading(title: str, parts: Sequence[str], title_vector: Vectors, vectors: V
         title=title,
         name=tuple(terms(BRACKETS.sub("", title))),
         title_terms=title_terms,
+        heads=heads,
+        open_from=open_from(parts),
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,
         sentence_vectors=vectors,

@@ -8,10 +8,11 @@ all of them: one wrong letter changed between a quarter and a half of the verdic
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from haystack_integrations.crag.encoding.encoders import is_word
+from haystack_integrations.crag.judging.acronyms import long_for_short, short_for_long
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.judging.surface import normalised
@@ -53,10 +54,10 @@ def respelled(
     Find words of a question that none of its documents has, and what they write in their place.
 
     The spelling of the other side of the Atlantic (organise, colour). A word that they write in two (wifi, wi-fi), or
-    two that they write in one (log in, login). And a slip: two letters have changed places in a word of five, or a word
-    of six has a letter too many, too few, or another one; never the first. Then the corpus must not have the word
-    either. Names that differ in a letter (Hansen, Hanson) are two, and a word that English has (causal) is meant as it
-    stands, whatever the documents have (casual).
+    two that they write in one (log in, login). An acronym that they write out, or the words for it. And a slip: two
+    letters have changed places in a word of five, or a word of six has a letter too many, too few, or another one;
+    never the first. Then the corpus must not have the word either. Names that differ in a letter (Hansen, Hanson) are
+    two, and a word that English has (causal) is meant as it stands, whatever the documents have (casual).
 
     :param query: The question.
     :param texts: Title and content of each document.
@@ -74,6 +75,8 @@ def respelled(
         if not missing.isdisjoint((one, two)) and _is_compound(one, two) and _holds(readings, one + two)
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
+    written = [f"{title}\n{content}" for title, content in texts]
+    found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
     return found | dict(_slips(doubtful, texts)) if doubtful else found

@@ -1,8 +1,9 @@
 """
-What a strip stands under: the head of its table, the line that opens its list, its heading.
+What a strip stands under: the head of its table, the line that opens its list, its heading, the question it answers.
 
 A row without its head is numbers, and a heading says nothing without what follows. Judged one by one, one is kept and
-the other left out; so what a kept strip says nothing without comes along, as the form of the text tells it.
+the other left out; so what a kept strip says nothing without comes along, as the form of the text tells it. Nothing is
+as like a question as the same one on a page of questions and answers, and it does not answer.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Final, Literal
 
 from haystack_integrations.crag.refining.options import RefinerOptions
 from haystack_integrations.crag.refining.strips import Strip
+from haystack_integrations.crag.texts.open_questions import is_question
 from haystack_integrations.crag.texts.text import LINE, count_tokens
 
 Kind = Literal["heading", "row", "divider", "item", "code", "text"]
@@ -22,6 +24,8 @@ _MOST_BELOW: Final = 20
 _DIVIDER: Final = re.compile(r"[|\s:+=*_~^-]+")
 _UNDERLINED: Final = re.compile(r"[^\n]+\n[^\S\n]*(?:=+|-+)")
 _OPENS: Final = (":", "\uff1a")
+_MOST_OF_ANSWER: Final = 3  # "Yes." says little
+_TITLE: Final = re.compile(r"[^\n]{1,200}(?<![.,;!?\u2026\u3002])")
 _OF_TEXT: Final = -1
 
 
@@ -30,16 +34,20 @@ class Standing:
     """
     How the strips of a run stand to each other, by their numbers.
 
-    :param above: For a row the head of its table; for an item, or what else a colon opens, the line with the colon.
+    :param above: For a row the head of its table; for an item, or what else a colon opens, the line with the colon or
+        the title right above the first item.
     :param tables: For the head of a table its rows.
-    :param lists: For a line with a colon what it opens.
+    :param lists: For such a line what it opens.
     :param sections: For a heading the strips up to the next one.
+    :param answers: For a question what follows up to the next one, as far as the end of the paragraph, of the next one
+        where the question is a paragraph of its own.
     """
 
     above: dict[int, int] = field(default_factory=dict)
     tables: dict[int, list[int]] = field(default_factory=dict)
     lists: dict[int, list[int]] = field(default_factory=dict)
     sections: dict[int, list[int]] = field(default_factory=dict)
+    answers: dict[int, list[int]] = field(default_factory=dict)
 
     def lines_above(self, number: int) -> Iterator[int]:
         """
@@ -68,12 +76,13 @@ class Standing:
         :param kept: All that are.
         :param scores: Scores by strip.
         :returns: Of a list all items, since a part would pass for the whole; of a table its rows where none is kept;
-            of a heading the first strip below where none is. At most 20 of them, the best, in reading order.
+            of a heading the first strip below where none is, of a question the first three. At most 20 of them, the
+            best, in reading order.
         """
-        rows, section = self.tables.get(number, []), self.sections.get(number, [])
-        if any(one in kept for one in (*rows, *section)):
+        rows, section, answer = (below.get(number, []) for below in (self.tables, self.sections, self.answers))
+        if any(one in kept for one in (*rows, *section, *answer)):
             return []
-        under = rows or section[:1] or self.lists.get(number, [])
+        under = rows or section[:1] or self.lists.get(number, []) or answer[:_MOST_OF_ANSWER]
         return sorted(sorted(under, key=lambda one: (-scores.get(one, 0.0), one))[:_MOST_BELOW])
 
 
@@ -146,7 +155,9 @@ class _Reader:
         self._openers: list[tuple[int, int]] = []  # lines with a colon that may go on, and how far they stand in
         self._heading: int | None = None
         self._table: int | None = None
+        self._asked: list[int] = []
         self._last: tuple[int, Kind] = (-1, "heading")
+        self._last_text = ""
         self._end = 0
 
     def read(self, number: int, strip: Strip) -> None:
@@ -164,7 +175,19 @@ class _Reader:
             self._put(number, self._table, self._found.tables)
         else:
             kind = self._open(number, strip, kind, is_apart=is_apart)
-        self._last = (number, kind)
+        self._answer(number, strip, kind, is_apart=is_apart)
+        self._last, self._last_text = (number, kind), strip.text
+
+    def _answer(self, number: int, strip: Strip, kind: Kind, *, is_apart: bool) -> None:
+        """Take in what may be a question, or answer one; several in a row have the same answer."""
+        is_answered = any(one in self._found.answers for one in self._asked)
+        if kind == "heading" or (is_apart and is_answered):
+            self._asked, is_answered = [], False
+        if kind != "heading" and is_question(strip.text):
+            self._asked = [*([] if is_answered else self._asked), number]
+            return
+        for question in self._asked:
+            self._found.answers.setdefault(question, []).append(number)
 
     def _open(self, number: int, strip: Strip, kind: Kind, *, is_apart: bool) -> Kind:
         """Take in what is no further row of a table; gives what it is: a text behind an item goes on with that."""
@@ -177,6 +200,8 @@ class _Reader:
         elif kind == "item":
             while self._openers and self._openers[-1][1] >= indent:
                 self._openers.pop()
+            if not self._openers and not is_apart and self._last[1] == "text" and _TITLE.fullmatch(self._last_text):
+                self._openers.append((self._last[0], _OF_TEXT))
         elif self._openers and self._last[0] != self._openers[-1][0]:
             if is_apart or self._last[1] != "item":
                 self._openers.clear()

@@ -66,9 +66,19 @@ def _unlettered(query: str) -> str:
     if len(lines) > 1 and known.opening.fullmatch(lines[0].strip()):
         del lines[0]
     for number, line in enumerate(lines[1:], 1):
-        if known.closing.fullmatch(line.strip(" \t\r,.!-\u2013\u2014")):
+        if is_closing(line):
             return "\n".join(lines[:number])
     return "\n".join(lines)
+
+
+def is_closing(line: str) -> bool:
+    """
+    Tell whether a line closes a letter.
+
+    :param line: A line.
+    :returns: Whether it says nothing but "Kind regards", "Thanks" or the like.
+    """
+    return _courtesies().closing.fullmatch(line.strip(" \t\r,.!-\u2013\u2014")) is not None
 
 
 def _bare(sentence: str) -> str:

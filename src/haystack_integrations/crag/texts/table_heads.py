@@ -50,6 +50,25 @@ class TableHeads:
         return self._caption + head if len(head) <= _LONGEST else ""
 
 
+def heads_of_rows(parts: Sequence[str]) -> dict[int, int]:
+    """
+    Tell which rows of Markdown tables stand under which head.
+
+    :param parts: A text's sentences, in order; a line of a table is one.
+    :returns: For the number of each row that of its head, unless that is very long.
+    """
+    found, head = dict[int, int](), None
+    for number, part in enumerate(parts):
+        if number and _is_divider(part, parts[number - 1]):
+            found.pop(number - 1, None)
+            head = number - 1 if len(parts[number - 1]) <= _LONGEST else None
+        elif not part.startswith("|"):
+            head = None
+        elif head is not None:
+            found[number] = head
+    return found
+
+
 def _is_divider(line: str, above: str) -> bool:
     return "|" in above and _DIVIDER.fullmatch(line.rstrip("\r\n")) is not None
 
