@@ -27,7 +27,8 @@ from haystack_integrations.crag.evaluation.regressions import (
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.crossing import Crossing
 from haystack_integrations.crag.judging.heads import Head, Values
-from haystack_integrations.crag.judging.judge import CROSSED, Likely, joined, together
+from haystack_integrations.crag.judging.judge import CROSSED, together
+from haystack_integrations.crag.judging.likely import Likely, joined
 from haystack_integrations.crag.vocabulary import JUDGED
 
 # Inverse regularisation of the two stages; flat between a third and three times as much.

@@ -21,6 +21,7 @@ from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import measure_once
+from haystack_integrations.crag.judging.hops import with_hops
 from haystack_integrations.crag.judging.judge import Conclusion, concluded, crossed
 from haystack_integrations.crag.judging.unanswered import unanswered
 
@@ -146,7 +147,7 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, lis
     measured = crossed(measure_once(each.asked, each.readings), each.asked, each.readings, calibration)
     asking = unanswered(each.asked, each.readings)
     likely, conclusion = concluded(each.source.question, each.source.texts, measured, calibration, asking)
-    return conclusion, likely.scores()
+    return conclusion, with_hops(likely, each.asked, each.readings).scores()
 
 
 def figures(

@@ -144,14 +144,20 @@ def _siblings(readings: Sequence[Reading], features: Sequence[Features]) -> list
 def _links(readings: Sequence[Reading]) -> list[set[int]]:
     """For each document, the others whose text speaks of its title; looked for once where many have the same."""
     speaking = {
-        name: {k for k, other in enumerate(readings) if _speaks_of(other, name)}
+        name: {k for k, other in enumerate(readings) if speaks_of(other, name)}
         for name in {reading.name for reading in readings}
     }
     return [speaking[reading.name] - {n} for n, reading in enumerate(readings)]
 
 
-def _speaks_of(reading: Reading, name: Sequence[str]) -> bool:
-    """Tell whether a text has a name, its terms in a row."""
+def speaks_of(reading: Reading, name: Sequence[str]) -> bool:
+    """
+    Tell whether a text has a name, its terms in a row.
+
+    :param reading: The text.
+    :param name: The terms of a title.
+    :returns: Whether it has; of an empty name not.
+    """
     name = name[:_NAMED]  # of a title of thousands of words, in texts that repeat one of them, all would take minutes
     if not name or any(term not in reading.places for term in name):
         return False

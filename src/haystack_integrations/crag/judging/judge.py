@@ -15,6 +15,8 @@ from haystack_integrations.crag.judging.editions import of_other_years
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.heads import Values
+from haystack_integrations.crag.judging.hops import with_hops
+from haystack_integrations.crag.judging.likely import Likely, likely_of
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.judging.verdicts import listed
@@ -28,25 +30,6 @@ CROSSED = "crossing"
 _ALIKE = 0.65
 # Of lists that lack a number of the question 3 answered and 14 did not; of others with a number about two in three do.
 _SELDOM = 0.1
-
-
-@dataclass(frozen=True)
-class Likely:
-    """
-    What documents are likely to be, one value for each, same order.
-
-    :param answers: Probability that it answers.
-    :param topic: Probability that it is on topic.
-    :param sufficient: Probability that it answers, if it is on topic.
-    """
-
-    answers: Values
-    topic: Values
-    sufficient: Values
-
-    def scores(self) -> list[float]:
-        """Give the expected grade of each document: 0 off topic, 0.5 on topic, 1 answers; rounded."""
-        return [round(value, 4) for value in ((self.answers + self.topic) / 2).tolist()]
 
 
 class Conclusion(NamedTuple):
@@ -105,7 +88,7 @@ def judge(
     if not calibration.is_calibrated and is_other_script(query):
         measured = replace(measured, documents=[_by_words(each) for each in measured.documents])
     likely, conclusion = concluded(query, texts, measured, calibration, unanswered(asked, readings))
-    return Opinion(likely, conclusion, measured.documents)
+    return Opinion(with_hops(likely, asked, readings), conclusion, measured.documents)
 
 
 def concluded(
@@ -166,35 +149,6 @@ def crossed(measured: Measured, asked: Asked, readings: Sequence[Reading], calib
         return measured
     rows = zip(measured.documents, readings, strict=True)
     return replace(measured, documents=[{**each, CROSSED: crossing.score(asked, text)} for each, text in rows])
-
-
-def likely_of(features: Sequence[Features], calibration: Calibration) -> Likely:
-    """
-    Turn signals into probabilities.
-
-    :param features: The signals of each document.
-    :param calibration: The trained judgement.
-    :returns: What the documents are likely to be.
-    """
-    heads = [calibration.topic, calibration.answers, *filter(None, (calibration.sufficient,))]
-    rows: dict[tuple[str, ...], Values] = {}  # nearly always the same for all of them
-    for head in heads:
-        if head.names not in rows:
-            rows[head.names] = head.rows(features)
-    topic, answers, *sufficient = (head.of_rows(rows[head.names]) for head in heads)
-    return joined(answers, topic, *sufficient) if sufficient else Likely(np.minimum(answers, topic), topic, answers)
-
-
-def joined(answers: Values, topic: Values, sufficient: Values) -> Likely:
-    """
-    Take the mean of two ways to the same probability: asked directly, and step by step.
-
-    :param answers: Probability that a document answers.
-    :param topic: That it is on topic.
-    :param sufficient: That it answers, if it is on topic.
-    :returns: What the documents are likely to be; none is likelier to answer than to be on topic.
-    """
-    return Likely(np.minimum((answers + topic * sufficient) / 2, topic), topic, sufficient)
 
 
 def together(measured: Measured, likely: Likely) -> Features:

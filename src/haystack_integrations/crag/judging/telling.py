@@ -7,7 +7,8 @@ on the whole and on what is asked differ, the documents are `ambiguous`: with ch
 10 to 41 % of the lists that answer `incorrect`, and so 3 to 14 % (benchmarks/as_typed.py).
 """
 
-from haystack_integrations.crag.judging.judge import Likely, Opinion
+from haystack_integrations.crag.judging.judge import Opinion
+from haystack_integrations.crag.judging.likely import Likely
 
 
 def between(whole: Opinion, part: Opinion) -> Opinion:
