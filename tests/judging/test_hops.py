@@ -51,6 +51,12 @@ def test_a_likelier_document_loses_nothing() -> None:
     assert lifted.topic.tolist() == [0.9, 0.7]
 
 
+def test_behind_a_document_that_is_off_topic_there_is_no_second_hop() -> None:
+    """A list without evidence must not pass the filter by what its best document happens to name."""
+    lifted = with_hops(likely(0.2, 0.02), asking(QUESTION), shared_reader().read([PERSON, EMPLOYER]))
+    assert lifted.topic.tolist() == [0.2, 0.2]
+
+
 def test_the_grader_keeps_the_second_hop_beside_the_first() -> None:
     """Titles are metadata."""
     others = [("Oak", "An oak is a tree."), ("Elm", "An elm is a tree of the north.")]
