@@ -21,9 +21,7 @@ from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import measure_once
-from haystack_integrations.crag.judging.hops import with_hops
 from haystack_integrations.crag.judging.judge import Conclusion, concluded, crossed
-from haystack_integrations.crag.judging.unanswered import unanswered
 
 LIMITS = (0.05, 0.1, 0.2)
 """Shares of wrong `generate` decisions that are tried on held-out questions."""
@@ -144,10 +142,10 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, lis
     :param calibration: What judges.
     :returns: What is said of it, and the score of each document.
     """
-    measured = crossed(measure_once(each.asked, each.readings), each.asked, each.readings, calibration)
-    asking = unanswered(each.asked, each.readings)
-    likely, conclusion = concluded(each.source.question, each.source.texts, measured, calibration, asking)
-    return conclusion, with_hops(likely, each.asked, each.readings).scores()
+    source, asked, readings = each.source, each.asked, each.readings
+    measured = crossed(measure_once(asked, readings), asked, readings, calibration)
+    likely, conclusion = concluded(source.question, source.texts, asked, readings, measured, calibration)
+    return conclusion, likely.scores()
 
 
 def figures(

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
@@ -87,41 +86,44 @@ def judge(
     measured = crossed(measure(asked, readings), asked, readings, calibration)
     if not calibration.is_calibrated and is_other_script(query):
         measured = replace(measured, documents=[_by_words(each) for each in measured.documents])
-    likely, conclusion = concluded(query, texts, measured, calibration, unanswered(asked, readings))
-    return Opinion(with_hops(likely, asked, readings), conclusion, measured.documents)
+    likely, conclusion = concluded(query, texts, asked, readings, measured, calibration)
+    return Opinion(likely, conclusion, measured.documents)
 
 
 def concluded(
     query: str,
     texts: Sequence[tuple[str, str]],
+    asked: Asked,
+    readings: Sequence[Reading],
     measured: Measured,
     calibration: Calibration,
-    asking: NDArray[np.bool_],
 ) -> tuple[Likely, Conclusion]:
     """
     Judge a retrieval that has been measured.
 
     :param query: The question.
     :param texts: Title and content of each document.
+    :param asked: The question as it is meant.
+    :param readings: The documents.
     :param measured: What was measured of them.
     :param calibration: The trained judgement.
-    :param asking: Which of them only ask what is asked here, as `unanswered` tells.
     :returns: The judgement on each document, and on the list.
     """
     bare, likely = bare_question(query), likely_of(measured.documents, calibration)
-    if (doubted := asking | of_other_years(bare, texts)).any():
+    if (doubted := unanswered(asked, readings) | of_other_years(bare, texts)).any():
         answers, sufficient = (
             np.where(doubted, np.minimum(v, _SELDOM), v) for v in (likely.answers, likely.sufficient)
         )
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = conclude(measured, likely, calibration)
     if not (missing := len(absent(bare, texts))):
-        return likely, conclusion
+        return with_hops(likely, asked, readings), conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
     probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}
     verdict = "ambiguous" if conclusion.verdict == "correct" else conclusion.verdict
     said = Conclusion(verdict, probabilities, conclusion.covered * _SELDOM, missing)
-    return replace(likely, answers=np.minimum(likely.answers, _SELDOM)), said
+    likely = replace(likely, answers=np.minimum(likely.answers, _SELDOM))
+    return with_hops(likely, asked, readings), said
 
 
 def _by_words(signals: Features) -> Features:
