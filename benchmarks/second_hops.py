@@ -1,7 +1,7 @@
 """
 Does the filter keep the second of two hops? Lists that stay whole, without the rule of `judging/hops.py` and with it.
 
-    python benchmarks/second_hops.py DATASETS [--limit 200]
+    python benchmarks/second_hops.py DATASETS [--limit 400]
 
 The first ten documents of the fixed lists, uncalibrated, filtered as `corrective_retrieval` does it: beside a document
 of 0.3 those of 0.2 are kept. A list is whole if the filter keeps all needed documents that it has. `needed` and `not`

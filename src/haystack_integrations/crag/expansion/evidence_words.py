@@ -47,7 +47,8 @@ def names_in(question: str, kept: Sequence[Document], others: Sequence[str] = ()
     :param others: Queries of earlier tries, whose names are not given again.
     :returns: Up to five names from the first two documents.
     """
-    asked, used = set(terms(question)), {term for text in (question, *others) for term in terms(text)}
+    asked = set(terms(question))
+    used = asked.union(*map(terms, others))
     shared: Counter[str] = Counter()
     for document in kept[:_NAMING_DOCUMENTS]:
         text = (document.content or "")[:_MOST_CHARACTERS]

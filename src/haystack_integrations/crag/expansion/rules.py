@@ -183,13 +183,13 @@ def wordings(
     """
     most = max((len(words) for words in mapping.values()), default=0)
     reduced, names = keywords(question), names_in(question, kept, tried)
+    # Where the evidence names others, they are asked about what it lacks: another hop, as to the employer of whom the
+    # question describes. What it has would find the same documents again.
+    asked = " ".join(missing(reduced.split(), kept)) or reduced if names else question
     for skip in range(0, max(most, 1), per_term):
         synonyms = synonyms_for(question, mapping, per_term, skip)
         added = [*synonyms, *names, *feedback_words(question, kept, [*tried, *synonyms, *names])]
         if added:
-            # Where the evidence names others, they are asked about what it lacks: another hop, as to the employer of
-            # whom the question describes. What it has would find the same documents again.
-            asked = " ".join(missing(reduced.split(), kept)) or reduced if names else question
             yield " ".join([asked, *added])
     if reduced:
         yield reduced
