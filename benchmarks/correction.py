@@ -22,6 +22,9 @@ of which those with support before are wrong (unless that support was an acciden
 while with the gold deleted an abstention is right. `labels` is a chat model that grades by the data's labels (2 ->
 0.9, 1 -> 0.5, 0 -> 0.1): what a perfect grader would get out of the pipeline. A question of hotpotqa needs both of
 its pages, and the data calls a list with one of them ambiguous: so one counts as 1 until the other was shown, too.
+An `erring` chat model is wrong on one document in ten, drawn anew for each question: it calls what answers unrelated
+(0.1), and all else an answer (0.9). The scorer of `cascade_rag` is not calibrated; `no opinion`: what it thought of a
+document that the model was asked about does not count.
 
 One index gives the same figures each time. Two indexings of a corpus do not quite: Elasticsearch keeps vectors rounded
 by segment, so the dense lists differ in places, and about one question in a row of the table may change sides.
@@ -57,7 +60,15 @@ from haystack_integrations.crag.store_profiles import elasticsearch_client, open
 logging.getLogger("haystack_integrations.crag.web").setLevel(logging.ERROR)
 
 SETS = ("popqa", "hotpotqa", "covidqa")
-BY_LABELS = ("agent_rag", "corrective_rag")
+# Graded by labels: the pipeline, the share of grades that are wrong, and settings of its parts.
+BY_LABELS: dict[str, tuple[str, float, dict[str, Any]]] = {
+    "agent_rag": ("agent_rag", 0.0, {}),
+    "corrective_rag": ("corrective_rag", 0.0, {}),
+    "cascade_rag": ("cascade_rag", 0.0, {}),
+    "corrective_rag, erring": ("corrective_rag", 0.1, {}),
+    "cascade_rag, erring, no opinion": ("cascade_rag", 0.1, {"router": {"second_opinion": None}}),
+    "cascade_rag, erring": ("cascade_rag", 0.1, {}),
+}
 WITH_WEB = ("heuristic_rag", "paper_rag", "signals_rag")
 ALL_NEEDED = "hotpotqa"  # the set whose questions need every gold document
 _WORD = re.compile(r"[^\W_]+")
@@ -105,10 +116,10 @@ class Bench:
         self.pipelines["heuristic_rag"] = load("heuristic_rag", store=self.store)
         for name in ("paper_rag", "signals_rag"):
             self.pipelines[name] = load(name, store=self.store, generator=instant_model())
-        for name in BY_LABELS:
-            self.pipelines[name] = load(name, store=self.store, generator=self.labels())
+        for name, (pipeline, wrong, parts) in BY_LABELS.items():
+            self.pipelines[name] = load(pipeline, store=self.store, generator=self.labels(wrong), **parts)
 
-    def labels(self) -> MockChatGenerator:
+    def labels(self, wrong: float) -> MockChatGenerator:
         """A chat model that grades by the labels of the question that is asked, and answers at once."""
 
         def ids_of(text: str) -> list[str]:
@@ -117,6 +128,8 @@ class Bench:
 
         def score(text: str) -> float:
             best: int = max((self.labelled.grade(self.asked, id_) for id_ in ids_of(text)), default=0)
+            if random.Random(f"{self.asked['id']} {text}").random() < wrong:
+                return SCORES[0 if best == max(SCORES) else max(SCORES)]
             needed = self.asked["gold"] if self.labelled.name == ALL_NEEDED else ()
             return SCORES[min(best, 1) if not self.shown.issuperset(needed) else best]
 
@@ -200,7 +213,7 @@ def main() -> None:
             bench.remove_gold()
             title = f"{name}: n = {len(bench.questions)} of {bench.able}, gold deleted: {len(bench.gaps)} of them"
             counts = {"n": len(bench.questions), "able": bench.able, "gold_deleted": len(bench.gaps)}
-            found = table(title, runs, bench.measure(bench.gaps), BY_LABELS)
+            found = table(title, runs, bench.measure(bench.gaps), tuple(BY_LABELS))
             figures[name] = {**counts, "pipelines": found}
             server = elasticsearch_version(bench.store)
         finally:

@@ -129,6 +129,23 @@ def test_the_table_on_correction_is_what_was_measured() -> None:
     assert table(told, "pipeline and measure") == wanted
 
 
+def test_the_table_on_wrong_grades_is_what_was_measured() -> None:
+    """Answers lost, support and words of each pipeline whose model errs."""
+    told = section(RESULTS_PAGE, "Does correction help?")
+    named = {
+        "`corrective_rag`": "corrective_rag, erring",
+        "`cascade_rag`, uncalibrated, without the scorer's opinion": "cascade_rag, erring, no opinion",
+        "`cascade_rag`, uncalibrated": "cascade_rag, erring",
+    }
+    wanted = {}
+    for label, name in named.items():
+        runs = pipelines(name)
+        lost = [f"{run['lost_held']} of {run['held']}" for run in runs]
+        after = [support(run).rpartition(" ")[2] for run in runs]
+        wanted[label] = [*lost, *after, *(f"{run['words_after']:.0f}" for run in runs)]
+    assert table(told, "pipeline | answers lost") == wanted
+
+
 def test_the_tables_on_verdicts_and_calls_are_what_was_counted() -> None:
     """Right first verdicts; calls on real questions; calls by how many documents answer, the same for each k."""
     told = section(RESULTS_PAGE, "Verdicts and LLM calls")

@@ -53,6 +53,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "enough_documents": 3,
         "keep_good": True,
         "keep_beside": 0.05,
+        "second_opinion": 0.4,
         "filter_threshold": 0.1,
         "aggregate": "max",
         "aggregate_over": "all",

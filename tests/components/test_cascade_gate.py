@@ -58,6 +58,8 @@ def test_of_an_unsure_verdict_only_the_documents_between_go_to_the_model() -> No
     assert result["report"]["cascade"] == {"asked": 2, "verdict": "correct", "certainty": 0.84, "calibrated": None}
     assert not {"verdict", "set_score"} & set(result["report"])
     assert result["report"]["signals"] == {"set": {}}
+    opinions = [document.meta["crag"].get("opinion") for document in result["undecided"]]
+    assert opinions == [None, 0.02, 0.89, None], "what the scorer thought of those is told, as no grade"
 
 
 def test_a_verdict_that_is_not_the_likeliest_is_not_sure() -> None:

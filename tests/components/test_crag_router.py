@@ -14,7 +14,7 @@ from makers import graded
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import annotate, grade_of, question_id
+from haystack_integrations.crag.grades import annotate, grade_of, question_id, without_grade
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.vocabulary import ACTIONS
@@ -124,6 +124,54 @@ def test_what_is_enough_beside_another_is_not_more_than_the_filter(value: Any) -
     """It would drop what the filter keeps."""
     with pytest.raises(ConfigurationError, match=r"keep_beside must be a number between 0 and the filter, 0\.3"):
         CragRouter(keep_beside=value)
+
+
+def with_opinion(document: Document, opinion: Any) -> Document:
+    """What a cascade's gate leaves of the scorer's grade."""
+    return annotate(document, opinion=opinion)
+
+
+def test_a_document_that_the_model_rejects_stays_beside_another_if_the_scorer_liked_it() -> None:
+    """It is evidence, and on record with both scores; the verdict is the model's alone, and alone it is nothing."""
+    settings: dict[str, Any] = {"second_opinion": 0.6, "aggregate": "max", "on_limit": "generate_relevant"}
+    liked, other, passing = docs(0.1, 0.1, 0.9)
+    found = [with_opinion(liked, 0.6), with_opinion(other, 0.59), passing]
+    result = route(found, **settings)
+    assert [document.content for document in result["generate"]] == ["passage 0", "passage 2"]
+    decision = result["decision"]
+    assert [(entry["score"], entry.get("opinion")) for entry in decision["kept"]] == [(0.1, 0.6), (0.9, None)]
+    assert [entry["reason"] for entry in decision["discarded"]] == ["below_filter"]
+    assert (decision["verdict"], decision["score"]) == ("correct", 0.9)
+    assert decision["thresholds"]["second_opinion"] == 0.6
+    assert "abstain" in route(found[:2], **settings, max_iterations=1)
+    doubted = route([found[0], *docs(0.5, tag="other ")], **settings, max_iterations=1)
+    assert sorted(grade_of(d).score for d in doubted["generate"]) == [0.1, 0.5]  # type: ignore[union-attr]
+    assert len(route(found)["generate"]) == 1, "without the setting the model has the last word"
+
+
+def test_an_opinion_is_known_in_later_passes_and_is_of_one_question() -> None:
+    """A document that is retrieved again has no more of it than the run remembers."""
+    settings: dict[str, Any] = {"second_opinion": 0.6, "aggregate": "max"}
+    state = route([with_opinion(docs(0.1)[0], 0.7), *docs(0.5, tag="other ")], **settings)["refine"]
+    known = given_in_run(state, docs(0.1)[0], question_id(QUESTION))
+    assert known is not None
+    assert (known.score, known.opinion, known.status) == (0.1, 0.7, "cached")
+    assert without_grade(with_opinion(docs(0.1)[0], 0.7)).meta.get("crag", {}) == {}
+
+
+@pytest.mark.parametrize("opinion", ["0.9", True, float("nan"), 1.1, None, [0.9]])
+def test_an_opinion_that_is_none_does_not_count(opinion: Any) -> None:
+    """Metadata is anybody's."""
+    found = [with_opinion(docs(0.1)[0], opinion), *docs(0.9, tag="other ")]
+    decision = route(found, second_opinion=0.0)["decision"]
+    assert [entry["score"] for entry in decision["kept"]] == [0.9]
+
+
+@pytest.mark.parametrize("value", [1.1, -0.1, "0.6", True, float("nan")])
+def test_a_second_opinion_is_a_score(value: Any) -> None:
+    """With what was got and what is wanted."""
+    with pytest.raises(ConfigurationError, match="second_opinion must be a number between 0 and 1, or null, but got"):
+        CragRouter(second_opinion=value)
 
 
 def test_a_filter_below_the_shipped_keep_beside_is_refused_with_the_way_out() -> None:

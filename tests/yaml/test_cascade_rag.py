@@ -81,7 +81,7 @@ def run(store: Any, scorer: Any, model: Any, *, asynchronous: bool = False, **in
 
 def likely(text: str) -> float:
     """A scorer's opinion: sure of two documents, not of those about Mars."""
-    return 0.6 if "Mars" in text else 0.01
+    return 0.5 if "Mars" in text else 0.01
 
 
 BOTH_DOORS = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
@@ -231,3 +231,22 @@ def test_it_runs_with_the_scorer_that_it_ships(store: Any, scorer: Any) -> None:
     assert result["crag"]["llm_calls"] <= 1 + len(result["crag"]["trail"])
     assert all(decision["cascade"] is not None for decision in result["crag"]["trail"])
     assert result["answers"][0].data == "Two [1]."
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_model_that_rejects_the_answer_and_likes_another_loses_no_answer(store: Any, *, asynchronous: bool) -> None:
+    """What the scorer thought keeps it in the evidence, and the record shows what both said."""
+    scorer = Scorer(lambda text: 0.8 if text == MARS else 0.2, always("ambiguous", 0.6))
+    model = Asked(lambda text: 0.1 if text == MARS else 0.9)
+    result = run(store, scorer, model.model, asynchronous=asynchronous)
+    assert MARS in [document.content for document in result["documents"]]
+    (entry,) = [one for one in result["crag"]["kept"] if one["score"] == 0.1]
+    assert (entry["opinion"], entry["grader"]) == (0.8, "BatchRelevanceGrader")
+    assert len(model.calls) == 1
+
+
+def test_what_the_scorer_liked_alone_is_no_evidence(store: Any) -> None:
+    """The model has the word on the verdict: if it rejects everything, the answer is that there is none."""
+    scorer = Scorer(lambda text: 0.8 if text == MARS else 0.2, always("ambiguous", 0.6))
+    result = run(store, scorer, Asked(lambda _: 0.1).model)
+    assert (result["crag"]["action"], result["documents"]) == ("abstain", [])

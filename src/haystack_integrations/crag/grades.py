@@ -45,6 +45,7 @@ class Grade:
     :param grader: Who spoke, for example `BatchRelevanceGrader` or `rule:few_context`.
     :param question: `question_id` of the question it was judged against.
     :param reason: Why, in the grader's words; or the kind of failure.
+    :param opinion: In [0, 1], what a cheaper grader thought before this one was asked; None without one.
     :raises ConfigurationError: For another score or status: read by nobody, it would pass for no grade at all.
     """
 
@@ -53,6 +54,7 @@ class Grade:
     grader: str
     question: str
     reason: str | None = None
+    opinion: float | None = None
 
     def __post_init__(self) -> None:
         """Check what anybody's grader may have written."""
@@ -69,9 +71,9 @@ class Grade:
         """
         Give the grade as plain JSON.
 
-        :returns: Its fields by name.
+        :returns: Its fields by name; `opinion` only where there is one.
         """
-        return {**vars(self)}
+        return {name: value for name, value in vars(self).items() if name != "opinion" or value is not None}
 
     @classmethod
     def failed(cls, grader: str, question: str, reason: str) -> "Grade":
@@ -144,12 +146,14 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         return None
     if not _is_grade(meta["score"], meta["status"]):
         return None  # metadata is anybody's: what no grader writes is no grade
+    opinion: Any = meta.get("opinion")
     return Grade(
         score=float(meta["score"]),
         status=meta["status"],
         grader=str(meta.get("grader", "")),
         question=str(meta.get("question", "")),
         reason=meta.get("reason"),
+        opinion=float(opinion) if _is_grade(opinion, "graded") else None,
     )
 
 

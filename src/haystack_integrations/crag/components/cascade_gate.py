@@ -8,7 +8,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.deciding.reports import plain
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, grade_of, question_id, set_score_of, without_grade
+from haystack_integrations.crag.grades import Grade, annotate, grade_of, question_id, set_score_of, without_grade
 from haystack_integrations.crag.grading.batch import NAME as MODEL
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
@@ -25,8 +25,8 @@ class CascadeGate:
 
     A scorer that gives a verdict with probabilities is taken at its word when that verdict's reaches `sure`. Otherwise
     the documents that it is sure of, with a score up to `low` or from `high` on, keep their grade, and those between
-    go to the model, in one batch; where there is none between, the scorer's word stands. They lose the cheap grade
-    first: what the model then cannot judge is `failed`, and never passes for judged. A document that the model has
+    go to the model, in one batch; where there is none between, the scorer's word stands. The cheap grade is no more
+    than an `opinion` then: what the model cannot judge is `failed`, and never passes for judged. A document that it has
     graded in this run is not sent again, and a verdict that does not know what the model said does not count.
 
     ```python
@@ -112,7 +112,8 @@ class CascadeGate:
         said["cascade"] = cascade
         if not unsure:
             return {"decided": documents, "report": said}
-        asked = [without_grade(document) if document.id in unsure else document for document in documents]
+        pairs = zip(documents, grades, strict=True)
+        asked = [_to_be_judged(document, grade) if document.id in unsure else document for document, grade in pairs]
         # A grade that the state has spares the model the question; one of a document alone may be of another run.
         known = CragState.start(query) if state is None else state
         known = replace(known, grades=_without(known_grades(asked, question, known), unsure))
@@ -123,6 +124,12 @@ class CascadeGate:
         if grade is None or grade.status == "failed":
             return True
         return self.low < grade.score < self.high and grade.grader != MODEL
+
+
+def _to_be_judged(document: Document, grade: Grade | None) -> Document:
+    """Make an opinion of a cheap grade, for `CragRouter(second_opinion=...)`."""
+    bare = without_grade(document)
+    return bare if grade is None or grade.status == "failed" else annotate(bare, opinion=grade.score)
 
 
 def _told(said: Any) -> tuple[str | None, float | None]:

@@ -23,9 +23,9 @@ class CragRouter:
     """
     Decides what happens with a graded retrieval, and writes the decision down.
 
-    Documents below `filter_threshold` are dropped, the rest is aggregated and compared with `upper` and `lower`. An
-    ambiguous or incorrect one is corrected until it is correct, a limit is reached, or nothing new comes. Then the run
-    ends with the best evidence of any pass, or says that nothing answers: never with an exception, never empty.
+    Documents below `filter_threshold` are dropped, the rest is aggregated and compared with `upper` and `lower`. It is
+    corrected until it is correct, a limit is reached, or nothing new comes. Then the run ends with the best evidence of
+    any pass, or says that nothing answers: never with an exception, never empty.
 
     ```python
     from haystack import Document
@@ -59,6 +59,7 @@ class CragRouter:
         enough_documents: int | None = None,
         keep_good: bool = False,
         keep_beside: float | None = None,
+        second_opinion: float | None = None,
         mode: Mode = "enforce",
         abstention: str = ABSTENTION,
         explain_abstention: bool = True,
@@ -76,13 +77,14 @@ class CragRouter:
         :param variance_rule: Between the thresholds, let the spread of the scores decide; see `decisions.judge`.
         :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays. Likewise `on_incorrect`.
         :param on_ungraded: Likewise, when grading failed: only a web action here lets a failure reach a web search.
-        :param on_limit: What to do when a correction is due but a limit is reached: `generate` from the best evidence
-            of any pass, `generate_relevant` from what passed the filter in any, else abstain, or `abstain`.
+        :param on_limit: At a limit `generate` from the best evidence of any pass, `generate_relevant` from what passed
+            the filter in any, else abstain, or `abstain`.
         :param max_iterations: Most passes, 1 to 20. None reads `KB_AGENT_MAX_ITERATIONS` (environment, `.env`), else 3.
         :param max_evidence: Most documents to end with at a limit.
         :param enough_documents: An ambiguous retrieval that keeps so many is answered from them. None: never.
         :param keep_good: Where the action is `web`, documents that reach `upper` stay: it becomes `web_and_refine`.
         :param keep_beside: Score in [0, 1] that will do where another document passes the filter. None: the filter's.
+        :param second_opinion: Score in [0, 1] by the scorer of a cascade that will do there, too. None: none will.
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: The answer given when the router abstains.
         :param explain_abstention: Say after it, in English, what was looked for, what was found and what is missing.
@@ -90,12 +92,13 @@ class CragRouter:
         """
         check_aggregate(aggregate, aggregate_over)
         self.preset, self.upper, self.lower, self.strict, self.keep_good = preset, upper, lower, strict, keep_good
-        self.filter_threshold, self.keep_beside, self.mode = filter_threshold, keep_beside, check_mode(mode)
-        self.aggregate, self.aggregate_over, self.variance_rule = aggregate, aggregate_over, variance_rule
+        self.variance_rule = variance_rule
+        self.filter_threshold, self.keep_beside, self.second_opinion = filter_threshold, keep_beside, second_opinion
+        self.aggregate, self.aggregate_over, self.mode = aggregate, aggregate_over, check_mode(mode)
         self.on_ambiguous, self.on_incorrect, self.on_ungraded = on_ambiguous, on_incorrect, on_ungraded
         self.enough_documents, self.on_limit, self.max_evidence = enough_documents, on_limit, max_evidence
         self.max_iterations, self.abstention, self.explain_abstention = max_iterations, abstention, explain_abstention
-        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict, keep_beside)
+        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict, keep_beside, second_opinion)
         self._routing = Routing(thresholds, Policy.of(self, thresholds), aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(
@@ -135,8 +138,8 @@ class CragRouter:
         :returns: A dictionary with the following keys, only the branch taken among the first six:
             - `generate`: The evidence to answer from; `abstain`: words for none; with both `outcome`: the final state.
             - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state for the correction.
-            - `kept`: With the web, the documents that stay beside it, for a refinement that runs beside it too.
-            - `decision`, `state`: The decision record, plain JSON, and the state after it.
+            - `kept`: With the web, the documents that stay beside it, for a refinement that runs beside it too;
+              `decision`, `state`: the decision record, plain JSON, and the state after it.
         """
         said = {**(scored or {}), **(report or {}), "retrieval": retrieval}
         choice, decision, after = self._routing.decide(query, documents, state, said, mode)

@@ -81,8 +81,7 @@ def unjudged(documents: Sequence[Document]) -> Judgement:
     :param documents: What was retrieved.
     :returns: A judgement with the verdict `ungraded`.
     """
-    counts = _counts([None] * len(documents))
-    return Judgement("ungraded", None, MODE_OFF, list(documents), [], counts)
+    return Judgement("ungraded", None, MODE_OFF, list(documents), [], _counts([None] * len(documents)))
 
 
 def judge(
@@ -120,8 +119,9 @@ def judge(
     counts = _counts([grade for _, grade in grades])
     judged = counts["graded"] + counts["cached"] + counts["approved"]
     usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
+    keeps = thresholds.enough(grade for _, grade in grades if grade is not None)
     # Where most grades failed, none of the others is enough to drop a document by.
-    kept, discarded = _filtered(grades, thresholds.least(usable) if judged >= counts["failed"] else 0.0)
+    kept, discarded = _filtered(grades, keeps if judged >= counts["failed"] else lambda _: True)
     if judged == 0 or judged < counts["failed"]:
         everything = kept or list(documents)
         return Judgement("ungraded", None, GRADER_FAILED, everything, discarded if kept else [], counts)
@@ -143,7 +143,7 @@ def judge(
 
 
 def _filtered(
-    grades: Sequence[tuple[Document, Grade | None]], least: float
+    grades: Sequence[tuple[Document, Grade | None]], keeps: Callable[[Grade], bool]
 ) -> tuple[list[Document], list[dict[str, Any]]]:
     """Keep what reaches the filter, and what could not be judged; say why the rest is dropped."""
     kept: list[Document] = []
@@ -151,7 +151,7 @@ def _filtered(
     for document, grade in grades:
         if grade is None:
             discarded.append(dropped_entry(document, None, "not_graded"))
-        elif grade.status != "failed" and grade.score < least:
+        elif not keeps(grade):
             discarded.append(dropped_entry(document, grade.score, "below_filter"))
         else:
             kept.append(document)
@@ -214,12 +214,13 @@ def graded_entry(document: Document, *, judged: bool = True) -> dict[str, Any]:
 
     :param document: A graded document.
     :param judged: Whether it was to be judged, so that no grade is a failed one; else there is no score to tell.
-    :returns: `{"id", "score", "status", "grader", "reason"}`, and `source` where the document has one.
+    :returns: `{"id", "score", "status", "grader", "reason", "opinion"}`, and `source`, where the document has them.
     """
     grade = grade_of(document) or Grade.failed("none", "", "not_graded")
     given = {name: getattr(grade, name) if judged else None for name in ("score", "status", "grader")}
-    reason = grade.reason if judged else MODE_OFF
-    return {"id": document.id, **given, **({"reason": reason} if reason else {}), **_source(document)}
+    more = {"reason": grade.reason or None, "opinion": grade.opinion} if judged else {"reason": MODE_OFF}
+    told = {name: value for name, value in more.items() if value is not None}
+    return {"id": document.id, **given, **told, **_source(document)}
 
 
 def dropped_entry(document: Document, score: float | None, reason: str) -> dict[str, Any]:

@@ -188,9 +188,8 @@ class Policy:
     def _sound(self, documents: Sequence[Document]) -> list[Document]:
         """List the documents that count as evidence."""
         graded = [(document, grade) for document in documents if (grade := grade_of(document)) is not None]
-        least = self.thresholds.least(grade.score for _, grade in graded if grade.status != "failed")
-        # One that failed says nothing: its 0.5 is below a high filter, the document is not.
-        return [document for document, grade in graded if grade.status == "failed" or grade.score >= least]
+        keeps = self.thresholds.enough(grade for _, grade in graded)
+        return [document for document, grade in graded if keeps(grade)]
 
 
 def _ladder(name: str, value: Any) -> tuple[Action, ...]:

@@ -1,10 +1,11 @@
 """Where a score turns into a verdict, and the three published settings of it."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import Grade
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_one_of
 
@@ -30,6 +31,7 @@ class Thresholds:
     :param filter: A document below this score is dropped.
     :param strict: `upper` or `lower`, or both: an aggregate of exactly that belongs to the verdict below.
     :param beside: What a document must score where another one passes the filter; None: as much as that.
+    :param opinion: What a cheaper grader must have thought of it there, whatever its score; None: that does not count.
     """
 
     upper: float
@@ -37,6 +39,7 @@ class Thresholds:
     filter: float
     strict: tuple[str, ...] = ()
     beside: float | None = None
+    opinion: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse thresholds outside [0, 1] or in the wrong order."""
@@ -53,6 +56,9 @@ class Thresholds:
                 f"keep_beside must be a number between 0 and the filter, {self.filter}, but got {self.beside!r}; set "
                 "it beside filter_threshold, to null where the filter alone decides"
             )
+            raise ConfigurationError(msg)
+        if self.opinion is not None and not (is_number(self.opinion) and 0.0 <= self.opinion <= 1.0):
+            msg = f"second_opinion must be a number between 0 and 1, or null, but got {self.opinion!r}"
             raise ConfigurationError(msg)
 
     def is_correct(self, score: float) -> bool:
@@ -73,16 +79,26 @@ class Thresholds:
         """
         return score <= self.lower if "lower" in self.strict else score < self.lower
 
-    def least(self, scores: Iterable[float]) -> float:
+    def enough(self, grades: Iterable[Grade]) -> Callable[[Grade], bool]:
         """
         Tell what is enough to be kept: to leave out a page of the answer costs more than to read one too many.
 
-        :param scores: The scores of all that were judged.
-        :returns: The score from which on a document is kept.
+        Where a document passes the filter, less will do for those beside it, or that a cheaper grader thought well of
+        them: a model that errs now and then would lose the answer. Alone, neither makes evidence of anything.
+
+        :param grades: The grades of all documents.
+        :returns: Whether a document with this grade is kept; one that failed says nothing: its 0.5 is no judgement.
         """
-        if self.beside is None or all(score < self.filter for score in scores):
-            return self.filter
-        return self.beside
+        passes = any(grade.status != "failed" and grade.score >= self.filter for grade in grades)
+        least = self.beside if passes and self.beside is not None else self.filter
+        liked = self.opinion if passes else None
+
+        def keeps(grade: Grade) -> bool:
+            if grade.status == "failed" or grade.score >= least:
+                return True
+            return liked is not None and grade.opinion is not None and grade.opinion >= liked
+
+        return keeps
 
     @classmethod
     def of(
@@ -93,6 +109,7 @@ class Thresholds:
         filter_threshold: float,
         strict: Sequence[str] | None = None,
         beside: float | None = None,
+        opinion: float | None = None,
     ) -> "Thresholds":
         """
         Take a preset's thresholds, except where another number is given.
@@ -103,6 +120,7 @@ class Thresholds:
         :param filter_threshold: The filter.
         :param strict: Thresholds that must be exceeded, `upper` or `lower`.
         :param beside: What is enough beside a document that passes the filter, or None.
+        :param opinion: Which opinion of a cheaper grader is enough there, or None.
         :returns: The thresholds.
         :raises ConfigurationError: For an unknown preset or an unusable number.
         """
@@ -112,7 +130,7 @@ class Thresholds:
             raise ConfigurationError(msg)
         high, low = PRESETS[preset]
         chosen = (high if upper is None else upper, low if lower is None else lower)
-        return cls(*chosen, filter_threshold, tuple(strict or ()), beside)
+        return cls(*chosen, filter_threshold, tuple(strict or ()), beside, opinion)
 
 
 def told(score: float, limits: Collection[float], digits: int = 2) -> str:
