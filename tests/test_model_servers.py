@@ -133,6 +133,14 @@ def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
     return Response(json.dumps(reply), content_type="application/json")
 
 
+def filled_by_ollama(keys: Keys, whole: int, details: dict[str, int] | None = None) -> Response:
+    """As 0.17.4 was seen to: it cuts a prompt of 5584 tokens to 4096, and the reply is as long as any."""
+    reply = json.loads(completion(keyed(keys, 0.9 if whole < 4096 else 0.0)).get_data())
+    reply["usage"] = {"prompt_tokens": min(whole, 4096), "completion_tokens": 9, "total_tokens": min(whole, 4096) + 9}
+    reply["usage"] |= {"prompt_tokens_details": details} if details else {}
+    return Response(json.dumps(reply), content_type="application/json")
+
+
 class Refused(Exception):  # noqa: N818 - named like nothing that is known
     """An error of a client, with what it tells of a response."""
 
@@ -181,6 +189,22 @@ def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: End
     assert result["scores"] == [0.9] * 10
     assert result["report"]["bisections"] == 1
     assert result["report"]["tokens_in"] == 2050 + 2 * (2200 * 4 // 3)
+
+
+def test_a_prompt_that_fills_a_context_to_the_last_token_was_cut(endpoint: Endpoint) -> None:
+    """It has more tokens than words, so its words alone do not tell: ten passages of 2,000 characters at its default."""
+    result = graded(endpoint, lambda keys: filled_by_ollama(keys, 559 * len(keys)), docs(10, words=320))
+    assert result["scores"] == [0.9] * 10
+    assert (result["report"]["bisections"], endpoint.requests) == (1, 3)
+
+
+@pytest.mark.parametrize(("words", "details"), [(320, {"cached_tokens": 0}), (40, None)])
+def test_a_prompt_of_that_length_was_not_cut_where_its_server_refuses_one_or_its_text_is_short(
+    words: int, details: dict[str, int] | None, endpoint: Endpoint
+) -> None:
+    """OpenAI's and llama.cpp's tell what a count is made of; some servers tell one count for all prompts."""
+    result = graded(endpoint, lambda keys: filled_by_ollama(keys, 4096, details), docs(10, words=words))
+    assert (result["scores"], endpoint.requests) == ([0.0] * 10, 1)
 
 
 class Native:

@@ -53,8 +53,8 @@ class PromptCutError(CallError):
     """
     A server read less of a prompt than was sent, and replied all the same.
 
-    Ollama cuts a prompt that its context does not hold from its beginning, with status 200: rubric, question and first
-    documents are gone, and the reply looks like any other.
+    Ollama cuts a prompt that its context does not hold from its beginning, with status 200: rubric and first documents
+    are gone, and the reply looks like any other. Older ones fill a half of the context with the rest, 0.17 all of it.
     """
 
     def __init__(self, read: int, reply: ChatMessage) -> None:
