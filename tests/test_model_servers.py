@@ -1,7 +1,8 @@
 """
 What servers of chat models send by their own documentation and source, each in its own words.
 
-The bodies are written by hand after what the servers were seen to send; none of them runs here.
+The bodies are written by hand. Those of Ollama 0.17.4, llama.cpp's server (xllamacpp 2026.10.11549) and
+llama-cpp-python 0.3.36 were seen, sent by these servers with a small model; of the others none runs here.
 """
 
 import json
@@ -33,9 +34,21 @@ TOO_LONG = {
     "OpenAI": said("This model's maximum context length is 4096 tokens. However, you requested 6011 tokens"),
     "OpenAI by its code": said("Please send less.", code="context_length_exceeded"),
     "OpenAI responses": said("Your input exceeds the context window of this model."),
-    "llama.cpp": said("request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it"),
+    "llama.cpp": said(
+        "request (3925 tokens) exceeds the available context size (512 tokens), try increasing it",
+        type="exceed_context_size_error",
+        n_prompt_tokens=3925,
+        n_ctx=512,
+    ),
     "llama.cpp as it writes": said("Context size has been exceeded.", 500, type="server_error"),
     "llama-cpp-python": said("Requested tokens (2285) exceed context window of 2048"),
+    "llama-cpp-python 0.3.36": said(
+        "This model's maximum context length is 2048 tokens. However, you requested 3964 tokens (3924 in the messages, 40 "
+        "in the completion). Please reduce the length of the messages or completion.",
+        type="invalid_request_error",
+        param="messages",
+        code="context_length_exceeded",
+    ),
     "vLLM": said("The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
     "SGLang": (
         400,
@@ -133,6 +146,29 @@ def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
     return Response(json.dumps(reply), content_type="application/json")
 
 
+NO_SCHEMA = (
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should "
+    "be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "structured", "requests"), [(NO_SCHEMA, False, 3), ("CUDA error: out of memory", True, 2)]
+)
+def test_a_schema_that_a_server_calls_a_failure_of_its_own_is_refused_all_the_same(
+    message: str, structured: bool, requests: int, endpoint: Endpoint
+) -> None:
+    """llama-cpp-python's; without it no document is graded for ever. Any other failure is none of the schema's."""
+    refusals = iter([refusal(said(message, 500, type="internal_server_error"))])
+    endpoint.fault = Fault(lambda keys: next(refusals, None) or completion(keyed(keys)))
+    grader = BatchRelevanceGrader(client_of(endpoint))
+    statuses = [grader.run(query=question, documents=docs(3))["status"] for question in (QUESTION, "Who sold Emma?")]
+    report = grader.run(query="Who read Emma?", documents=docs(3))["report"]
+    grader.close()
+    assert statuses == ["failed" if structured else "ok", "ok"]
+    assert (report["structured"], endpoint.requests) == (structured, requests + 1)
+
+
 def filled_by_ollama(keys: Keys, whole: int, details: dict[str, int] | None = None) -> Response:
     """As 0.17.4 was seen to: it cuts a prompt of 5584 tokens to 4096, and the reply is as long as any."""
     reply = json.loads(completion(keyed(keys, 0.9 if whole < 4096 else 0.0)).get_data())
@@ -192,7 +228,7 @@ def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: End
 
 
 def test_a_prompt_that_fills_a_context_to_the_last_token_was_cut(endpoint: Endpoint) -> None:
-    """It has more tokens than words, so its words alone do not tell: ten passages of 2,000 characters at its default."""
+    """It has more tokens than words, so its words alone do not tell: ten passages of 2,000 characters are such."""
     result = graded(endpoint, lambda keys: filled_by_ollama(keys, 559 * len(keys)), docs(10, words=320))
     assert result["scores"] == [0.9] * 10
     assert (result["report"]["bisections"], endpoint.requests) == (1, 3)
