@@ -43,8 +43,8 @@ TOO_LONG = {
     "llama.cpp as it writes": said("Context size has been exceeded.", 500, type="server_error"),
     "llama-cpp-python": said("Requested tokens (2285) exceed context window of 2048"),
     "llama-cpp-python 0.3.36": said(
-        "This model's maximum context length is 2048 tokens. However, you requested 3964 tokens (3924 in the messages, 40 "
-        "in the completion). Please reduce the length of the messages or completion.",
+        "This model's maximum context length is 2048 tokens. However, you requested 3964 tokens (3924 in the messages, "
+        "40 in the completion). Please reduce the length of the messages or completion.",
         type="invalid_request_error",
         param="messages",
         code="context_length_exceeded",
@@ -147,8 +147,8 @@ def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
 
 
 NO_SCHEMA = (
-    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should "
-    "be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}"
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input "
+    "should be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}"
 )
 
 
