@@ -1,8 +1,8 @@
 """
 What servers of chat models send by their own documentation and source, each in its own words.
 
-The bodies are written by hand. Those of Ollama 0.17.4, llama.cpp's server (xllamacpp 2026.10.11549) and
-llama-cpp-python 0.3.36 were seen, sent by these servers with a small model; of the others none runs here.
+The bodies are written by hand. Those of Ollama 0.17.4, llama.cpp's server (xllamacpp 2026.10.11549), llama-cpp-python
+0.3.36 and LiteLLM's proxy 1.108.7 were seen, sent by these with a small model; of the others none runs here.
 """
 
 import json
@@ -62,7 +62,12 @@ TOO_LONG = {
     "xAI": (400, '{"error":"This model\'s maximum prompt length is 131072 but the request contains 140000 tokens"}'),
     "Kimi": said("Invalid request: Your request exceeded model token limit: 131072"),
     "Groq": said("Request too large for model on tokens per minute (TPM): Limit 6000", 413),
-    "LiteLLM": said("litellm.ContextWindowExceededError: litellm.BadRequestError: the model said no"),
+    "LiteLLM": said(
+        "litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - "
+        "request (3925 tokens) was refused",
+        type="invalid_request_error",
+        code="400",
+    ),
 }
 FILTERED = {
     "Azure": said("The response was filtered due to the prompt. Please modify it and retry.", code="content_filter"),
@@ -146,6 +151,14 @@ def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
     return Response(json.dumps(reply), content_type="application/json")
 
 
+# LiteLLM's proxy 1.108.7, without a data base.
+LITELLM_KEY = said("No connected db.", type="no_db_connection", param=None, code="400")
+LITELLM_MODEL = said(
+    "/chat/completions: Invalid model name passed in model=nope. Call `/v1/models` to view available "
+    "models for your key.",
+    type="invalid_request_error",
+    code="400",
+)
 NO_SCHEMA = (
     "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input "
     "should be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}"
@@ -298,6 +311,8 @@ def test_an_answer_to_a_part_of_the_prompt_is_none(endpoint: Endpoint, caplog: p
         (lambda _: refusal(FILTERED["Azure"]), "its filter stopped the prompt"),
         (lambda _: refusal(TOO_LONG["Groq"]), "refused: 413.*too long"),
         (lambda _: refusal(said("System role not supported")), "refused: 400.*takes a system message"),
+        (lambda _: refusal(LITELLM_KEY), "refused: 400.*behind LiteLLM CRAG_LLM_API_KEY"),
+        (lambda _: refusal(LITELLM_MODEL), "refused: 400.*CRAG_LLM_MODEL names a chat model that it has"),
         (lambda _: read_by_ollama(["only"], 4000, 4096), "read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH"),
     ],
 )
