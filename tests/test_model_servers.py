@@ -5,9 +5,11 @@ The bodies are written by hand. Those of Ollama 0.17.4, llama.cpp's server (xlla
 0.3.36 and LiteLLM's proxy 1.108.7 were seen, sent by these with a small model; of the others none runs here.
 """
 
+import gc
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from threading import Event
 from typing import Any
 
 import pytest
@@ -254,6 +256,38 @@ def test_a_prompt_of_that_length_was_not_cut_where_its_server_refuses_one_or_its
     """OpenAI's and llama.cpp's tell what a count is made of; some servers tell one count for all prompts."""
     result = graded(endpoint, lambda keys: filled_by_ollama(keys, 4096, details), docs(10, words=words))
     assert (result["scores"], endpoint.requests) == ([0.0] * 10, 1)
+
+
+def endless(left: Event) -> Iterator[str]:
+    """A stream that ends when its reader leaves, as a server notices by the closed connection."""
+    delta = {"index": 0, "delta": {"content": "Emma " * 1_000}, "finish_reason": None}
+    part = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [delta]}
+    try:
+        while True:
+            yield f"data: {json.dumps(part)}\n\n"
+    finally:
+        left.set()
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_stream_that_nobody_reads_on_is_closed_at_once(leaves: bool, endpoint: Endpoint) -> None:
+    """Not when Python collects its garbage: a server with one slot would write on, and let the next question wait."""
+    left = Event()
+    endpoint.fault = Fault(lambda _: Response(endless(left), content_type="text/event-stream"))
+
+    def hear(_: Any) -> None:
+        if leaves:
+            raise ConnectionError
+
+    generator = AnswerGenerator(client_of(endpoint), timeout_s=0.5)
+    gc.disable()
+    try:
+        (reply,) = generator.run(messages=[ChatMessage.from_user(QUESTION)], streaming_callback=hear)["replies"]
+        assert left.wait(10)
+    finally:
+        gc.enable()
+        generator.close()
+    assert reply.meta[ANSWER_FAILED] == ("streaming_callback" if leaves else "deadline")
 
 
 class Native:

@@ -11,6 +11,7 @@ from functools import cache
 from sys import modules
 from typing import Any, Final
 
+from haystack_integrations.crag.closing import opened
 from haystack_integrations.crag.deadlines import time_left
 from haystack_integrations.crag.retry_after import seconds_to_wait
 
@@ -91,6 +92,7 @@ class _Body:
 
 
 def _cut(response: Any) -> None:
+    opened(response)
     packed = response.headers.pop("content-encoding", "").strip().lower()
     response.stream = _body_of(type(response).__module__.partition(".")[0])(response.stream, packed)
     if (seconds_to_wait(response.headers.get("retry-after")) or 0.0) > time_left():
