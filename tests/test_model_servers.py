@@ -310,6 +310,25 @@ def test_a_cut_prompt_is_no_refused_schema_for_any_generator() -> None:
     assert result["report"]["structured"]
 
 
+class Narrow:
+    """A generator of another vendor, whose model takes three documents."""
+
+    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Grade, or refuse as LiteLLM's package does."""
+        keys = list(documents_in([{"content": message.text or ""} for message in messages]))
+        if len(keys) > 3:
+            raise Refused("ContextWindowExceededError: exceeds the available context size", status_code=400)
+        assert generation_kwargs
+        return {"replies": [ChatMessage.from_assistant(keyed(keys), meta={"finish_reason": "stop"})]}
+
+
+def test_a_prompt_that_is_too_long_is_no_refused_schema_for_any_generator() -> None:
+    """Else the halves are asked for in words, and a warning tells to do without a schema that is taken."""
+    result = BatchRelevanceGrader(Narrow(), structured_output=True).run(query=QUESTION, documents=docs(6))
+    assert (result["scores"], result["report"]["llm_calls"]) == ([0.9] * 6, 3)
+    assert result["report"]["structured"]
+
+
 def test_the_next_grading_sends_no_prompt_that_was_too_long_before(endpoint: Endpoint) -> None:
     """A wasted call for each question, and documents beyond the limit of calls, where the context holds three."""
     endpoint.fault = Fault(lambda keys: refusal(TOO_LONG["llama.cpp"]) if len(keys) > 3 else completion(keyed(keys)))
