@@ -1,12 +1,15 @@
 """
 What servers of chat models send by their own documentation and source, each in its own words.
 
-The bodies are written by hand after what the servers were seen to send; none of them runs here.
+The bodies are written by hand. Those of Ollama 0.17.4, llama.cpp's server (xllamacpp 2026.10.11549), llama-cpp-python
+0.3.36 and LiteLLM's proxy 1.108.7 were seen, sent by these with a small model; of the others none runs here.
 """
 
+import gc
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from threading import Event
 from typing import Any
 
 import pytest
@@ -33,9 +36,21 @@ TOO_LONG = {
     "OpenAI": said("This model's maximum context length is 4096 tokens. However, you requested 6011 tokens"),
     "OpenAI by its code": said("Please send less.", code="context_length_exceeded"),
     "OpenAI responses": said("Your input exceeds the context window of this model."),
-    "llama.cpp": said("request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it"),
+    "llama.cpp": said(
+        "request (3925 tokens) exceeds the available context size (512 tokens), try increasing it",
+        type="exceed_context_size_error",
+        n_prompt_tokens=3925,
+        n_ctx=512,
+    ),
     "llama.cpp as it writes": said("Context size has been exceeded.", 500, type="server_error"),
     "llama-cpp-python": said("Requested tokens (2285) exceed context window of 2048"),
+    "llama-cpp-python 0.3.36": said(
+        "This model's maximum context length is 2048 tokens. However, you requested 3964 tokens (3924 in the messages, "
+        "40 in the completion). Please reduce the length of the messages or completion.",
+        type="invalid_request_error",
+        param="messages",
+        code="context_length_exceeded",
+    ),
     "vLLM": said("The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
     "SGLang": (
         400,
@@ -49,7 +64,12 @@ TOO_LONG = {
     "xAI": (400, '{"error":"This model\'s maximum prompt length is 131072 but the request contains 140000 tokens"}'),
     "Kimi": said("Invalid request: Your request exceeded model token limit: 131072"),
     "Groq": said("Request too large for model on tokens per minute (TPM): Limit 6000", 413),
-    "LiteLLM": said("litellm.ContextWindowExceededError: litellm.BadRequestError: the model said no"),
+    "LiteLLM": said(
+        "litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - "
+        "request (3925 tokens) was refused",
+        type="invalid_request_error",
+        code="400",
+    ),
 }
 FILTERED = {
     "Azure": said("The response was filtered due to the prompt. Please modify it and retry.", code="content_filter"),
@@ -133,6 +153,45 @@ def read_by_ollama(keys: Keys, words: int, context: int) -> Response:
     return Response(json.dumps(reply), content_type="application/json")
 
 
+# LiteLLM's proxy 1.108.7, without a data base.
+LITELLM_KEY = said("No connected db.", type="no_db_connection", param=None, code="400")
+LITELLM_MODEL = said(
+    "/chat/completions: Invalid model name passed in model=nope. Call `/v1/models` to view available "
+    "models for your key.",
+    type="invalid_request_error",
+    code="400",
+)
+NO_SCHEMA = (
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input "
+    "should be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "structured", "requests"), [(NO_SCHEMA, False, 3), ("CUDA error: out of memory", True, 2)]
+)
+def test_a_schema_that_a_server_calls_a_failure_of_its_own_is_refused_all_the_same(
+    message: str, structured: bool, requests: int, endpoint: Endpoint
+) -> None:
+    """llama-cpp-python's; without it no document is graded for ever. Any other failure is none of the schema's."""
+    refusals = iter([refusal(said(message, 500, type="internal_server_error"))])
+    endpoint.fault = Fault(lambda keys: next(refusals, None) or completion(keyed(keys)))
+    grader = BatchRelevanceGrader(client_of(endpoint))
+    statuses = [grader.run(query=question, documents=docs(3))["status"] for question in (QUESTION, "Who sold Emma?")]
+    report = grader.run(query="Who read Emma?", documents=docs(3))["report"]
+    grader.close()
+    assert statuses == ["failed" if structured else "ok", "ok"]
+    assert (report["structured"], endpoint.requests) == (structured, requests + 1)
+
+
+def filled_by_ollama(keys: Keys, whole: int, details: dict[str, int] | None = None) -> Response:
+    """As 0.17.4 was seen to: it cuts a prompt of 5584 tokens to 4096, and the reply is as long as any."""
+    reply = json.loads(completion(keyed(keys, 0.9 if whole < 4096 else 0.0)).get_data())
+    reply["usage"] = {"prompt_tokens": min(whole, 4096), "completion_tokens": 9, "total_tokens": min(whole, 4096) + 9}
+    reply["usage"] |= {"prompt_tokens_details": details} if details else {}
+    return Response(json.dumps(reply), content_type="application/json")
+
+
 class Refused(Exception):  # noqa: N818 - named like nothing that is known
     """An error of a client, with what it tells of a response."""
 
@@ -183,6 +242,54 @@ def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: End
     assert result["report"]["tokens_in"] == 2050 + 2 * (2200 * 4 // 3)
 
 
+def test_a_prompt_that_fills_a_context_to_the_last_token_was_cut(endpoint: Endpoint) -> None:
+    """It has more tokens than words, so its words alone do not tell: ten passages of 2,000 characters are such."""
+    result = graded(endpoint, lambda keys: filled_by_ollama(keys, 559 * len(keys)), docs(10, words=320))
+    assert result["scores"] == [0.9] * 10
+    assert (result["report"]["bisections"], endpoint.requests) == (1, 3)
+
+
+@pytest.mark.parametrize(("words", "details"), [(320, {"cached_tokens": 0}), (40, None)])
+def test_a_prompt_of_that_length_was_not_cut_where_its_server_refuses_one_or_its_text_is_short(
+    words: int, details: dict[str, int] | None, endpoint: Endpoint
+) -> None:
+    """OpenAI's and llama.cpp's tell what a count is made of; some servers tell one count for all prompts."""
+    result = graded(endpoint, lambda keys: filled_by_ollama(keys, 4096, details), docs(10, words=words))
+    assert (result["scores"], endpoint.requests) == ([0.0] * 10, 1)
+
+
+def endless(left: Event) -> Iterator[str]:
+    """A stream that ends when its reader leaves, as a server notices by the closed connection."""
+    delta = {"index": 0, "delta": {"content": "Emma " * 1_000}, "finish_reason": None}
+    part = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [delta]}
+    try:
+        while True:
+            yield f"data: {json.dumps(part)}\n\n"
+    finally:
+        left.set()
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_stream_that_nobody_reads_on_is_closed_at_once(leaves: bool, endpoint: Endpoint) -> None:
+    """Not when Python collects its garbage: a server with one slot would write on, and let the next question wait."""
+    left = Event()
+    endpoint.fault = Fault(lambda _: Response(endless(left), content_type="text/event-stream"))
+
+    def hear(_: Any) -> None:
+        if leaves:
+            raise ConnectionError
+
+    generator = AnswerGenerator(client_of(endpoint), timeout_s=0.5)
+    gc.disable()
+    try:
+        (reply,) = generator.run(messages=[ChatMessage.from_user(QUESTION)], streaming_callback=hear)["replies"]
+        assert left.wait(10)
+    finally:
+        gc.enable()
+        generator.close()
+    assert reply.meta[ANSWER_FAILED] == ("streaming_callback" if leaves else "deadline")
+
+
 class Native:
     """A generator for a server's own API, which tells what was read of a prompt by another name."""
 
@@ -200,6 +307,25 @@ def test_a_cut_prompt_is_no_refused_schema_for_any_generator() -> None:
     grader = BatchRelevanceGrader(Native(), max_chars_per_document=2_100, structured_output=True)
     result = grader.run(query=QUESTION, documents=docs(10, words=400))
     assert (result["scores"], result["report"]["llm_calls"]) == ([0.9] * 10, 3)
+    assert result["report"]["structured"]
+
+
+class Narrow:
+    """A generator of another vendor, whose model takes three documents."""
+
+    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Grade, or refuse as LiteLLM's package does."""
+        keys = list(documents_in([{"content": message.text or ""} for message in messages]))
+        if len(keys) > 3:
+            raise Refused("ContextWindowExceededError: exceeds the available context size", status_code=400)
+        assert generation_kwargs
+        return {"replies": [ChatMessage.from_assistant(keyed(keys), meta={"finish_reason": "stop"})]}
+
+
+def test_a_prompt_that_is_too_long_is_no_refused_schema_for_any_generator() -> None:
+    """Else the halves are asked for in words, and a warning tells to do without a schema that is taken."""
+    result = BatchRelevanceGrader(Narrow(), structured_output=True).run(query=QUESTION, documents=docs(6))
+    assert (result["scores"], result["report"]["llm_calls"]) == ([0.9] * 6, 3)
     assert result["report"]["structured"]
 
 
@@ -238,6 +364,8 @@ def test_an_answer_to_a_part_of_the_prompt_is_none(endpoint: Endpoint, caplog: p
         (lambda _: refusal(FILTERED["Azure"]), "its filter stopped the prompt"),
         (lambda _: refusal(TOO_LONG["Groq"]), "refused: 413.*too long"),
         (lambda _: refusal(said("System role not supported")), "refused: 400.*takes a system message"),
+        (lambda _: refusal(LITELLM_KEY), "refused: 400.*behind LiteLLM CRAG_LLM_API_KEY"),
+        (lambda _: refusal(LITELLM_MODEL), "refused: 400.*CRAG_LLM_MODEL names a chat model that it has"),
         (lambda _: read_by_ollama(["only"], 4000, 4096), "read 2050 tokens of a longer prompt.*OLLAMA_CONTEXT_LENGTH"),
     ],
 )

@@ -280,6 +280,18 @@ def test_a_chat_model_can_grade(folder: Path, configured_model: ScriptedModel) -
     assert result["cost"]["tokens_in"] > 0
     assert result["verdict"]["accuracy"] == 1.0
     assert configured_model.gradings == 3 * 4
+    assert "no verdict" not in done.stderr
+
+
+def test_a_chat_model_that_grades_nothing_is_told_beside_the_figures(
+    folder: Path, configured_model: ScriptedModel
+) -> None:
+    """An accuracy of 0 would look like a bad model, where its server is down."""
+    configured_model.reply = lambda _: "Sure!"
+    done = crag("eval", folder, "--split", SPLIT, "--grader", "llm", "--json", "-", "--workers", "1", "--limit", "2")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["verdict"]["accuracy"] == 0.0
+    assert "2 of 2 questions have no verdict, as grades failed" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import threading
 import tracemalloc
 import zlib
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -179,3 +180,21 @@ def test_a_cut_reply_names_the_way_out(endpoint: Endpoint) -> None:
     generator.warm_up()
     with pytest.raises(NoCompletionError, match="check the address"):
         ask(generator, [ChatMessage.from_user("q")], 20.0)
+
+
+class OfOllama:
+    """A generator whose clients stand where Ollama's does: a client of Ollama around one of httpx."""
+
+    def __init__(self) -> None:
+        """Make both, as its warm-up does."""
+        self._client = SimpleNamespace(_client=httpx.Client())
+        self._async_client = SimpleNamespace(_client=httpx.AsyncClient())
+
+
+def test_what_ollamas_generator_reads_is_read_to_a_limit_and_closed_like_openais() -> None:
+    """Its server, too, wrote on into a stream that was given up."""
+    generator = OfOllama()
+    read_to_a_limit(generator)
+    for http in (generator._client._client, generator._async_client._client):
+        assert len(http.event_hooks["response"]) == 1
+    generator._client._client.close()

@@ -14,6 +14,7 @@ from threading import Thread, get_ident
 from time import monotonic
 from typing import Any, Final, TypeVar
 
+from haystack_integrations.crag.closing import released
 from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.interrupts import only_waiting
 
@@ -138,7 +139,7 @@ def run_within(part: Any, seconds: float, arguments: Mapping[str, Any]) -> Mappi
     :raises TimeoutError: When it has not ended in time. What it raises is raised as it is.
     """
     with _waiting(seconds):
-        sent: Mapping[str, Any] = call_within(seconds, partial(part.run, **arguments))
+        sent: Mapping[str, Any] = call_within(seconds, partial(released, part.run, arguments))
     return sent
 
 
@@ -158,7 +159,7 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
         if await runs_here(part):
             sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
         else:
-            sent = await call_within_async(seconds, partial(part.run, **arguments))
+            sent = await call_within_async(seconds, partial(released, part.run, arguments))
     return sent
 
 

@@ -24,7 +24,7 @@ from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.bodies import read_to_a_limit
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.replies.parts import as_text
-from haystack_integrations.crag.texts.text import UNSPACED
+from haystack_integrations.crag.texts.text import UNSPACED, count_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,9 @@ _BEGUN: Final = "completion_start_time"  # of a stream, by Haystack: None where 
 _GRACE_S: Final = 0.5
 # A server that tells fewer tells none that it counted; contexts begin at 512, and Ollama keeps a half of its own.
 _LEAST_READ: Final = 256
+# What Ollama keeps of a prompt that is too long fills its context to the last token, and contexts have such sizes: its
+# default, and multiples of it. A prompt that has just this length is one in as many.
+_CONTEXT, _OLD_CONTEXT = 4_096, 2_048
 # OpenAI's own limit of `n`. Behind us each reply becomes an answer that holds them all, and a server copies it all.
 _MOST_REPLIES: Final = 128
 
@@ -114,7 +117,8 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequ
             # Ollama alone says `done`, and what is dropped of its words is `length`.
             reply.meta["finish_reason"] = "length" if reply.meta.get("done") else INTERRUPTED
     for reply in replies[:1]:
-        if _LEAST_READ <= (read := _read_of(reply)) < _least_tokens(messages):
+        read = _read_of(reply)
+        if _LEAST_READ <= read < _least_tokens(messages) or _filled(read, reply, messages):
             cut = PromptCutError(read, reply)
             logger.warning("{cut}", cut=str(cut))
             raise cut
@@ -127,6 +131,19 @@ def _read_of(reply: ChatMessage) -> int:
     counts = usage.items() if isinstance(usage, dict) else ()
     wanted = [count for name, count in counts if name == "prompt_tokens" or str(name).endswith("input_tokens")]
     return sum(count for count in wanted if isinstance(count, int))
+
+
+def _filled(read: int, reply: ChatMessage, messages: Sequence[ChatMessage]) -> bool:
+    """
+    Tell whether what a server read of its prompt is a context full, so that the prompt was cut by however little.
+
+    Servers of chat completions that tell what a count is made of, as OpenAI's and llama.cpp's, refuse such a prompt.
+    """
+    usage = reply.meta.get("usage") or {}
+    if (read != _OLD_CONTEXT and read % _CONTEXT) or not read or usage.get("prompt_tokens_details"):
+        return False
+    # Text of many tokens for its length, such as code, has less than twice as many as estimated.
+    return read <= 2 * sum(count_tokens(message.text or "") for message in messages)
 
 
 def _least_tokens(messages: Sequence[ChatMessage]) -> int:

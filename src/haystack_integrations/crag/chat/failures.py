@@ -26,6 +26,9 @@ _TOO_LARGE: Final = 413
 _TOO_OFTEN: Final = 429
 _TOLD: Final = 1_000  # characters of an error that are its own words: behind them some servers repeat the request
 _REFUSALS: Final = frozenset({400, 404, 415, 422, 501})
+# llama.cpp's Python server answers a form that it does not know as a failure of its own, with the entry's name.
+_FORM_NAMED: Final = re.compile(r"response_format|json_schema|stream_options")
+_FAULT_OF_SERVER: Final = 500
 _OF_THE_TEXT: Final = ("context_length", "content_filter")
 _NAMED_BY_STATUS: Final = frozenset({"APIStatusError", "ApiError"})  # with a kind for each: OpenAI, Anthropic, Cohere
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
@@ -53,8 +56,8 @@ class PromptCutError(CallError):
     """
     A server read less of a prompt than was sent, and replied all the same.
 
-    Ollama cuts a prompt that its context does not hold from its beginning, with status 200: rubric, question and first
-    documents are gone, and the reply looks like any other.
+    Ollama cuts a prompt that its context does not hold from its beginning, with status 200: rubric and first documents
+    are gone, and the reply looks like any other. Older ones fill a half of the context with the rest, 0.17 all of it.
     """
 
     def __init__(self, read: int, reply: ChatMessage) -> None:
@@ -87,16 +90,23 @@ def kind_of(error: BaseException) -> str:
         return "deadline"
     if tls_failure(error) is not None:
         return "tls"
-    # OpenAI's client tells one field of the response: a code, and whatever has another form, is in its body alone; of
-    # Cohere's the text begins with all headers.
-    status, told = status_of(error), (str(error), str(getattr(error, "body", "")))
-    text = " ".join(one[:_TOLD] for one in told).lower()
+    status, text = status_of(error), _told_by(error)
     if status == _TOO_LARGE or (status != _TOO_OFTEN and _TOO_LONG.search(text)):
         return "context_length"
     if status != _TOO_OFTEN and _FILTERED.search(text):
         return "content_filter"
     name, is_named = type(error).__name__, {base.__name__ for base in type(error).__mro__[1:]} & _NAMED_BY_STATUS
     return _KINDS.get(name, name if status is None or is_named else f"{name}_{status}")
+
+
+def _told_by(error: BaseException) -> str:
+    """
+    Read what a server told of a failure.
+
+    OpenAI's client tells one field of the response: a code, and whatever has another form, is in its body alone; of
+    Cohere's the text begins with all headers.
+    """
+    return " ".join(one[:_TOLD] for one in (str(error), str(getattr(error, "body", "")))).lower()
 
 
 def status_of(error: BaseException) -> int | None:
@@ -135,7 +145,9 @@ def may_be_the_form(error: Exception) -> bool:
     :param error: What a chat generator raised.
     :returns: Whether the same may be asked in another form.
     """
-    return status_of(error) in _REFUSALS and kind_of(error) not in _OF_THE_TEXT
+    status = status_of(error)
+    is_named = status == _FAULT_OF_SERVER and _FORM_NAMED.search(_told_by(error)) is not None
+    return (status in _REFUSALS or is_named) and kind_of(error) not in _OF_THE_TEXT
 
 
 def could_not_read(error: BaseException) -> bool:

@@ -47,7 +47,9 @@ _CODES: Final[dict[type[CragError], ExitCode]] = {
 }
 
 _MODEL_HINTS: Final = {
-    400: "check CRAG_LLM_OPTIONS, and that CRAG_LLM_MODEL names a chat model that takes a system message",
+    # LiteLLM says so of a model that it does not have, and of a key, too.
+    400: "check CRAG_LLM_OPTIONS, that CRAG_LLM_MODEL names a chat model that it has and that takes a system message, "
+    "and behind LiteLLM CRAG_LLM_API_KEY",
     401: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set",
     402: "its account has no credit left: pay it in, or use the key of another one in CRAG_LLM_API_KEY",
     403: "check CRAG_LLM_API_KEY, or OPENAI_API_KEY where no CRAG_LLM_MODEL is set, and what it may use",

@@ -20,6 +20,7 @@ from haystack_integrations.crag.cli.files import (
     write,
 )
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
+from haystack_integrations.crag.vocabulary import GRADER_FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -236,7 +237,11 @@ def _limits(calibration: str | None) -> dict[str, Any] | None:
 
 
 def _tell_failures(records: list[dict[str, Any]]) -> None:
-    """Say how many questions failed, and why the first did."""
+    """Say how many questions have no verdict, and how many failed, and why the first did."""
+    unjudged = [record for record in records if record["error"] is None and record["rule"] == GRADER_FAILED]
+    if unjudged:
+        told = f"{len(unjudged)} of {len(records)} questions have no verdict, as grades failed, and count as wrong"
+        complain(f"{told}; `crag doctor` asks the chat model, `crag ask` says what fails", "warning")
     failed = [record for record in records if record["error"] is not None]
     if failed:
         complain(f"{len(failed)} of {len(records)} questions failed, the first with {failed[0]['error']}", "warning")

@@ -181,7 +181,8 @@ class GradingModel:
     def _may_be_the_form(self, error: Exception) -> bool:
         """Generators of other vendors refuse a schema before they send it, each by an error of its own."""
         is_unknown = self._is_foreign and self._schema is not None and not self._schema_taken
-        return may_be_the_form(error) or (is_unknown and not isinstance(error, TimeoutError | PromptCutError))
+        is_other = isinstance(error, TimeoutError | PromptCutError) or kind_of(error) == "context_length"
+        return may_be_the_form(error) or (is_unknown and not is_other)
 
     def _tell_way_out(self, error: Exception) -> None:
         logger.warning(

@@ -11,13 +11,14 @@ from functools import cache
 from sys import modules
 from typing import Any, Final
 
+from haystack_integrations.crag.closing import opened
 from haystack_integrations.crag.deadlines import time_left
 from haystack_integrations.crag.retry_after import seconds_to_wait
 
 MOST_BYTES: Final = 1 << 24
 """The most that is read of a reply, unpacked: 32,000 tokens as a stream are ten million bytes."""
 
-_CLIENTS: Final = ("client", "async_client")
+_CLIENTS: Final = ("client", "async_client", "_client", "_async_client")  # the latter are Ollama's
 _PLAIN: Final = frozenset({"", "identity"})
 _GZIP: Final = 31  # zlib's number for it
 
@@ -40,7 +41,7 @@ def read_to_a_limit(generator: Any) -> None:
     ```
 
     :param generator: A chat generator after its warm-up, or several as `chat_generators`. One whose client is not of
-        the family of OpenAI's and Anthropic's stays as it is.
+        the family of OpenAI's, Anthropic's and Ollama's stays as it is.
     """
     for each in (generator, *(getattr(generator, "chat_generators", None) or ())):
         for http in (getattr(getattr(each, name, None), "_client", None) for name in _CLIENTS):
@@ -91,6 +92,7 @@ class _Body:
 
 
 def _cut(response: Any) -> None:
+    opened(response)
     packed = response.headers.pop("content-encoding", "").strip().lower()
     response.stream = _body_of(type(response).__module__.partition(".")[0])(response.stream, packed)
     if (seconds_to_wait(response.headers.get("retry-after")) or 0.0) > time_left():
