@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from haystack_integrations.crag.retry_after import seconds_to_wait
+from haystack_integrations.crag.retry_after import seconds_to_wait, wait_of
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,10 @@ def test_it_is_read_as_seconds_or_a_date_or_not_at_all(text: str | None, seconds
 def test_a_date_is_counted_from_now() -> None:
     at = format_datetime(datetime.now(UTC) + timedelta(seconds=110))
     assert 100 < (seconds_to_wait(at) or 0) <= 110
+
+
+@pytest.mark.parametrize("retry", ["Wed, 21 Oct 2015 07:28:30 GMT", "30"])
+def test_a_date_counts_from_that_of_the_answer_whatever_the_clock_here_says(retry: str) -> None:
+    """A machine whose clock was a day behind stayed away for as long as it may; one that was ahead, not at all."""
+    assert wait_of({"Date": "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After": retry}) == 30.0
+    assert wait_of({"Date": "Wed, 21 Oct 2015 07:28:00 GMT"}) is None

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -330,3 +331,21 @@ def test_a_log_shows_how_far_a_long_command_is(monkeypatch: pytest.MonkeyPatch, 
             time.sleep(0.01)
             told += capsys.readouterr().err
     assert set(told.splitlines()) == {"calibrating: 1 of 4, judging [unseen]\N{SYMBOL FOR ESCAPE}"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_whose_streams_are_closed_does_its_work_and_says_so_by_its_code(docs: Path, closed: str) -> None:
+    """As some daemons start theirs: `crag index` wrote all, and failed by its report; `crag serve` did not start."""
+    command = shlex.join([*SCRIPT, "ask", QUESTION, "--docs", str(docs)])
+    shell = ["sh", "-c", f"{command} {closed}"]
+    assert subprocess.run(shell, capture_output=True, check=False, env=environment()).returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
+def test_a_question_from_a_closed_stdin_is_an_empty_one(docs: Path) -> None:
+    command = shlex.join([*SCRIPT, "ask", "-", "--docs", str(docs)])
+    ended = subprocess.run(
+        ["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False, env=environment()
+    )
+    assert (ended.returncode, "unexpected" in ended.stderr) == (2, False), ended.stderr

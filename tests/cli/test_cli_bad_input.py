@@ -1,6 +1,7 @@
 """Bad input at the command line: what was got, what was wanted, the way out; an exit code, and no traceback."""
 
 import json
+import re
 import socket
 import subprocess
 import threading
@@ -175,6 +176,18 @@ def test_a_store_that_is_down_is_named() -> None:
         message = refused(crag(*command, "--store", "elasticsearch", "--url", url), ExitCode.UNREACHABLE)
         assert "no answer from Elasticsearch at http://127.0.0.1:" in message
         assert "secret" not in message
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_proxy_that_does_not_reach_the_store_is_told_from_a_store_that_refuses(
+    status: int, httpserver: HTTPServer
+) -> None:
+    """As nginx and load balancers answer for it, in HTML: neither the index nor a key's rights are at fault."""
+    page = f"<html><head><title>{status} Bad Gateway</title></head></html>"
+    httpserver.expect_request(re.compile("/")).respond_with_data(page, status, content_type="text/html")
+    place = ("--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
+    message = refused(crag("ask", QUESTION, *place), ExitCode.UNREACHABLE)
+    assert f"refused: {status}; a proxy before it does not reach it" in message
 
 
 def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:

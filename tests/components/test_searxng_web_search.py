@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from email.utils import formatdate
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -453,7 +454,12 @@ class TestFailures:
         assert error.kind == "rate_limited"
         assert error.retry_after_s == low == high
 
-    def test_the_time_to_wait_may_be_a_date(self, searxng: HTTPServer, ask: Door) -> None:
+    @pytest.mark.parametrize("ahead", [0, 86_400, -86_400])
+    def test_the_time_to_wait_may_be_a_date_by_the_clock_of_the_server(
+        self, ahead: int, searxng: HTTPServer, ask: Door, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        here = SimpleNamespace(time=lambda: time.time() + ahead)
+        monkeypatch.setattr("haystack_integrations.crag.retry_after.time", here)
         when = formatdate(time.time() + 60, usegmt=True)
         searxng.expect_request("/search").respond_with_data("", status=429, headers={"Retry-After": when})
         waited = failure(ask, at(searxng)).retry_after_s

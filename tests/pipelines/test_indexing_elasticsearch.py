@@ -1,5 +1,6 @@
 """Indexing into a real Elasticsearch: what a kill leaves, what the server refuses, and how documents come back."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -262,7 +263,7 @@ def test_a_refused_document_is_reported_by_id_and_error_type_and_the_others_are_
 
 
 @pytest.mark.parametrize("block", ["write", "read_only_allow_delete"])
-def test_an_index_that_takes_nothing_ends_the_run_with_its_reason(store, client, folder, block):
+def test_an_index_that_takes_nothing_ends_the_run_with_its_reason(store, client, folder, block, caplog):
     """As a server does whose disk is full: it is no fault of the documents, and a later run goes on from here."""
     index(folder, store, base=folder)
     client.indices.put_settings(index=store._index, settings={f"index.blocks.{block}": True})
@@ -273,6 +274,8 @@ def test_an_index_that_takes_nothing_ends_the_run_with_its_reason(store, client,
         change("Mansfield Park is a novel, too.")
         with pytest.raises(StoreError, match=r"refuses writes to the index .* \(cluster_block_exception\); free disk"):
             index(folder, store, base=folder)
+        gc.collect()
+        assert not [one for one in caplog.records if one.levelname == "ERROR"]  # of spans that ended elsewhere
     client.indices.put_settings(index=store._index, settings={f"index.blocks.{block}": None})
     assert events(index(folder, store, base=folder))["removed"] == 1
 
@@ -347,6 +350,17 @@ def test_an_alias_with_a_filter_that_hides_what_is_written_is_told(store, client
     client.indices.put_alias(index=store._index, name=name, filter={"term": {"lang": "de"}})
     with pytest.raises(StoreError, match=rf"written into '{name}' is not found in it by its source"):
         index(folder, open_store("elasticsearch", elasticsearch_url, name), base=folder)
+
+
+def test_an_alias_with_a_filter_that_hides_some_of_what_is_written_is_told(store, client, elasticsearch_url, folder):
+    """The run said `added` for all, and those without the filter's value were in no answer of the alias."""
+    prepare(store)
+    name = f"{store._index}-german"
+    client.indices.put_alias(index=store._index, name=name, filter={"term": {"lang": "de"}})
+    records = [{"id": str(n), "text": f"Novel {n}.", "lang": "de" if n else "en"} for n in range(3)]
+    jsonl(folder / "novels.jsonl", *records)
+    with pytest.raises(StoreError, match=r"by its source \(1 of the last 3 documents\)"):
+        index(folder / "novels.jsonl", open_store("elasticsearch", elasticsearch_url, name), base=folder)
 
 
 def test_an_index_template_does_not_keep_an_index_of_ours_from_knowing_its_sources(store, client, folder):

@@ -1,6 +1,7 @@
 """Keys: which requests need one, how several hold at once, and how they are exchanged."""
 
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,17 @@ def test_a_file_of_keys_that_is_emptied_locks_its_clients_out_and_the_log_warns(
     file.write_text("")
     assert not keys.accept("key")
     assert [(one.levelname, "holds none now" in one.getMessage()) for one in caplog.records] == [("WARNING", True)]
+
+
+def test_keys_are_exchanged_by_a_copy_that_keeps_the_time_and_the_size_of_the_file(tmp_path: Path) -> None:
+    """As `cp -p` makes it of files whose times a build has set to one and the same: a revoked key went on to open."""
+    file = tmp_path / "keys"
+    file.write_text("old-key\n")
+    keys, told = Keys([], file), file.stat()
+    file.write_text("new-key\n")
+    os.utime(file, ns=(told.st_atime_ns, told.st_mtime_ns))
+    assert (file.stat().st_mtime_ns, file.stat().st_size) == (told.st_mtime_ns, told.st_size)
+    assert (keys.accept("old-key"), keys.accept("new-key")) == (False, True)
 
 
 def test_a_key_in_a_file_may_hold_any_sign(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """How long a server asks to be left alone: the one reading of its `Retry-After`, for web searches and chat models."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -30,11 +31,26 @@ def seconds_to_wait(header: str | None, now: float | None = None) -> float | Non
     number = _number(text)
     if number is not None:
         return min(number, _LONGEST_S) if number >= 0 and (isfinite(number) or text.isdigit()) else None
+    at = _moment(text)
+    return None if at is None else min(max(0.0, at - (time.time() if now is None else now)), _LONGEST_S)
+
+
+def wait_of(headers: Mapping[str, object]) -> float | None:
+    """
+    Read the `Retry-After` of an answer; a date counts from the answer's own `Date`: either clock may be wrong.
+
+    :param headers: Of the answer.
+    :returns: As `seconds_to_wait`.
+    """
+    asked, sent = (str(headers.get(name) or "") for name in ("Retry-After", "Date"))
+    return seconds_to_wait(asked, _moment(sent))
+
+
+def _moment(text: str) -> float | None:
     with suppress(ValueError, OverflowError):
         at = parsedate_to_datetime(text)
         # A date without a zone is one in UTC (RFC 9110).
-        left = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - (time.time() if now is None else now)
-        return min(max(0.0, left), _LONGEST_S)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     return None
 
 

@@ -30,6 +30,7 @@ _STATES: Final = {  # statuses that read as if a key lacked a right, or a settin
 }
 
 _MISTAKE: Final = 400
+_GATEWAY: Final = (502, 503, 504)
 
 
 class PatientNode(Urllib3HttpNode):
@@ -94,4 +95,6 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     is_mistake = error.error == "search_phase_execution_exception" and error.status_code == _MISTAKE
     way = way if is_mistake else _STATES.get(error.error, way)
     said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
+    if not said and error.status_code in _GATEWAY:  # the server itself names an error
+        way = "a proxy before it does not reach it: start the server, or see the proxy's log"
     return f"Elasticsearch at {place} refused: {error.status_code}{said}; {way.format(index=index)}"

@@ -196,11 +196,16 @@ class ElasticsearchBulk:
     def finish(self) -> None:
         """Make everything visible to searches, once, and look whether the next run will know it again."""
         self.client.indices.refresh(index=self.index)
-        mine = {"bool": {"filter": [self._ours, {"ids": {"values": self._last}}]}}
-        if self._ours and self._last and not self.client.count(index=self.index, query=mine)["count"]:
+        ids = sorted(set(self._last))
+        if not (self._ours and ids):
+            return
+        mine = {"bool": {"filter": [self._ours, {"ids": {"values": ids}}]}}
+        # A filter may hide some documents only.
+        if lost := len(ids) - self.client.count(index=self.index, query=mine)["count"]:
             msg = (
-                f"what was written into {self.index!r} is not found in it by its source, so that it would never be "
-                "updated or removed; an alias with a filter, or an ingest pipeline, hides it: name the index itself"
+                f"what was written into {self.index!r} is not found in it by its source ({lost} of the last {len(ids)} "
+                "documents), so that it would never be updated or removed; an alias with a filter, or an ingest "
+                "pipeline, hides it: name the index itself"
             )
             raise StoreError(msg)
 

@@ -1,6 +1,7 @@
 """Bulk requests to an index of Elasticsearch, of a size that whatever stands on the way to it takes."""
 
 from collections.abc import Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.pipelines.refusals import LARGE, TOO_LARGE, refusal
@@ -70,10 +71,12 @@ class Sender:
             **self._options,
         )
         refused = {}
-        for _, answer in answers:
-            (item,) = answer.values()
-            if (why := refusal(item, self._index)) is not None:
-                refused[item["_id"]] = why
+        # Left open by a StoreError, its span ends in whatever thread collects it, and that prints a traceback.
+        with closing(answers):  # type: ignore[type-var]  # it is a generator, whatever its annotation says
+            for _, answer in answers:
+                (item,) = answer.values()
+                if (why := refusal(item, self._index)) is not None:
+                    refused[item["_id"]] = why
         return refused
 
 

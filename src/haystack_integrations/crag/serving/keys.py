@@ -34,7 +34,7 @@ class Keys:
         :raises ConfigurationError: When the file cannot be read, or there is no key in it.
         """
         self._given = _digests(given)
-        self._file, self._version = file, (0, 0, 0)
+        self._file, self._version = file, (0, 0, 0, 0)
         self._read: tuple[bytes, ...] = ()
         self._trouble = "none stands in it"
         self.required = bool(self._given) or file is not None
@@ -63,7 +63,8 @@ class Keys:
             return ()
         try:
             found = self._file.stat()
-            version = (found.st_mtime_ns, found.st_size, found.st_ino)
+            # A copy that keeps times (`cp -p`, `rsync -t`) may give a file of other keys the old time and size.
+            version = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
             if version != self._version:
                 # A key may have a `#` in it: to cut it there would let its first characters in.
                 lines = self._file.read_text("utf-8-sig").splitlines()
@@ -77,7 +78,7 @@ class Keys:
             self._trouble = type(error).__name__
             if self._read:
                 logger.error("API keys cannot be read: {kind}", kind=self._trouble)
-            self._read, self._version = (), (0, 0, 0)
+            self._read, self._version = (), (0, 0, 0, 0)
         return self._read
 
 

@@ -12,7 +12,7 @@ from haystack import Document
 from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import CragError, NotConfiguredError, causes
-from haystack_integrations.crag.retry_after import seconds_to_wait
+from haystack_integrations.crag.retry_after import seconds_to_wait, wait_of
 
 _LINK_KEYS: Final = ("url", "link", "href")
 """`url`: Tavily, ddgs, Brave, Exa, Linkup, Perplexity, Firecrawl, SearXNG. `link`: SerperDev, SearchApi."""
@@ -178,5 +178,4 @@ def _retry_after(error: BaseException) -> float | None:
         if value is not None:
             return seconds_to_wait(str(value))
     headers = getattr(getattr(error, "response", None), "headers", None)
-    value = headers.get("Retry-After") if isinstance(headers, Mapping) else None
-    return None if value is None else seconds_to_wait(str(value))
+    return wait_of(headers) if isinstance(headers, Mapping) else None

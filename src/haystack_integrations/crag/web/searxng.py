@@ -21,7 +21,7 @@ from haystack_integrations.crag.errors import (
     tls_failure,
 )
 from haystack_integrations.crag.inputs import is_number
-from haystack_integrations.crag.retry_after import seconds_to_wait
+from haystack_integrations.crag.retry_after import wait_of
 from haystack_integrations.crag.settings import configured
 
 logger = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class Reply:
         moved = "no question is sent on to another address; set url to where it moved"
         way_out = moved if response.has_redirect_location else _WAYS_OUT.get(self.status, "see its log")
         msg = f"answered HTTP {self.status} instead of results; {way_out}"
-        raise server.error(msg, kind, seconds_to_wait(response.headers.get("Retry-After")))
+        raise server.error(msg, kind, wait_of(response.headers))
 
     def add(self, chunk: bytes) -> None:
         """Take a part of the body; one that is too long is not read further."""
