@@ -1,6 +1,7 @@
 """`crag ask` with an OpenAI-compatible endpoint: the answer, its cost, and everything that can be wrong with it."""
 
 import json
+import re
 import socket
 import threading
 from pathlib import Path
@@ -269,3 +270,17 @@ def test_tls_to_a_server_that_speaks_none_is_told_as_that(
     message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
     assert "(WRONG_VERSION_NUMBER); " in message
     assert "http:// where it speaks no TLS" in message
+
+
+def test_evidence_that_the_model_rejected_is_shown_with_what_the_scorer_thought(
+    docs: Path, configured_model: ScriptedModel, tmp_path: Path
+) -> None:
+    """A score of 0.10 among the evidence would be a riddle."""
+    configured_model.reply = judging(lambda text: 0.1 if "penguins" in text else 0.9, "On the coast [1].")
+    text = source("cascade_rag").replace("{sure: 0.85, low: 0.01, high: 0.9}", "{sure: 1.0, low: 0.0, high: 1.0}")
+    (tmp_path / "asks_always.yml").write_text(text, encoding="utf-8")
+    asked = ("ask", QUESTION, "--docs", docs, "--pipeline", tmp_path / "asks_always.yml")
+    assert re.search(r"penguins\.md  0\.10 \(scorer 0\.\d\d\)", crag(*asked).stdout)
+    evidence = json.loads(crag(*asked, "--json").stdout)["evidence"]
+    (rejected,) = [one for one in evidence if one["score"] == 0.1]
+    assert rejected["opinion"] >= 0.6

@@ -81,7 +81,7 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
 
     :param question: The question.
     :param documents: The evidence.
-    :returns: For each document `{"number", "id", "source", "origin", "score", "status", "reason", "text",
+    :returns: For each document `{"number", "id", "source", "origin", "score", "status", "reason", "opinion", "text",
         "sentences"}`; number is what an answer cites, origin `index` or `web`, and each sentence is `{"text", "start",
         "end", "score"}` with offsets into the text.
     """
@@ -99,6 +99,6 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
         sentences = [{"text": text[one["start"] : one["end"]], **one} for one in strips]
         entry: dict[str, Any] = {"number": number, "id": document.id, "source": source_of(document)}
         entry["origin"] = origin_of(document)
-        entry.update({key: getattr(grade, key, None) for key in ("score", "status", "reason")})
+        entry.update({key: getattr(grade, key, None) for key in ("score", "status", "reason", "opinion")})
         found.append({**entry, "text": text, "sentences": sentences})
     return found

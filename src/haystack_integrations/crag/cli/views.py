@@ -137,6 +137,8 @@ def _evidence(items: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
     shown: set[str] = set()
     for item in items:
         score = "" if item["score"] is None else f"  {item['score']:.2f}"
+        # What the model of a cascade rejects may be here because its scorer thinks well of it.
+        score += f" (scorer {item['opinion']:.2f})" if item["opinion"] is not None else ""
         status = score + ("" if item["status"] in (None, "graded") else f" {item['status']}")
         status += "  from the web" if item["origin"] == "web" else ""
         head = Text.assemble((f"{item['number']:>2} ", "dim"), (_one_line(item["source"]), "cyan"), (status, "dim"))
