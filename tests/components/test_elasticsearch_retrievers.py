@@ -426,6 +426,25 @@ def test_no_document_to_search_is_told_from_none_that_answers(
 
 
 @BOTH
+@pytest.mark.usefixtures("wire")
+def test_documents_without_vectors_are_told_from_an_empty_index(empty: Any, asynchronous: bool) -> None:
+    """An index made anew by somebody who knows of words only would be searched by them, and nobody would read it."""
+    vector = StaticTextEmbedder().run(text=QUESTION)["embedding"]
+    by_vector, shards = ReportingEmbeddingRetriever(document_store=empty), {"total": 1, "failed": 0}
+    found = asked(by_vector, asynchronous=asynchronous, query_embedding=vector)
+    assert found == {"documents": [], "report": {"status": "ok", "shards": shards}}
+    rag = load("corrective_retrieval", store=empty)
+    empty.write_documents([Document(content=TEXTS[0], meta={"kind": "plain"})])
+    for only in (None, {"field": "meta.kind", "operator": "==", "value": "plain"}):
+        found = asked(by_vector, asynchronous=asynchronous, query_embedding=vector, filters=only)
+        assert found == {"documents": [], "report": {"status": "ok", "kind": "no_vectors", "shards": shards}}
+    none = {"field": "meta.kind", "operator": "==", "value": "other"}
+    assert "kind" not in asked(by_vector, asynchronous=asynchronous, query_embedding=vector, filters=none)["report"]
+    record = run_by_door(rag, asynchronous=asynchronous, query=QUESTION)["crag"]
+    assert (record["verdict"], record["coverage"]["reasons"]) == ("correct", ["no_vectors:dense"])
+
+
+@BOTH
 def test_texts_kept_as_whole_values_are_a_search_that_failed(
     elasticsearch_url: str, elasticsearch_index: str, asynchronous: bool
 ) -> None:

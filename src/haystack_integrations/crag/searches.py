@@ -82,7 +82,7 @@ class Found:
 
     :param documents: In rank order.
     :param report: `status`: `ok`, `incomplete` or `failed`; for the latter two `kind`, a word that says why, and of a
-        search by words that found nothing for want of documents one of `NONE_TO_SEARCH`; and `shards`, `{"total",
+        search that found nothing for want of documents or of vectors one of `NONE_TO_SEARCH`; and `shards`, `{"total",
         "failed"}`, when a server that has them answered.
     :param passing: Whether a copy of what is missing may answer the next search.
     """

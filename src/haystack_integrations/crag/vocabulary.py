@@ -77,7 +77,8 @@ GRADING_DETAILS: Final = (
 
 INDEX_EMPTY: Final = "index_empty"
 FILTERS_LEAVE_NONE: Final = "filters_leave_none"
-NONE_TO_SEARCH: Final = (INDEX_EMPTY, FILTERS_LEAVE_NONE)
+NO_VECTORS: Final = "no_vectors"
+NONE_TO_SEARCH: Final = (INDEX_EMPTY, FILTERS_LEAVE_NONE, NO_VECTORS)
 """What a search reports as its `kind` where it reached all of the index, and had no document to search."""
 
 ABSTENTION: Final = "The documents do not answer this question."

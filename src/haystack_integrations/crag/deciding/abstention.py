@@ -20,7 +20,7 @@ from haystack_integrations.crag.texts.function_words import ASKING, function_wor
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
-from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY, WEB
+from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS, WEB
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5
@@ -38,6 +38,7 @@ _UNSEARCHED: Final = {
 _NONE_TO_SEARCH: Final = {
     INDEX_EMPTY: "The index holds no document with a text.",
     FILTERS_LEAVE_NONE: "The filters leave no document to search.",
+    NO_VECTORS: "No document has a vector, so that they were searched by their words only.",
 }
 _UNJUDGED: Final = "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
 _LIMITS: Final = {

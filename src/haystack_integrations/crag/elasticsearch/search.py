@@ -11,7 +11,7 @@ from haystack import logging
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.reading import documents_of
 from haystack_integrations.crag.elasticsearch.requests import TEXT
-from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
+from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_by_words, is_unexplained
 from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.interrupts import ends_run, unless_it_ends
 from haystack_integrations.crag.searches import Found, Limit, not_searched, told
@@ -58,7 +58,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
             client, left = store.client, limit.rest(began).seconds
             counted = call_within(left, lambda: client.count(**count_request(store._index, body)))["count"]
             fields = dict[str, Any]()
-            if counted:  # what it may not be asked for must not take away what is known
+            if counted and is_by_words(body):  # what it may not be asked for must not take away what is known
                 left = limit.rest(began).seconds
                 fields = call_within(left, lambda: client.field_caps(index=store._index, fields=TEXT)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
@@ -99,7 +99,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
             client, left = store.async_client, limit.rest(began).seconds
             counted = (await asyncio.wait_for(client.count(**count_request(store._index, body)), left))["count"]
             fields = dict[str, Any]()
-            if counted:
+            if counted and is_by_words(body):
                 left = limit.rest(began).seconds
                 fields = (await asyncio.wait_for(client.field_caps(index=store._index, fields=TEXT), left)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})

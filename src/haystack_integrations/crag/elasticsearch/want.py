@@ -1,33 +1,44 @@
-"""Why a search by words found nothing: want of documents, and not of an answer."""
+"""Why a search found nothing: want of documents, or of vectors on them, and not of an answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
-from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY
+from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS
 
+_SEARCHES: Final = {"query", "knn"}
 NOT_OF_WORDS: Final = "content_not_searchable"
 """Why a search by words failed on an index whose texts are kept as whole values, as a keyword's are."""
 
 
 def is_unexplained(found: Sequence[Any], report: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """
-    Tell whether it is to be asked why nothing was found. A search by vectors finds nothing where there are none.
+    Tell whether it is to be asked why nothing was found. A search by vectors finds something wherever there are any.
 
     :param found: The documents.
     :param report: What the search says of itself.
     :param body: The request.
-    :returns: True for a whole search by words without a document.
+    :returns: True for a whole search without a document.
     """
-    return not found and report["status"] == "ok" and "query" in body
+    return not found and report["status"] == "ok" and bool(_SEARCHES & body.keys())
+
+
+def is_by_words(body: Mapping[str, Any]) -> bool:
+    """
+    Tell a search by words from one by a vector.
+
+    :param body: The request.
+    :returns: Whether it is one by words.
+    """
+    return "query" in body
 
 
 def count_request(index: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Ask whether there is any document that a search by words could have found.
+    Ask whether there is any document with a text that passes.
 
     :param index: Name of the index.
-    :param body: The request of the search by words.
+    :param body: The request of the search.
     :returns: Arguments of a client's `count`.
     """
     return {"index": index, "query": _passing(body) or {"exists": {"field": TEXT}}, "terminate_after": 1}
@@ -39,10 +50,13 @@ def explanation(counted: int, fields: Mapping[str, Any], body: Mapping[str, Any]
 
     :param counted: How many documents `count_request` counts.
     :param fields: What the server tells of the field `TEXT`, by type.
-    :param body: The request of the search by words.
+    :param body: The request of the search.
     :returns: `kind`, one of `NONE_TO_SEARCH`; for a field that is not of words a failure, since no question finds
-        anything in it; empty where there were documents that could be found.
+        anything in it; empty where there were documents that could be found. That there is no document at all is told
+        of the search by words alone.
     """
+    if not is_by_words(body):
+        return {"kind": NO_VECTORS} if counted else {}
     if not counted:
         return {"kind": FILTERS_LEAVE_NONE if _passing(body) else INDEX_EMPTY}
     types = fields.get("fields", {}).get(TEXT, {})
@@ -50,4 +64,4 @@ def explanation(counted: int, fields: Mapping[str, Any], body: Mapping[str, Any]
 
 
 def _passing(body: Mapping[str, Any]) -> Any:
-    return body["query"]["bool"].get("filter")
+    return body["query"]["bool"].get("filter") if is_by_words(body) else body["knn"].get("filter")
