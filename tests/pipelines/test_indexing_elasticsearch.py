@@ -319,6 +319,14 @@ def test_an_index_that_does_not_give_back_what_is_written_is_refused_before_anyt
     assert client.count(index=store._index)["count"] == 0
 
 
+def test_a_window_that_is_too_small_for_a_page_is_told_by_its_setting(store, client, folder):
+    """It was told as a wrong index, or a right that the key lacks."""
+    index(folder, store, base=folder)
+    client.indices.put_settings(index=store._index, settings={"index.max_result_window": 50})
+    with pytest.raises(StoreError, match=rf"set index\.max_result_window of '{store._index}' to its default, 10000"):
+        index(folder, store, base=folder)
+
+
 def test_a_search_that_the_server_refuses_is_not_told_as_shards_that_are_not_there(store, client):
     """Who looked for a lost node found none: all shards had refused the same mistake."""
     client.indices.create(index=store._index, mappings={"_source": {"enabled": False}})

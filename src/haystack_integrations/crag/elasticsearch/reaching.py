@@ -29,6 +29,7 @@ _STATES: Final = {  # statuses that read as if a key lacked a right, or a settin
     "search_phase_execution_exception": WITHOUT_SHARDS,
 }
 
+_WINDOW: Final = "max_result_window"  # a page of ours may have 10,000 documents
 _MISTAKE: Final = 400
 _GATEWAY: Final = (502, 503, 504)
 
@@ -94,6 +95,8 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     # A search that all shards refuse has the name of one that none takes, and the status of a mistake.
     is_mistake = error.error == "search_phase_execution_exception" and error.status_code == _MISTAKE
     way = way if is_mistake else _STATES.get(error.error, way)
+    if is_mistake and _WINDOW in str(error.body):
+        way = f"set index.{_WINDOW} of {{index!r}} to its default, 10000"
     said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
     if not said and error.status_code in _GATEWAY:  # the server itself names an error
         way = "a proxy before it does not reach it: start the server, or see the proxy's log"
