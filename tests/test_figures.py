@@ -102,6 +102,12 @@ def test_the_table_of_the_first_screen_is_what_was_measured() -> None:
         f"{one['lost_held']}, {other['lost_held']} of {one['held']}" for one, other in zip(right, without, strict=True)
     ]
     assert row(README, "answers lost that a relevant document contained")[1:] == lost
+    erring, with_opinion = pipelines("corrective_rag, erring"), pipelines("cascade_rag, erring")
+    lost = [
+        f"{one['lost_held']}, {other['lost_held']} of {one['held']}"
+        for one, other in zip(erring, with_opinion, strict=True)
+    ]
+    assert row(README, "the same, one grade in ten wrong")[1:] == lost
 
 
 def test_the_table_on_correction_is_what_was_measured() -> None:

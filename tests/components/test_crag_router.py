@@ -159,6 +159,14 @@ def test_an_opinion_is_known_in_later_passes_and_is_of_one_question() -> None:
     assert without_grade(with_opinion(docs(0.1)[0], 0.7)).meta.get("crag", {}) == {}
 
 
+def test_a_document_that_could_not_be_judged_is_none_to_stay_beside() -> None:
+    """Its 0.5 is no judgement: neither an opinion nor a lower score makes evidence beside it."""
+    unjudged = docs(0.5, status="failed", tag="other ")
+    for rejected in (with_opinion(docs(0.1)[0], 0.9), docs(0.25)[0]):
+        decision = route([rejected, *unjudged], second_opinion=0.6, keep_beside=0.2)["decision"]
+        assert [entry["status"] for entry in decision["kept"]] == ["failed"]
+
+
 @pytest.mark.parametrize("opinion", ["0.9", True, float("nan"), 1.1, None, [0.9]])
 def test_an_opinion_that_is_none_does_not_count(opinion: Any) -> None:
     """Metadata is anybody's."""
