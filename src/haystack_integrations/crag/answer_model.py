@@ -159,7 +159,7 @@ class AnswerModel:
     ) -> tuple[_Form, AnswerPrompt]:
         """Choose what to ask in its place, else raise: where a form was taken once, something else is wrong."""
         if kind_of(error) == "context_length":
-            self._room.refused(prompt.size)
+            self._room.refused(prompt.size, surely=getattr(error, "surely", True))
             # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
             listens = options["streaming_callback"] is not None or self._own_listener is not None
             is_unheard = not listens or refused_at_once(error)

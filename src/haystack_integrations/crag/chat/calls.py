@@ -118,8 +118,9 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequ
             reply.meta["finish_reason"] = "length" if reply.meta.get("done") else INTERRUPTED
     for reply in replies[:1]:
         read = _read_of(reply)
-        if _LEAST_READ <= read < _least_tokens(messages) or _filled(read, reply, messages):
-            cut = PromptCutError(read, reply)
+        surely = _LEAST_READ <= read < _least_tokens(messages)
+        if surely or _filled(read, reply, messages):
+            cut = PromptCutError(read, reply, surely=surely)
             logger.warning("{cut}", cut=str(cut))
             raise cut
     return {**sent, "replies": replies} if "replies" in sent else sent
