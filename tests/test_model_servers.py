@@ -249,6 +249,22 @@ def test_a_prompt_that_fills_a_context_to_the_last_token_was_cut(endpoint: Endpo
     assert (result["report"]["bisections"], endpoint.requests) == (1, 3)
 
 
+def test_a_prompt_that_only_looks_cut_does_not_split_the_next_ones(endpoint: Endpoint) -> None:
+    """By chance one has the length of a context; taken for the context's end, all later ones would be split."""
+    read = iter([4096, 2000, 2000, 4000])
+
+    def reply(keys: Keys) -> Response:
+        sent = json.loads(completion(keyed(keys, 0.9)).get_data())
+        sent["usage"] = {"prompt_tokens": next(read), "completion_tokens": 9, "total_tokens": 4105}
+        return Response(json.dumps(sent), content_type="application/json")
+
+    endpoint.fault = Fault(reply)
+    grader = BatchRelevanceGrader(client_of(endpoint), max_chars_per_document=2_100)
+    for calls in (3, 1):
+        result = grader.run(query=QUESTION, documents=docs(10, words=320))
+        assert (result["scores"], result["report"]["llm_calls"]) == ([0.9] * 10, calls)
+
+
 @pytest.mark.parametrize(("words", "details"), [(320, {"cached_tokens": 0}), (40, None)])
 def test_a_prompt_of_that_length_was_not_cut_where_its_server_refuses_one_or_its_text_is_short(
     words: int, details: dict[str, int] | None, endpoint: Endpoint

@@ -159,7 +159,8 @@ class AnswerModel:
     ) -> tuple[_Form, AnswerPrompt]:
         """Choose what to ask in its place, else raise: where a form was taken once, something else is wrong."""
         if kind_of(error) == "context_length":
-            self._room.refused(prompt.size, surely=getattr(error, "surely", True))
+            if getattr(error, "surely", True):  # else a prompt has by chance the length of a context, now and then
+                self._room.refused(prompt.size)
             # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
             listens = options["streaming_callback"] is not None or self._own_listener is not None
             is_unheard = not listens or refused_at_once(error)

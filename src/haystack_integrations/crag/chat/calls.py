@@ -34,8 +34,8 @@ _GRACE_S: Final = 0.5
 # A server that tells fewer tells none that it counted; contexts begin at 512, and Ollama keeps a half of its own.
 _LEAST_READ: Final = 256
 # What Ollama keeps of a prompt that is too long fills its context to the last token, and contexts have such sizes: its
-# default, and multiples of it. A prompt that has just this length is one in as many.
-_CONTEXT, _OLD_CONTEXT = 4_096, 2_048
+# default, and multiples of it. A whole prompt has this length by chance, now and then: so it teaches nothing.
+_CONTEXT: Final = 4_096
 # OpenAI's own limit of `n`. Behind us each reply becomes an answer that holds them all, and a server copies it all.
 _MOST_REPLIES: Final = 128
 
@@ -141,7 +141,7 @@ def _filled(read: int, reply: ChatMessage, messages: Sequence[ChatMessage]) -> b
     Servers of chat completions that tell what a count is made of, as OpenAI's and llama.cpp's, refuse such a prompt.
     """
     usage = reply.meta.get("usage") or {}
-    if (read != _OLD_CONTEXT and read % _CONTEXT) or not read or usage.get("prompt_tokens_details"):
+    if read % _CONTEXT or not read or usage.get("prompt_tokens_details"):
         return False
     # Text of many tokens for its length, such as code, has less than twice as many as estimated.
     return read <= 2 * sum(count_tokens(message.text or "") for message in messages)

@@ -12,7 +12,7 @@ class Room:
 
     def __init__(self) -> None:
         """Begin without any knowledge."""
-        self._taken, self._refused, self._doubted = 0, inf, inf
+        self._taken, self._refused = 0, inf
 
     @property
     def is_known(self) -> bool:
@@ -35,18 +35,11 @@ class Room:
         :param size: Its size.
         """
         self._taken = max(size, self._taken)
-        if size >= self._doubted:
-            self._doubted = inf
 
-    def refused(self, size: int, *, surely: bool = True) -> None:
+    def refused(self, size: int) -> None:
         """
         Learn from a prompt that was too long.
 
         :param size: Its size.
-        :param surely: Whether that is certain. What is not counts from the second time on, unless one that is as long
-            was taken between: by chance one prompt in thousands looks like it, and all later ones would be split.
         """
-        if surely or self._doubted < inf:
-            self._refused = min(size, self._refused)
-        else:
-            self._doubted = size
+        self._refused = min(size, self._refused)

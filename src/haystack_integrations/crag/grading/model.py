@@ -163,8 +163,8 @@ class GradingModel:
         try:
             yield schema
         except Exception as error:
-            if kind_of(error) == "context_length":
-                self._room.refused(size, surely=getattr(error, "surely", True))
+            if kind_of(error) == "context_length" and getattr(error, "surely", True):
+                self._room.refused(size)
             if not self._may_be_the_form(error):
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
