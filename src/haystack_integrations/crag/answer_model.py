@@ -24,6 +24,7 @@ from haystack_integrations.crag.chat import (
     may_be_the_form,
     refused_at_once,
     speaks_openai,
+    surely_too_long,
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
@@ -159,7 +160,7 @@ class AnswerModel:
     ) -> tuple[_Form, AnswerPrompt]:
         """Choose what to ask in its place, else raise: where a form was taken once, something else is wrong."""
         if kind_of(error) == "context_length":
-            if getattr(error, "surely", True):  # else a prompt has by chance the length of a context, now and then
+            if surely_too_long(error):
                 self._room.refused(prompt.size)
             # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
             listens = options["streaming_callback"] is not None or self._own_listener is not None

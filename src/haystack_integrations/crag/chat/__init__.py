@@ -10,6 +10,7 @@ from haystack_integrations.crag.chat.failures import (
     may_be_the_form,
     refused_at_once,
     status_of,
+    surely_too_long,
 )
 from haystack_integrations.crag.chat.generators import (
     check_generator,
@@ -38,5 +39,6 @@ __all__ = [
     "refused_at_once",
     "speaks_openai",
     "status_of",
+    "surely_too_long",
     "uses_openai",
 ]

@@ -150,6 +150,16 @@ def may_be_the_form(error: Exception) -> bool:
     return (status in _REFUSALS or is_named) and kind_of(error) not in _OF_THE_TEXT
 
 
+def surely_too_long(error: BaseException) -> bool:
+    """
+    Tell a prompt that was too long from one that may have the length of a context by chance: only the first teaches.
+
+    :param error: What a chat generator raised, or `PromptCutError`.
+    :returns: Whether later prompts are to be shorter.
+    """
+    return kind_of(error) == "context_length" and (not isinstance(error, PromptCutError) or error.surely)
+
+
 def could_not_read(error: BaseException) -> bool:
     """
     Tell whether Haystack's generator for OpenAI's API stumbled over a reply.

@@ -53,7 +53,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     found = once(limit)
     if found.passing:
         found = _whole(found, once(limit.rest(began)))
-    if is_unexplained(found.documents, found.report, body):
+    if is_unexplained(found.documents, found.report):
         with unless_it_ends():  # then it stays unexplained
             client, left = store.client, limit.rest(began).seconds
             counted = call_within(left, lambda: client.count(**count_request(store._index, body)))["count"]
@@ -94,7 +94,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
     found = await once(limit)
     if found.passing:
         found = _whole(found, await once(limit.rest(began)))
-    if is_unexplained(found.documents, found.report, body):
+    if is_unexplained(found.documents, found.report):
         with unless_it_ends():
             client, left = store.async_client, limit.rest(began).seconds
             counted = (await asyncio.wait_for(client.count(**count_request(store._index, body)), left))["count"]

@@ -6,21 +6,19 @@ from typing import Any, Final
 from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS
 
-_SEARCHES: Final = {"query", "knn"}
 NOT_OF_WORDS: Final = "content_not_searchable"
 """Why a search by words failed on an index whose texts are kept as whole values, as a keyword's are."""
 
 
-def is_unexplained(found: Sequence[Any], report: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+def is_unexplained(found: Sequence[Any], report: Mapping[str, Any]) -> bool:
     """
     Tell whether it is to be asked why nothing was found. A search by vectors finds something wherever there are any.
 
     :param found: The documents.
     :param report: What the search says of itself.
-    :param body: The request.
     :returns: True for a whole search without a document.
     """
-    return not found and report["status"] == "ok" and bool(_SEARCHES & body.keys())
+    return not found and report["status"] == "ok"
 
 
 def is_by_words(body: Mapping[str, Any]) -> bool:

@@ -12,7 +12,6 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat import (
     CallError,
-    PromptCutError,
     Room,
     ask,
     ask_async,
@@ -21,6 +20,7 @@ from haystack_integrations.crag.chat import (
     model_of,
     reaches_client,
     speaks_openai,
+    surely_too_long,
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
@@ -163,7 +163,7 @@ class GradingModel:
         try:
             yield schema
         except Exception as error:
-            if kind_of(error) == "context_length" and getattr(error, "surely", True):
+            if surely_too_long(error):
                 self._room.refused(size)
             if not self._may_be_the_form(error):
                 raise
@@ -181,7 +181,7 @@ class GradingModel:
     def _may_be_the_form(self, error: Exception) -> bool:
         """Generators of other vendors refuse a schema before they send it, each by an error of its own."""
         is_unknown = self._is_foreign and self._schema is not None and not self._schema_taken
-        is_other = isinstance(error, TimeoutError | PromptCutError) or kind_of(error) == "context_length"
+        is_other = isinstance(error, TimeoutError) or kind_of(error) == "context_length"
         return may_be_the_form(error) or (is_unknown and not is_other)
 
     def _tell_way_out(self, error: Exception) -> None:
