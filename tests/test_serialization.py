@@ -54,6 +54,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "keep_good": True,
         "keep_beside": 0.05,
         "second_opinion": 0.4,
+        "clear_lead": 1.3,
         "filter_threshold": 0.1,
         "aggregate": "max",
         "aggregate_over": "all",

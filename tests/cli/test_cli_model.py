@@ -284,3 +284,16 @@ def test_evidence_that_the_model_rejected_is_shown_with_what_the_scorer_thought(
     evidence = json.loads(crag(*asked, "--json").stdout)["evidence"]
     (rejected,) = [one for one in evidence if one["score"] == 0.1]
     assert rejected["opinion"] >= 0.6
+
+
+def test_evidence_that_the_model_rejected_is_shown_with_its_lead_in_the_search(
+    docs: Path, configured_model: ScriptedModel
+) -> None:
+    """Likewise, of the page that the search clearly put first; one that passes needs no such reason."""
+    asked = ("ask", QUESTION, "--docs", docs, "--pipeline", "corrective_rag")
+    configured_model.reply = judging(lambda text: 0.1 if "penguins" in text else 0.9, "On the coast [1].")
+    assert re.search(r"penguins\.md  0\.10 \(found first, \d\.\d x the next\)", crag(*asked).stdout)
+    (rejected, *_) = json.loads(crag(*asked, "--json").stdout)["evidence"]
+    assert (rejected["score"], rejected["lead"] >= 1.1) == (0.1, True)
+    configured_model.reply = judging(lambda _: 0.9, "On the coast [1].")
+    assert "found first" not in crag(*asked).stdout

@@ -182,6 +182,46 @@ def test_a_second_opinion_is_a_score(value: Any) -> None:
         CragRouter(second_opinion=value)
 
 
+def found_first(document: Document, lead: Any) -> Document:
+    """What EvidenceJoiner tells of a document that a retriever put first."""
+    return annotate(document, retrievers={"bm25": {"score": 8.8, "rank": 1, "lead": lead}, "dense": {"rank": 3}})
+
+
+def test_a_document_that_the_model_rejects_stays_beside_another_if_the_search_clearly_put_it_first() -> None:
+    """It is evidence, and on record with its lead; the verdict is the model's alone, and alone it is nothing."""
+    settings: dict[str, Any] = {"clear_lead": 1.1, "aggregate": "max", "on_limit": "generate_relevant"}
+    rejected, other, passing = docs(0.1, 0.1, 0.9)
+    found = [found_first(rejected, 1.1), other, passing]
+    result = route(found, **settings)
+    assert [document.content for document in result["generate"]] == ["passage 0", "passage 2"]
+    decision = result["decision"]
+    assert [(entry["score"], entry.get("lead")) for entry in decision["kept"]] == [(0.1, 1.1), (0.9, None)]
+    assert (decision["verdict"], decision["score"], decision["thresholds"]["clear_lead"]) == ("correct", 0.9, 1.1)
+    assert len(route([found_first(rejected, 1.09), passing], **settings)["generate"]) == 1, "nearly as good a hit came"
+    assert "abstain" in route(found[:2], **settings, max_iterations=1)
+    doubted = route([found[0], *docs(0.5, tag="other ")], **settings, max_iterations=1)
+    assert sorted(grade_of(d).score for d in doubted["generate"]) == [0.1, 0.5]  # type: ignore[union-attr]
+    assert len(route(found)["generate"]) == 1, "without the setting the model has the last word"
+    unjudged = route([found[0], *docs(0.5, status="failed", tag="other ")], **settings)["decision"]
+    assert [entry["status"] for entry in unjudged["kept"]] == ["failed"]
+
+
+@pytest.mark.parametrize("lead", ["9", True, float("nan"), float("inf"), None, [2.0]])
+def test_a_lead_that_is_none_does_not_count(lead: Any) -> None:
+    """Metadata is anybody's."""
+    found = [found_first(docs(0.1)[0], lead), *docs(0.9, tag="other ")]
+    for retrievers in (found[0].meta["crag"]["retrievers"], "bm25", ["bm25"], {"bm25": 2.0}):
+        decision = route([annotate(found[0], retrievers=retrievers), found[1]], clear_lead=1.0)["decision"]
+        assert [entry["score"] for entry in decision["kept"]] == [0.9]
+
+
+@pytest.mark.parametrize("value", [0.9, "1.1", True, float("nan"), float("inf")])
+def test_a_clear_lead_is_a_number_from_1_on(value: Any) -> None:
+    """With what was got and what is wanted."""
+    with pytest.raises(ConfigurationError, match="clear_lead must be a number from 1 on, or null, but got"):
+        CragRouter(clear_lead=value)
+
+
 def test_a_filter_below_the_shipped_keep_beside_is_refused_with_the_way_out() -> None:
     """The setting that is in the way stands in the pipeline's file, and nobody has named it."""
     with pytest.raises(ConfigurationError, match=r"0\.1, but got 0\.2; set it beside filter_threshold"):

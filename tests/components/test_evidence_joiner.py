@@ -75,6 +75,28 @@ def test_each_retrievers_own_score_and_rank_are_kept() -> None:
     }
 
 
+def lead_in(found: list[Document]) -> list[dict[str, float]]:
+    """By document, how far each retriever put it before the next."""
+    told = [one.meta["crag"]["retrievers"].items() for one in found]
+    return [{name: said["lead"] for name, said in each if "lead" in said} for each in told]
+
+
+def test_the_first_of_all_is_told_how_far_a_retriever_put_it_before_the_next() -> None:
+    """Where it is the retriever's first, too; a copy of the first is no next one, and a tie or a distance no lead."""
+    joiner = EvidenceJoiner(weights={"bm25": 1.0, "dense": 0.3}, rrf_k=1)
+    bm25 = [doc("a", 9.0), replace(doc("copy", 8.9), content=doc("a").content), doc("b", 6.0), doc("c", 1.0)]
+    dense = [doc("b", 0.9), doc("a", 0.5)]
+    assert lead_in(joiner.run(bm25=bm25, dense=dense)["documents"]) == [{"bm25": 1.5}, {}, {}]
+    assert lead_in(joiner.run(bm25=bm25, dense=[doc("a", 0.6), doc("b", 0.5)])["documents"])[0] == {
+        "bm25": 1.5,
+        "dense": 1.2,
+    }
+    for scores in ((2.0, 2.0), (0.1, 0.4), (-1.0, -2.0), (2.0, 0.0), (2.0, None), (None, 1.0), (float("nan"), 1.0)):
+        listed = [doc(name, score) for name, score in zip("ab", scores, strict=True)]
+        assert lead_in(joiner.run(bm25=listed, dense=[])["documents"]) == [{}, {}]
+    assert lead_in(joiner.run(bm25=[doc("a", 2.0)], dense=[])["documents"]) == [{}]
+
+
 @pytest.mark.parametrize(
     ("kind", "score"), [("cosine", 7.8), ("cosine", -1.1), ("half_cosine", 4.2), ("cosine", float("nan"))]
 )
@@ -267,6 +289,15 @@ def test_half_a_character_in_a_document_stops_nothing_and_makes_no_two_texts_one
     joined = EvidenceJoiner({"bm25": 1.0}).run(bm25=found)["documents"]
     assert [document.id for document in joined] == ["0", "1", "3"]
     assert len({question_id(document.content or "") for document in found[:2]}) == 2
+
+
+def test_a_lead_that_a_stored_document_brings_along_is_nobodys() -> None:
+    """Only what this run's retrievers say counts."""
+    forged = Document(content="A", score=1.0, meta={"crag": {"retrievers": {"bm25": {"lead": 9.0, "rank": 1}}}})
+    joiner = EvidenceJoiner(weights={"bm25": 1.0})
+    for state in (None, CragState.start("q")):
+        found = joiner.run(bm25=[doc("b", 1.1), forged], state=state)["documents"]
+        assert lead_in(found) == [{"bm25": 1.1}, {}]
 
 
 def test_a_score_that_a_stored_document_brings_along_is_nobodys() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import is_refined
+from haystack_integrations.crag.grades import crag_meta, is_refined
 from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -22,7 +22,7 @@ class Hit:
     :param document: The version that was met first.
     :param score: The fused score, only good for ordering.
     :param found: By retriever its own `score` (None for one that is no number) and `rank` (from 1), and where its score
-        is one, the `similarity`.
+        is one, the `similarity`; of the first of all, if it is the retriever's first, too, the `lead`.
     """
 
     document: Document
@@ -148,7 +148,29 @@ def fuse(
             hit.score += weight * part
             cosine = similarity_of(own, kind)
             hit.found[name] = {"score": own, "rank": rank, **({} if cosine is None else {"similarity": cosine})}
-    return sorted(hits, key=lambda hit: -hit.score)
+    ordered = sorted(hits, key=lambda hit: -hit.score)
+    _tell_lead(ordered)
+    return ordered
+
+
+def _tell_lead(hits: Sequence[Hit]) -> None:
+    """Say of the first how clearly a retriever put it first: its score there, as a multiple of the next one's."""
+    for name, found in hits[0].found.items() if hits else ():
+        behind = max((hit.found[name]["score"] or 0.0 for hit in hits[1:] if name in hit.found), default=0.0)
+        if found["rank"] == 1 and behind > 0.0 and (found["score"] or 0.0) > behind:
+            found["lead"] = round(found["score"] / behind, 3)
+
+
+def lead_of(document: Document) -> float:
+    """
+    Tell how clearly the search put a document first.
+
+    :param document: A document as `EvidenceJoiner` gives it on.
+    :returns: How many times the next hit's score a retriever gave it; 0 where it was not first.
+    """
+    retrievers = crag_meta(document).get("retrievers")
+    told = retrievers.values() if isinstance(retrievers, Mapping) else ()
+    return max((finite(one.get("lead")) or 0.0 for one in told if isinstance(one, Mapping)), default=0.0)
 
 
 def _is_one(first: Document, second: Document) -> bool:

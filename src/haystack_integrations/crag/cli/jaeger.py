@@ -236,7 +236,8 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
 
 def _thresholds(tags: Mapping[str, Any]) -> dict[str, float]:
     held = {name: tags.get(f"crag.threshold.{name}", 0.0) for name in ("upper", "lower", "filter")}
-    told = {name: tags.get(f"crag.threshold.{name}") for name in ("beside", "second_opinion", "correct_from")}
+    others = ("beside", "second_opinion", "clear_lead", "correct_from")
+    told = {name: tags.get(f"crag.threshold.{name}") for name in others}
     return held | {name: value for name, value in told.items() if value is not None}
 
 

@@ -81,12 +81,13 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
 
     :param question: The question.
     :param documents: The evidence.
-    :returns: For each document `{"number", "id", "source", "origin", "score", "status", "reason", "opinion", "text",
-        "sentences"}`; number is what an answer cites, origin `index` or `web`, and each sentence is `{"text", "start",
-        "end", "score"}` with offsets into the text.
+    :returns: For each document `{"number", "id", "source", "origin", "lead", "score", "status", "reason", "opinion",
+        "text", "sentences"}`; number is what an answer cites, origin `index` or `web`, and each sentence is `{"text",
+        "start", "end", "score"}` with offsets into the text.
     """
     from haystack_integrations.crag.components.evidence_prompt_builder import source_of
     from haystack_integrations.crag.components.strip_refiner import StripRefiner
+    from haystack_integrations.crag.fusion import lead_of
     from haystack_integrations.crag.grades import crag_meta, grade_of, origin_of
 
     refiner: Any = StripRefiner(granularity="sentence", threshold=None, top_n=_SENTENCES)
@@ -98,7 +99,7 @@ def evidence_of(question: str, documents: "Sequence[Document]") -> list[dict[str
         strips = crag_meta(refined[0]).get("strips", []) if refined else []
         sentences = [{"text": text[one["start"] : one["end"]], **one} for one in strips]
         entry: dict[str, Any] = {"number": number, "id": document.id, "source": source_of(document)}
-        entry["origin"] = origin_of(document)
+        entry |= {"origin": origin_of(document), "lead": lead_of(document) or None}
         entry.update({key: getattr(grade, key, None) for key in ("score", "status", "reason", "opinion")})
         found.append({**entry, "text": text, "sentences": sentences})
     return found

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group, RenderableType
@@ -62,7 +63,7 @@ def outcome_view(outcome: "Outcome", most: int = 5) -> RenderableType:
     if outcome.answer is not None:
         parts += [Text("\nAnswer", "bold"), Padding(Text(outcome.answer), (0, 0, 0, 3), expand=False)]
     if outcome.evidence:
-        parts += [Text("\nEvidence", "bold"), *_evidence(outcome.evidence[:most])]
+        parts += [Text("\nEvidence", "bold"), *_evidence(outcome.evidence[:most], outcome.crag["thresholds"])]
         left = outcome.evidence[most:]
         parts += [Text(f"   and {len(left)} more; --json shows all", "dim")] if left else []
     parts += [] if outcome.evidence or outcome.answer is not None else [_abstention(outcome.crag)]
@@ -132,14 +133,20 @@ def _remarks(crag: Mapping[str, Any]) -> list[RenderableType]:
     return [Text.assemble(("Warning   ", "yellow"), ", ".join(said))] if said else []
 
 
-def _evidence(items: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
+def _score(item: Mapping[str, Any], held: Mapping[str, float]) -> str:
+    """Tell a grade; what the model rejects may be here as a cascade's scorer likes it, or the search has it first."""
+    if item["score"] is None:
+        return ""
+    liked = f" (scorer {item['opinion']:.2f})" if item["opinion"] is not None else ""
+    is_first = item["lead"] and item["lead"] >= held.get("clear_lead", inf) and item["score"] < held["filter"]
+    return f"  {item['score']:.2f}{liked}" + (f" (found first, {item['lead']:.1f} x the next)" if is_first else "")
+
+
+def _evidence(items: Iterable[Mapping[str, Any]], held: Mapping[str, float]) -> Iterator[RenderableType]:
     """Show documents with the sentences that tell most; one that stands in several of them only once."""
     shown: set[str] = set()
     for item in items:
-        score = "" if item["score"] is None else f"  {item['score']:.2f}"
-        # What the model of a cascade rejects may be here because its scorer thinks well of it.
-        score += f" (scorer {item['opinion']:.2f})" if item["opinion"] is not None else ""
-        status = score + ("" if item["status"] in (None, "graded") else f" {item['status']}")
+        status = _score(item, held) + ("" if item["status"] in (None, "graded") else f" {item['status']}")
         status += "  from the web" if item["origin"] == "web" else ""
         head = Text.assemble((f"{item['number']:>2} ", "dim"), (_one_line(item["source"]), "cyan"), (status, "dim"))
         best = max((sentence["score"] for sentence in item["sentences"]), default=0)

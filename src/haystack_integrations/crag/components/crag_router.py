@@ -60,6 +60,7 @@ class CragRouter:
         keep_good: bool = False,
         keep_beside: float | None = None,
         second_opinion: float | None = None,
+        clear_lead: float | None = None,
         mode: Mode = "enforce",
         abstention: str = ABSTENTION,
         explain_abstention: bool = True,
@@ -85,6 +86,7 @@ class CragRouter:
         :param keep_good: Where the action is `web`, documents that reach `upper` stay: it becomes `web_and_refine`.
         :param keep_beside: Score in [0, 1] that will do where another document passes the filter. None: the filter's.
         :param second_opinion: Score in [0, 1] by the scorer of a cascade that will do there, too. None: none will.
+        :param clear_lead: Likewise a first place in the search, by so many times the next hit's score, 1 or more.
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: The answer given when the router abstains.
         :param explain_abstention: Say after it, in English, what was looked for, what was found and what is missing.
@@ -93,12 +95,14 @@ class CragRouter:
         check_aggregate(aggregate, aggregate_over)
         self.preset, self.upper, self.lower, self.strict, self.keep_good = preset, upper, lower, strict, keep_good
         self.variance_rule = variance_rule
-        self.filter_threshold, self.keep_beside, self.second_opinion = filter_threshold, keep_beside, second_opinion
+        self.filter_threshold, self.keep_beside = filter_threshold, keep_beside
+        self.second_opinion, self.clear_lead = second_opinion, clear_lead
         self.aggregate, self.aggregate_over, self.mode = aggregate, aggregate_over, check_mode(mode)
         self.on_ambiguous, self.on_incorrect, self.on_ungraded = on_ambiguous, on_incorrect, on_ungraded
         self.enough_documents, self.on_limit, self.max_evidence = enough_documents, on_limit, max_evidence
         self.max_iterations, self.abstention, self.explain_abstention = max_iterations, abstention, explain_abstention
-        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict, keep_beside, second_opinion)
+        beside = (keep_beside, second_opinion, clear_lead)
+        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict, *beside)
         self._routing = Routing(thresholds, Policy.of(self, thresholds), aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(

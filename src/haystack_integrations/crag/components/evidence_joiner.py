@@ -32,8 +32,8 @@ class EvidenceJoiner:
 
     Every retriever has a socket of its own name, so a score is credited to no other. A document found twice (same title
     and text, or same id) appears once; two texts of one id are two. `meta["crag"]["retrievers"]` holds each retriever's
-    own score and rank: a fused score says where a document stands, not how well it fits. Vectors are dropped: copying
-    costs time.
+    own score and rank, and the `lead` of the first: a fused score says where a document stands, not how well it fits.
+    Vectors are dropped: copying costs time.
 
     It waits for all its lists. Behind branches of which only one is taken, join with `DocumentJoiner`, which does not.
 

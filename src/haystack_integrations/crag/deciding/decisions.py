@@ -9,6 +9,7 @@ from haystack import Document
 
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.fusion import lead_of
 from haystack_integrations.crag.grades import Grade, grade_of, source_name
 from haystack_integrations.crag.settings import check_one_of
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, MODE_OFF, Verdict
@@ -121,7 +122,7 @@ def judge(
     usable = [grade.score for _, grade in grades if grade is not None and grade.status != "failed"]
     keeps = thresholds.enough(grade for _, grade in grades if grade is not None)
     # Where most grades failed, none of the others is enough to drop a document by.
-    kept, discarded = _filtered(grades, keeps if judged >= counts["failed"] else lambda _: True)
+    kept, discarded = _filtered(grades, keeps if judged >= counts["failed"] else lambda *_: True)
     if judged == 0 or judged < counts["failed"]:
         everything = kept or list(documents)
         return Judgement("ungraded", None, GRADER_FAILED, everything, discarded if kept else [], counts)
@@ -143,7 +144,7 @@ def judge(
 
 
 def _filtered(
-    grades: Sequence[tuple[Document, Grade | None]], keeps: Callable[[Grade], bool]
+    grades: Sequence[tuple[Document, Grade | None]], keeps: Callable[[Document, Grade], bool]
 ) -> tuple[list[Document], list[dict[str, Any]]]:
     """Keep what reaches the filter, and what could not be judged; say why the rest is dropped."""
     kept: list[Document] = []
@@ -151,7 +152,7 @@ def _filtered(
     for document, grade in grades:
         if grade is None:
             discarded.append(dropped_entry(document, None, "not_graded"))
-        elif not keeps(grade):
+        elif not keeps(document, grade):
             discarded.append(dropped_entry(document, grade.score, "below_filter"))
         else:
             kept.append(document)
@@ -214,11 +215,12 @@ def graded_entry(document: Document, *, judged: bool = True) -> dict[str, Any]:
 
     :param document: A graded document.
     :param judged: Whether it was to be judged, so that no grade is a failed one; else there is no score to tell.
-    :returns: `{"id", "score", "status", "grader", "reason", "opinion"}`, and `source`, where the document has them.
+    :returns: `{"id", "score", "status", "grader"}`, and `reason`, `opinion`, `lead` and `source` where it has them.
     """
     grade = grade_of(document) or Grade.failed("none", "", "not_graded")
     given = {name: getattr(grade, name) if judged else None for name in ("score", "status", "grader")}
     more = {"reason": grade.reason or None, "opinion": grade.opinion} if judged else {"reason": MODE_OFF}
+    more |= {"lead": lead_of(document) or None}
     told = {name: value for name, value in more.items() if value is not None}
     return {"id": document.id, **given, **told, **_source(document)}
 

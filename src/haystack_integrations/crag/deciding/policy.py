@@ -189,7 +189,7 @@ class Policy:
         """List the documents that count as evidence."""
         graded = [(document, grade) for document in documents if (grade := grade_of(document)) is not None]
         keeps = self.thresholds.enough(grade for _, grade in graded)
-        return [document for document, grade in graded if keeps(grade)]
+        return [document for document, grade in graded if keeps(document, grade)]
 
 
 def _ladder(name: str, value: Any) -> tuple[Action, ...]:

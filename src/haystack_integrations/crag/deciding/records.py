@@ -87,7 +87,7 @@ def decision_record(
 def _held(thresholds: Thresholds, judgement: Judgement) -> dict[str, float]:
     """Give the thresholds; that of a calibration for few wrong answers where there is one."""
     held: dict[str, float] = {name: getattr(thresholds, name) for name in ("upper", "lower", "filter")}
-    beside = {"beside": thresholds.beside, "second_opinion": thresholds.opinion}
+    beside = {"beside": thresholds.beside, "second_opinion": thresholds.opinion, "clear_lead": thresholds.lead}
     held |= {name: value for name, value in beside.items() if value is not None}
     return held if judgement.correct_from is None else {**held, "correct_from": judgement.correct_from}
 

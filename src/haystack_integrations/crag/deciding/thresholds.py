@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal
 
+from haystack import Document
+
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.fusion import lead_of
 from haystack_integrations.crag.grades import Grade
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_one_of
@@ -32,6 +36,7 @@ class Thresholds:
     :param strict: `upper` or `lower`, or both: an aggregate of exactly that belongs to the verdict below.
     :param beside: What a document must score where another one passes the filter; None: as much as that.
     :param opinion: What a cheaper grader must have thought of it there, whatever its score; None: that does not count.
+    :param lead: How many times the next hit's score, 1 or more, the search must have given it there; likewise.
     """
 
     upper: float
@@ -40,6 +45,7 @@ class Thresholds:
     strict: tuple[str, ...] = ()
     beside: float | None = None
     opinion: float | None = None
+    lead: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse thresholds outside [0, 1] or in the wrong order."""
@@ -60,6 +66,9 @@ class Thresholds:
         if self.opinion is not None and not (is_number(self.opinion) and 0.0 <= self.opinion <= 1.0):
             msg = f"second_opinion must be a number between 0 and 1, or null, but got {self.opinion!r}"
             raise ConfigurationError(msg)
+        if self.lead is not None and not (is_number(self.lead) and 1.0 <= self.lead < inf):
+            msg = f"clear_lead must be a number from 1 on, or null, but got {self.lead!r}"
+            raise ConfigurationError(msg)
 
     def is_correct(self, score: float) -> bool:
         """
@@ -79,26 +88,29 @@ class Thresholds:
         """
         return score <= self.lower if "lower" in self.strict else score < self.lower
 
-    def enough(self, grades: Iterable[Grade]) -> Callable[[Grade], bool]:
+    def enough(self, grades: Iterable[Grade]) -> Callable[[Document, Grade], bool]:
         """
         Tell what is enough to be kept: to leave out a page of the answer costs more than to read one too many.
 
         Where a document passes the filter, less will do for those beside it, or that a cheaper grader thought well of
-        them: a model that errs now and then would lose the answer. Alone, neither makes evidence of anything.
+        them, or that the search clearly put them first: a model that errs now and then would lose the answer. Alone,
+        none of these makes evidence of anything.
 
         :param grades: The grades of all documents.
         :returns: Whether a document with this grade is kept; one that failed says nothing: its 0.5 is no judgement.
         """
         passes = any(grade.status != "failed" and grade.score >= self.filter for grade in grades)
         least = self.beside if passes and self.beside is not None else self.filter
-        liked = self.opinion if passes else None
 
-        def keeps(grade: Grade) -> bool:
+        def keeps(document: Document, grade: Grade) -> bool:
             if grade.status == "failed" or grade.score >= least:
                 return True
-            return liked is not None and grade.opinion is not None and grade.opinion >= liked
+            return passes and (self._is_liked(grade) or (self.lead is not None and lead_of(document) >= self.lead))
 
         return keeps
+
+    def _is_liked(self, grade: Grade) -> bool:
+        return self.opinion is not None and grade.opinion is not None and grade.opinion >= self.opinion
 
     @classmethod
     def of(
@@ -110,6 +122,7 @@ class Thresholds:
         strict: Sequence[str] | None = None,
         beside: float | None = None,
         opinion: float | None = None,
+        lead: float | None = None,
     ) -> "Thresholds":
         """
         Take a preset's thresholds, except where another number is given.
@@ -121,6 +134,7 @@ class Thresholds:
         :param strict: Thresholds that must be exceeded, `upper` or `lower`.
         :param beside: What is enough beside a document that passes the filter, or None.
         :param opinion: Which opinion of a cheaper grader is enough there, or None.
+        :param lead: Which lead in the search is enough there, or None.
         :returns: The thresholds.
         :raises ConfigurationError: For an unknown preset or an unusable number.
         """
@@ -130,7 +144,7 @@ class Thresholds:
             raise ConfigurationError(msg)
         high, low = PRESETS[preset]
         chosen = (high if upper is None else upper, low if lower is None else lower)
-        return cls(*chosen, filter_threshold, tuple(strict or ()), beside, opinion)
+        return cls(*chosen, filter_threshold, tuple(strict or ()), beside, opinion, lead)
 
 
 def told(score: float, limits: Collection[float], digits: int = 2) -> str:
