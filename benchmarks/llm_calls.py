@@ -1,10 +1,10 @@
 """
 LLM calls of the pipelines that grade by a model, by how many of the k retrieved documents answer the question.
 
-    python benchmarks/llm_calls.py [--k 5 10 100] [--json FILE]
+    python benchmarks/llm_calls.py [--k 5 10 25] [--json FILE]
 
 The model is in this process and grades rightly. Counted: the calls the model got, and what the run ended with.
-The documents are short, so that a hundred of them fit the evidence's budget of tokens.
+The documents are short, so that 25 of them fit one prompt, and the evidence's budget of tokens.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def store_of(answering: int, documents: int) -> Any:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--k", nargs="+", type=int, default=(5, 10, 100))
+    parser.add_argument("--k", nargs="+", type=int, default=(5, 10, 25))
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     figures: dict[str, Any] = {}

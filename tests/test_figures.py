@@ -168,9 +168,9 @@ def test_the_tables_on_verdicts_and_calls_are_what_was_counted() -> None:
     assert row(told, "LLM calls per question, answer included")[1:] == often
 
     counted = result("llm_calls")["figures"]
-    cases, sizes = ("all", "all but one", "one", "none"), ("5", "10", "100")
+    cases, sizes = ("all", "all but one", "one", "none"), ("5", "10", "25")
     assert f"`llm_calls.py`, {day('llm_calls')}: " in told
-    assert "the same for 5, 10 and 100 short documents" in told
+    assert "the same for 5, 10 and 25 short documents" in told
     assert all(list(counted[name])[:3] == list(sizes) for name in names)
     wanted = {}
     for case in cases:

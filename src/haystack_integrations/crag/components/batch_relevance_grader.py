@@ -53,7 +53,7 @@ class BatchRelevanceGrader(ChatBacked):
         reasons: bool = False,
         max_documents: int | None = None,
         max_chars_per_document: int = 800,
-        max_prompt_tokens: int = 6000,
+        max_prompt_tokens: int = 7000,
         max_llm_calls: int = 4,
         concurrency: int = 8,
         deadline_s: float = 20.0,
@@ -74,9 +74,9 @@ class BatchRelevanceGrader(ChatBacked):
         :param reasons: Ask for a short reason for each score: entries are objects then, and three times as long.
         :param max_documents: Grade only the first n; the others pass without a grade. None grades all.
         :param max_chars_per_document: A longer text is cut, with a mark.
-        :param max_prompt_tokens: Most tokens (estimated) of one prompt; more documents make more windows.
+        :param max_prompt_tokens: Most tokens (estimated) of one prompt, of up to 25 documents; more make windows.
         :param max_llm_calls: Most calls for one window, re-asks included.
-        :param concurrency: Most windows at once; a hundred passages make about six.
+        :param concurrency: Most windows at once; a hundred passages make four to six.
         :param deadline_s: Seconds after which no call is begun, and one that hangs is given up.
         :param structured_output: Ask for replies by a JSON schema. None: of generators for OpenAI's APIs, until the
             endpoint refuses it. True: of any generator that takes `response_format`. False: of none.

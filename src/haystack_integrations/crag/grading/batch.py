@@ -22,9 +22,10 @@ from haystack_integrations.crag.grading.canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading.canary import canary, judged, placed
 from haystack_integrations.crag.grading.model import GradingModel
 from haystack_integrations.crag.grading.options import LEAST_ROOM, GradingOptions
-from haystack_integrations.crag.grading.plan import Answer, Item, Limits, Tally, make_items, plan_window, windows
+from haystack_integrations.crag.grading.plan import Answer, Item, Limits, Tally, make_items, plan_window
 from haystack_integrations.crag.grading.prompt import GradingPrompt
 from haystack_integrations.crag.grading.reply import Entry, Reply, read_reply
+from haystack_integrations.crag.grading.windows import windows
 from haystack_integrations.crag.observing.telemetry import LLM_CALL, names_of, set_tags, trace
 from haystack_integrations.crag.state import CragState, given_in_run, seconds_for
 from haystack_integrations.crag.texts.text import count_tokens

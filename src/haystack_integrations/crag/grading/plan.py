@@ -158,26 +158,6 @@ def _item(key: str, place: int, document: Document, max_characters: int, max_tok
     return Item(key, text, title, origin_of(document), place, count_tokens(text) + markup)
 
 
-def windows(items: Sequence[Item], max_prompt_tokens: int, overhead: int) -> list[list[Item]]:
-    """
-    Cut a batch where the prompt budget ends.
-
-    :param items: All items in rank order.
-    :param max_prompt_tokens: Most tokens (estimated) of one prompt.
-    :param overhead: Tokens of the prompt without documents.
-    :returns: Windows in order; one item that is too long alone makes a window of its own.
-    """
-    cut: list[list[Item]] = []
-    room = 0
-    for item in items:
-        if not cut or item.tokens > room:
-            cut.append([])
-            room = max_prompt_tokens - overhead
-        cut[-1].append(item)
-        room -= item.tokens
-    return cut
-
-
 def plan_window(
     items: Sequence[Item], limits: Limits, tally: Tally
 ) -> Generator[tuple[list[Item], str | None], Answer, dict[str, Entry | str]]:
