@@ -167,6 +167,27 @@ def test_a_second_run_writes_and_deletes_nothing(folder, store):
     assert {document.id: document for document in store.filter_documents()} == before
 
 
+class FloatingStore(InMemoryDocumentStore):
+    """As Weaviate: whole numbers come back as floats, and no filter knows ids."""
+
+    def filter_documents(self, filters=None):
+        assert not filters
+        found = super().filter_documents()
+        metas = [{key: float(v) if isinstance(v, int) else v for key, v in one.meta.items()} for one in found]
+        return [replace(one, meta=meta) for one, meta in zip(found, metas, strict=True)]
+
+
+def test_a_store_that_gives_whole_numbers_back_as_floats_knows_its_sources_again(folder):
+    store = FloatingStore(index=uuid4().hex)
+    index(folder, store, base=folder)
+    assert events(index(folder, store, base=folder)) == {"sources": 5, "unchanged": 5}
+    (folder / "long.md").unlink()
+    jsonl(folder / "new.jsonl", record("new"))
+    report = events(index(folder, store, base=folder))
+    assert (report["added"], report["removed"], report["unchanged"]) == (1, 1, 4)
+    assert "long.md" not in {one.meta["source"] for one in store.filter_documents()}
+
+
 def test_a_changed_file_is_replaced(folder, store):
     """Its documents get other ids, and no old one is left."""
     index(folder, store, base=folder)

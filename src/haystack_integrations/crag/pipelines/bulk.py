@@ -107,15 +107,17 @@ class StoreBulk:
     def __init__(self, store: Any) -> None:
         """Wrap a store."""
         self.store = store
+        self._there = dict[str, str]()
 
     def known(self, scope: Listing) -> dict[str, list[Known]]:
         """Read what the store holds."""
-        return scope.known((document.id, document.meta) for document in self.store.filter_documents())
+        documents = self.store.filter_documents()
+        self._there = {document.id: name_of(document.meta) for document in documents}
+        return scope.known((document.id, document.meta) for document in documents)
 
     def owners(self, ids: list[str]) -> dict[str, str]:
-        """Look up which documents are there."""
-        there = self.store.filter_documents({"field": "id", "operator": "in", "value": ids})
-        return {document.id: name_of(document.meta) for document in there}
+        """Tell by what `known` read: no store need be able to filter by id, and Weaviate is not."""
+        return {id_: self._there[id_] for id_ in ids if id_ in self._there}
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents; they are written when this returns."""
