@@ -27,7 +27,7 @@ from haystack.document_stores.types import DuplicatePolicy
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
-from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.errors import SourceError, StoreError
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.loader import read
@@ -186,6 +186,40 @@ def test_a_store_that_gives_whole_numbers_back_as_floats_knows_its_sources_again
     report = events(index(folder, store, base=folder))
     assert (report["added"], report["removed"], report["unchanged"]) == (1, 1, 4)
     assert "long.md" not in {one.meta["source"] for one in store.filter_documents()}
+
+
+class ShortStore(InMemoryDocumentStore):
+    """As OpenSearch, Milvus and Pinecone: lists so many documents, whatever there are. As Weaviate: deletes so many."""
+
+    listed, deleted = 10_000, 1_000
+
+    def filter_documents(self, filters=None):
+        return super().filter_documents(filters)[: self.listed]
+
+    def delete_documents(self, document_ids):
+        super().delete_documents(document_ids[: self.deleted])
+
+
+def test_a_store_that_does_not_list_all_of_its_documents_is_refused_before_anything_is_written(folder):
+    """Old versions of the others stayed beside the new ones."""
+    store = ShortStore(index=uuid4().hex)
+    index(folder, store, base=folder)
+    (folder / "short.txt").write_text("Persuasion was written anew.")
+    count = store.count_documents()
+    store.listed = count - 1
+    with pytest.raises(StoreError, match=f"lists {count - 1} of its {count} documents.*nothing was indexed"):
+        index(folder, store, base=folder)
+    assert store.count_documents() == count
+
+
+def test_all_that_vanished_is_removed_where_a_store_deletes_so_many_at_once(tmp_path):
+    """The report said that all were."""
+    store = ShortStore(index=uuid4().hex)
+    path = jsonl(tmp_path / "c.jsonl", *(record(number, f"Text {number}.") for number in range(1_200)))
+    index(path, store, base=tmp_path)
+    jsonl(path, record(0, "Text 0."))
+    assert events(index(path, store, base=tmp_path))["documents_deleted"] == 1_199
+    assert store.count_documents() == 1
 
 
 def test_a_changed_file_is_replaced(folder, store):

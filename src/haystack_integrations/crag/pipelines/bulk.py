@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _THREADS: Final = 2
 _WAITING: Final = 3
 _PAGE: Final = 10_000
+_AT_ONCE: Final = 1000  # of more than 10,000, Weaviate deletes 10,000 and says nothing
 
 
 class Bulk(Protocol):
@@ -111,7 +112,15 @@ class StoreBulk:
 
     def known(self, scope: Listing) -> dict[str, list[Known]]:
         """Read what the store holds."""
+        count = self.store.count_documents()
         documents = self.store.filter_documents()
+        if len(documents) < min(count, self.store.count_documents()):  # counted twice: others may be deleting
+            msg = (
+                f"the store lists {len(documents)} of its {count} documents, as OpenSearch and Milvus list 10,000 and "
+                "Pinecone 1,000, so that old versions of the others would stay; nothing was indexed: use a store that "
+                "lists all, such as Elasticsearch, or several smaller ones"
+            )
+            raise StoreError(msg)
         self._there = {document.id: name_of(document.meta) for document in documents}
         return scope.known((document.id, document.meta) for document in documents)
 
@@ -121,14 +130,16 @@ class StoreBulk:
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents; they are written when this returns."""
-        self.store.write_documents(documents, policy=DuplicatePolicy.OVERWRITE)
+        for start in range(0, len(documents), _AT_ONCE):
+            self.store.write_documents(documents[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
         done: Future[dict[str, str]] = Future()
         done.set_result({})
         return done
 
     def delete(self, ids: list[str]) -> None:
         """Delete documents."""
-        self.store.delete_documents(ids)
+        for start in range(0, len(ids), _AT_ONCE):
+            self.store.delete_documents(ids[start : start + _AT_ONCE])
 
     def finish(self) -> None:
         """Do nothing: such a store shows at once what was written."""
