@@ -222,6 +222,20 @@ def test_all_that_vanished_is_removed_where_a_store_deletes_so_many_at_once(tmp_
     assert store.count_documents() == 1
 
 
+class SchemaStore(InMemoryDocumentStore):
+    """As LanceDB's: keeps the metadata that its schema names, and drops others in silence."""
+
+    def write_documents(self, documents, policy=DuplicatePolicy.NONE):
+        kept = [replace(one, meta={"source": one.meta["source"]}) for one in documents]
+        return super().write_documents(kept, policy)
+
+
+def test_a_store_that_drops_what_a_source_is_known_again_by_is_told(folder):
+    """Each run wrote all of it anew, and old versions stayed beside new ones."""
+    with pytest.raises(StoreError, match=r"\['source_sha256', 'source_pipeline', 'chunk', 'chunks'\].*schema"):
+        index(folder, SchemaStore(index=uuid4().hex), base=folder)
+
+
 def test_a_changed_file_is_replaced(folder, store):
     """Its documents get other ids, and no old one is left."""
     index(folder, store, base=folder)

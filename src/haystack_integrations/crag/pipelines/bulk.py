@@ -107,8 +107,7 @@ class StoreBulk:
 
     def __init__(self, store: Any) -> None:
         """Wrap a store."""
-        self.store = store
-        self._there = dict[str, str]()
+        self.store, self._there, self._has_written = store, dict[str, str](), False
 
     def known(self, scope: Listing) -> dict[str, list[Known]]:
         """Read what the store holds."""
@@ -116,9 +115,8 @@ class StoreBulk:
         documents = self.store.filter_documents()
         if len(documents) < min(count, self.store.count_documents()):  # counted twice: others may be deleting
             msg = (
-                f"the store lists {len(documents)} of its {count} documents, as OpenSearch and Milvus list 10,000 and "
-                "Pinecone 1,000, so that old versions of the others would stay; nothing was indexed: use a store that "
-                "lists all, such as Elasticsearch, or several smaller ones"
+                f"the store lists {len(documents)} of its {count} documents, as OpenSearch and Milvus list 10,000, so "
+                "that old versions of others would stay; nothing was indexed: use smaller ones, or Elasticsearch"
             )
             raise StoreError(msg)
         self._there = {document.id: name_of(document.meta) for document in documents}
@@ -132,8 +130,9 @@ class StoreBulk:
         """Write documents; they are written when this returns."""
         for start in range(0, len(documents), _AT_ONCE):
             self.store.write_documents(documents[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
-        done: Future[dict[str, str]] = Future()
-        done.set_result({})
+        if documents and not self._has_written:
+            self._check_kept(documents[0])
+        (done := Future[dict[str, str]]()).set_result({})
         return done
 
     def delete(self, ids: list[str]) -> None:
@@ -142,7 +141,18 @@ class StoreBulk:
             self.store.delete_documents(ids[start : start + _AT_ONCE])
 
     def finish(self) -> None:
-        """Do nothing: such a store shows at once what was written."""
+        """Do nothing: what was written is visible at once."""
+
+    def _check_kept(self, written: Document) -> None:
+        """Look whether the next run will know a document again: LanceDB keeps only the metadata of its schema."""
+        self._has_written = True
+        found = next((one for one in self.store.filter_documents() if one.id == written.id), written)
+        if lost := [name for name in PROVENANCE if found.meta.get(name) != written.meta.get(name)]:
+            msg = (
+                f"the store loses the metadata {lost} of what is written, so that it would never be updated or "
+                "removed; add them to the store's schema, or use another store"
+            )
+            raise StoreError(msg)
 
 
 class ElasticsearchBulk:
