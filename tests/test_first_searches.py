@@ -139,6 +139,17 @@ def test_first_questions_that_come_at_once_on_a_loop_are_all_answered() -> None:
         assert store.opened == loops
 
 
+def test_first_searches_without_load_are_all_answered_too() -> None:
+    """Hayhooks reads a YAML by itself."""
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(retriever.run_async(query="Where do penguins live?") for _ in range(8)))
+
+    retriever = ReportingRetriever(LateRetriever(LateStore()))
+    for _ in range(2):
+        assert [found["report"] for found in asyncio.run(ask())] == [{"status": "ok"}] * 8
+
+
 def test_first_questions_that_come_at_once_in_threads_are_all_answered() -> None:
     """As on a loop."""
     store = LateStore()
