@@ -27,7 +27,7 @@ from haystack.document_stores.types import DuplicatePolicy
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
-from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.errors import SourceError, StoreError
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.loader import read
@@ -165,6 +165,75 @@ def test_a_second_run_writes_and_deletes_nothing(folder, store):
     assert events(index(folder, store, base=str(folder))) == {"sources": 5, "unchanged": 5}
     assert events(index([folder / "long.md", folder / "c.jsonl"], store, base=folder)) == {"sources": 4, "unchanged": 4}
     assert {document.id: document for document in store.filter_documents()} == before
+
+
+class FloatingStore(InMemoryDocumentStore):
+    """As Weaviate: whole numbers come back as floats, and no filter knows ids."""
+
+    def filter_documents(self, filters=None):
+        assert not filters
+        found = super().filter_documents()
+        metas = [{key: float(v) if isinstance(v, int) else v for key, v in one.meta.items()} for one in found]
+        return [replace(one, meta=meta) for one, meta in zip(found, metas, strict=True)]
+
+
+def test_a_store_that_gives_whole_numbers_back_as_floats_knows_its_sources_again(folder):
+    store = FloatingStore(index=uuid4().hex)
+    index(folder, store, base=folder)
+    assert events(index(folder, store, base=folder)) == {"sources": 5, "unchanged": 5}
+    (folder / "long.md").unlink()
+    jsonl(folder / "new.jsonl", record("new"))
+    report = events(index(folder, store, base=folder))
+    assert (report["added"], report["removed"], report["unchanged"]) == (1, 1, 4)
+    assert "long.md" not in {one.meta["source"] for one in store.filter_documents()}
+
+
+class ShortStore(InMemoryDocumentStore):
+    """As OpenSearch, Milvus and Pinecone: lists so many documents, whatever there are. As Weaviate: deletes so many."""
+
+    listed, deleted = 10_000, 1_000
+
+    def filter_documents(self, filters=None):
+        return super().filter_documents(filters)[: self.listed]
+
+    def delete_documents(self, document_ids):
+        super().delete_documents(document_ids[: self.deleted])
+
+
+def test_a_store_that_does_not_list_all_of_its_documents_is_refused_before_anything_is_written(folder):
+    """Old versions of the others stayed beside the new ones."""
+    store = ShortStore(index=uuid4().hex)
+    index(folder, store, base=folder)
+    (folder / "short.txt").write_text("Persuasion was written anew.")
+    count = store.count_documents()
+    store.listed = count - 1
+    with pytest.raises(StoreError, match=f"lists {count - 1} of its {count} documents.*nothing was indexed"):
+        index(folder, store, base=folder)
+    assert store.count_documents() == count
+
+
+def test_all_that_vanished_is_removed_where_a_store_deletes_so_many_at_once(tmp_path):
+    """The report said that all were."""
+    store = ShortStore(index=uuid4().hex)
+    path = jsonl(tmp_path / "c.jsonl", *(record(number, f"Text {number}.") for number in range(1_200)))
+    index(path, store, base=tmp_path)
+    jsonl(path, record(0, "Text 0."))
+    assert events(index(path, store, base=tmp_path))["documents_deleted"] == 1_199
+    assert store.count_documents() == 1
+
+
+class SchemaStore(InMemoryDocumentStore):
+    """As LanceDB's: keeps the metadata that its schema names, and drops others in silence."""
+
+    def write_documents(self, documents, policy=DuplicatePolicy.NONE):
+        kept = [replace(one, meta={"source": one.meta["source"]}) for one in documents]
+        return super().write_documents(kept, policy)
+
+
+def test_a_store_that_drops_what_a_source_is_known_again_by_is_told(folder):
+    """Each run wrote all of it anew, and old versions stayed beside new ones."""
+    with pytest.raises(StoreError, match=r"\['source_sha256', 'source_pipeline', 'chunk', 'chunks'\].*schema"):
+        index(folder, SchemaStore(index=uuid4().hex), base=folder)
 
 
 def test_a_changed_file_is_replaced(folder, store):

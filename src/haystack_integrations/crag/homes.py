@@ -2,16 +2,35 @@
 
 import os
 from asyncio import AbstractEventLoop, get_running_loop, wait_for
-from contextlib import suppress
+from asyncio import Lock as LoopLock
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
-_ASYNC_CLIENTS: Final = ("async_client", "_async_client")
-_CLIENTS: Final = ("client", "_client", *_ASYNC_CLIENTS)
+_ASYNC_CLIENTS: Final = ("async_client", "_async_client", "_async_collection")  # the last is one's, in Weaviate's store
+_OWN_CLIENTS: Final = ("client", "_client", "_collection")
+_CLIENTS: Final = (*_OWN_CLIENTS, *_ASYNC_CLIENTS)
 _PATIENCE_S: Final = 1.0
+_WAIT_S: Final = 5.0  # for a first search that hangs; its thread cannot be ended
 _LINKS: Final = 4  # longer chains are rings, or stand-ins that have whatever they are asked for
+
+
+@dataclass
+class _Door:
+    """Before a store: until a first search came through, one at a time may try."""
+
+    is_open: bool = False
+    lock: Lock = field(default_factory=Lock)
+    loop_lock: LoopLock = field(default_factory=LoopLock)
+    loop: AbstractEventLoop | None = None
+
+
 _homes: Final[WeakKeyDictionary[Any, AbstractEventLoop]] = WeakKeyDictionary()
+_doors: Final[WeakKeyDictionary[Any, _Door]] = WeakKeyDictionary()
+_doors_on_loops: Final[WeakKeyDictionary[Any, _Door]] = WeakKeyDictionary()
 _known: Final[WeakSet[Any]] = WeakSet()
 _of_parent: Final[list[Any]] = []
 _lock = Lock()
@@ -57,6 +76,60 @@ def anew_in_children(part: Any) -> None:
         if hasattr(each, "close") or begins_anew(each):
             with suppress(TypeError):  # nothing that can be remembered
                 _known.add(each)
+
+
+@contextmanager
+def first_alone(store: Any) -> Iterator[None]:
+    """
+    Let the first search open a store's client before others come, and let go of a client that it could not open.
+
+    Weaviate's store gives away a client that is still connecting, and keeps for ever one that could not: of twenty
+    first questions nineteen failed, and after a question while the server was down all.
+
+    :param store: A store of a server, so that no document is in the client.
+    """
+    with _lock:
+        door = _doors.setdefault(store, _Door())
+    with ExitStack() as alone:
+        if not door.is_open and door.lock.acquire(timeout=_WAIT_S):
+            alone.callback(door.lock.release)
+            if door.is_open:
+                alone.close()
+        try:
+            yield
+        except Exception:
+            for client in () if door.is_open else _taken(store, _OWN_CLIENTS):
+                with suppress(Exception):
+                    client.close()
+            raise
+        door.is_open = True
+
+
+@asynccontextmanager
+async def first_alone_async(store: Any) -> AsyncIterator[None]:
+    """
+    Let the first search of an event loop open a store's asynchronous client; see `first_alone`.
+
+    :param store: As `first_alone`; it is at home here.
+    """
+    here = get_running_loop()
+    with _lock:
+        door = _doors_on_loops.get(store)
+        if door is None or door.loop is not here:
+            door = _doors_on_loops[store] = _Door(loop=here)
+    async with AsyncExitStack() as alone:
+        if not door.is_open:
+            await alone.enter_async_context(door.loop_lock)
+            if door.is_open:
+                await alone.aclose()
+        try:
+            yield
+        except BaseException:  # also when it took too long: that client may be stuck
+            for client in () if door.is_open else _taken(store, _ASYNC_CLIENTS):
+                with suppress(Exception):
+                    await wait_for(client.close(), _PATIENCE_S)
+            raise
+        door.is_open = True
 
 
 def links(part: Any) -> list[Any]:
@@ -119,7 +192,8 @@ def _leave_parent() -> None:
     for parts, names in ((_known, _CLIENTS), (_homes, _ASYNC_CLIENTS)):
         for part in list(parts):
             _of_parent.extend(_taken(part, names))
-    _homes.clear()
+    for kept in (_homes, _doors, _doors_on_loops):
+        kept.clear()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which forks nothing

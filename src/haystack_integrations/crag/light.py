@@ -2,14 +2,21 @@
 
 from asyncio import to_thread
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial, wraps
 from typing import Any, Final, TypeVar
 
 from haystack.components.builders import AnswerBuilder
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
 
-from haystack_integrations.crag.homes import anew_in_children, at_home, begins_anew, links
+from haystack_integrations.crag.homes import (
+    anew_in_children,
+    at_home,
+    begins_anew,
+    first_alone,
+    first_alone_async,
+    links,
+)
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -64,7 +71,7 @@ def search_in_thread(part: Any) -> None:
     """
     for retriever in links(part):
         store = _store_of(retriever)
-        if store is not None and hasattr(retriever, "run_async") and _is_told_no_server(store):
+        if store is not None and hasattr(retriever, "run_async") and _servers_of(store) == {""}:
             retriever.run_async = partial(to_thread, retriever.run)
 
 
@@ -79,27 +86,38 @@ def search_at_home(part: Any) -> None:
     for embedder in embedders:  # no stores: documents may be in a client, as Qdrant's
         anew_in_children(embedder)
     for each in (*embedders, *(one for one in chain if one is not part or _store_of(one))):
-        if hasattr(each, "run_async") and begins_anew(each):
-            holders = [holder for holder in (each, _store_of(each)) if holder is not None]
-            each.run_async = partial(_at_home, holders, each.run_async)
+        if hasattr(each, "run_async") and begins_anew(each) and getattr(each.run_async, "func", None) is not _at_home:
+            store = _store_of(each)
+            holders = [holder for holder in (each, store) if holder is not None]
+            has_server = begins_anew(store) and any(_servers_of(store))  # else documents may be in a client
+            each.run_async = partial(_at_home, holders, has_server, each.run_async)
+            if has_server:
+                each.run = partial(_first_alone, store, each.run)
 
 
-async def _at_home(holders: list[Any], run_async: Any, **inputs: Any) -> Any:
+async def _at_home(holders: list[Any], has_server: bool, run_async: Any, **inputs: Any) -> Any:
     are_here = [await at_home(holder) for holder in holders]
-    return await (run_async(**inputs) if all(are_here) else to_thread(holders[0].run, **inputs))
+    if not all(are_here):
+        return await to_thread(holders[0].run, **inputs)
+    async with first_alone_async(holders[-1]) if has_server else nullcontext():
+        return await run_async(**inputs)
+
+
+def _first_alone(store: Any, run: Any, *args: Any, **inputs: Any) -> Any:
+    with first_alone(store):
+        return run(*args, **inputs)
 
 
 def _store_of(part: Any) -> Any:
     return getattr(part, "document_store", getattr(part, "_document_store", None))
 
 
-def _is_told_no_server(store: Any) -> bool:
-    """Tell by a store's settings; where that is wrong, a search goes to a thread that it would not need."""
+def _servers_of(store: Any) -> set[str]:
+    """Read from a store's settings which servers it is told, "" for none; a store that says nothing has no entry."""
     known: Mapping[str, Any] = {}
     with suppress(Exception):  # a store that cannot be written down
         known = store.to_dict()["init_parameters"]
-    servers = [known[name] for name in _SERVERS if name in known]
-    return bool(servers) and all(server in (None, ":memory:") for server in servers)
+    return {"" if known[name] in (None, ":memory:") else str(known[name]) for name in _SERVERS if name in known}
 
 
 async def _at_once(run: Any, **inputs: Any) -> Any:

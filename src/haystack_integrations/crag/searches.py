@@ -13,6 +13,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.chat import kind_of, status_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.light import search_at_home
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.state import CragState
@@ -130,6 +131,7 @@ def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Fou
     :returns: What it found; trouble on the way is in the report, not raised.
     :raises Exception: For a mistake that somebody has to put right; see `failed`.
     """
+    search_at_home(retriever)  # `load` has seen to it, but Hayhooks reads a YAML by itself
     try:
         return Found(run_within(retriever, limit.seconds, asked)["documents"], {"status": "ok"})
     except Exception as error:
@@ -145,6 +147,7 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
     :param limit: As `search_within`.
     :returns: As `search_within`.
     """
+    search_at_home(retriever)
     try:
         return Found((await run_within_async(retriever, limit.seconds, asked))["documents"], {"status": "ok"})
     except Exception as error:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _THREADS: Final = 2
 _WAITING: Final = 3
 _PAGE: Final = 10_000
+_AT_ONCE: Final = 1000  # of more than 10,000, Weaviate deletes 10,000 and says nothing
 
 
 class Bulk(Protocol):
@@ -106,30 +107,52 @@ class StoreBulk:
 
     def __init__(self, store: Any) -> None:
         """Wrap a store."""
-        self.store = store
+        self.store, self._there, self._has_written = store, dict[str, str](), False
 
     def known(self, scope: Listing) -> dict[str, list[Known]]:
         """Read what the store holds."""
-        return scope.known((document.id, document.meta) for document in self.store.filter_documents())
+        count = self.store.count_documents()
+        documents = self.store.filter_documents()
+        if len(documents) < min(count, self.store.count_documents()):  # counted twice: others may be deleting
+            msg = (
+                f"the store lists {len(documents)} of its {count} documents, as OpenSearch and Milvus list 10,000, so "
+                "that old versions of others would stay; nothing was indexed: use smaller ones, or Elasticsearch"
+            )
+            raise StoreError(msg)
+        self._there = {document.id: name_of(document.meta) for document in documents}
+        return scope.known((document.id, document.meta) for document in documents)
 
     def owners(self, ids: list[str]) -> dict[str, str]:
-        """Look up which documents are there."""
-        there = self.store.filter_documents({"field": "id", "operator": "in", "value": ids})
-        return {document.id: name_of(document.meta) for document in there}
+        """Tell by what `known` read: no store need be able to filter by id, and Weaviate is not."""
+        return {id_: self._there[id_] for id_ in ids if id_ in self._there}
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents; they are written when this returns."""
-        self.store.write_documents(documents, policy=DuplicatePolicy.OVERWRITE)
-        done: Future[dict[str, str]] = Future()
-        done.set_result({})
+        for start in range(0, len(documents), _AT_ONCE):
+            self.store.write_documents(documents[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
+        if documents and not self._has_written:
+            self._check_kept(documents[0])
+        (done := Future[dict[str, str]]()).set_result({})
         return done
 
     def delete(self, ids: list[str]) -> None:
         """Delete documents."""
-        self.store.delete_documents(ids)
+        for start in range(0, len(ids), _AT_ONCE):
+            self.store.delete_documents(ids[start : start + _AT_ONCE])
 
     def finish(self) -> None:
-        """Do nothing: such a store shows at once what was written."""
+        """Do nothing: what was written is visible at once."""
+
+    def _check_kept(self, written: Document) -> None:
+        """Look whether the next run will know a document again: LanceDB keeps only the metadata of its schema."""
+        self._has_written = True
+        found = next((one for one in self.store.filter_documents() if one.id == written.id), written)
+        if lost := [name for name in PROVENANCE if found.meta.get(name) != written.meta.get(name)]:
+            msg = (
+                f"the store loses the metadata {lost} of what is written, so that it would never be updated or "
+                "removed; add them to the store's schema, or use another store"
+            )
+            raise StoreError(msg)
 
 
 class ElasticsearchBulk:

@@ -78,7 +78,7 @@ def index(
     :raises SourceError: When a path does not exist.
     :raises ConfigurationError: For an unusable shard, an embedder of another length than that of the store, an alias of
         several indices, or an index in which no search by words finds a text.
-    :raises StoreError: When the store fails; run again to go on.
+    :raises StoreError: When Elasticsearch fails, or a store loses or hides what it has; others' own errors are raised.
     """
     started = monotonic()
     listing = find(paths, base, Shard.parse(shard))

@@ -109,9 +109,9 @@ class Listing:
         """
         found: dict[str, list[Known]] = {}
         for id_, meta in documents:
-            full, sha256, chunks = name_of(meta), meta.get("source_sha256"), meta.get("chunks")
+            full, sha256, chunks = name_of(meta), meta.get("source_sha256"), _whole(meta.get("chunks"))
             name = full.removeprefix(self.base)
-            if not name or not isinstance(sha256, str) or not isinstance(chunks, int):
+            if not name or not isinstance(sha256, str) or chunks is None:
                 continue
             if not self.shard.takes(name, id_) or (name not in found and not self.covers(name)):
                 continue
@@ -153,6 +153,13 @@ def around(name: str) -> set[str]:
     :returns: It, its file and folders, and the base.
     """
     return {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
+
+
+def _whole(value: object) -> int | None:
+    """Read a number that was written whole: Weaviate gives 12 back as 12.0, and what is not known is never removed."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else None
 
 
 def _is_elsewhere(name: str) -> bool:
