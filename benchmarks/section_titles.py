@@ -15,14 +15,17 @@ import random
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from finding import find
 from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_integrations.crag.components import passage_titler
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.texts.titles import untitled
@@ -68,13 +71,22 @@ def questions(folder: Path, wanted: int) -> tuple[list[Asked], list[str]]:
 def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -> None:
     """Index the files by another suffix, ask everything, and print."""
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    with TemporaryDirectory() as copies:
+    begins: dict[tuple[str, int], int] = {}
+    titled_all: Any = passage_titler._titled_all
+
+    def noting(source: str, passages: Iterator[Document]) -> Iterator[Document]:
+        """Note where passages begin, which they do not name any more once a title stands before them."""
+        untouched = list(passages)
+        begins.update({(source, one.meta["split_id"]): one.meta["split_idx_start"] for one in untouched})
+        yield from titled_all(source, iter(untouched))
+
+    with TemporaryDirectory() as copies, patch.object(passage_titler, "_titled_all", noting):
         for path in folder.glob("*.md"):
             Path(copies, path.stem + suffix).write_text(read(path), "utf-8")
         index(copies, store)
     spans = {}
     for one in store.filter_documents():
-        begin = one.meta["split_idx_start"]
+        begin = begins[one.meta["source"], one.meta["split_id"]]
         end = begin + len(untitled(one.content or "", one.meta["title"]))
         spans[one.id] = Path(one.meta["source"]).stem, begin, end + 1
 

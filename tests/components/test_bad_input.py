@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from haystack import Document, component
+from haystack import Document, Pipeline, SuperComponent, component
+from haystack.components.agents import Agent
+from haystack.components.generators.chat import LLM, FallbackChatGenerator
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -226,3 +228,27 @@ def test_a_check_changes_no_signature_that_haystack_reads() -> None:
     assert [kind().run(given)["found"] for given in (3, None)] == [3, 0]
     with pytest.raises(TypeError, match="unexpected keyword"):
         kind().run(other=1)
+
+
+ASKING: dict[str, dict[str, Any]] = {
+    "AnswerGenerator": {},
+    "BatchRelevanceGrader": {},
+    "FollowUpRewriter": {},
+    "QueryExpander": {"mode": "llm"},
+    "StripRefiner": {"scorer": "llm"},
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_what_asks_a_chat_generator_and_is_none_is_refused_at_once(name: str) -> None:
+    """An agent, and Haystack's LLM, give a conversation: each call was paid for, and its reply read as empty."""
+    made, model = getattr(all_components, name), scripted("x")
+    for other in (Agent(chat_generator=model), LLM(chat_generator=model)):
+        with pytest.raises(ConfigurationError, match=rf"got {type(other).__name__}, .* its chat_generator"):
+            made(chat_generator=other, **ASKING[name])
+    with pytest.raises(ConfigurationError, match="got the class Agent"):
+        made(chat_generator=Agent, **ASKING[name])
+    pipeline = Pipeline()
+    pipeline.add_component("model", model)
+    assert made(chat_generator=SuperComponent(pipeline), **ASKING[name])
+    assert made(chat_generator=FallbackChatGenerator([model]), **ASKING[name])

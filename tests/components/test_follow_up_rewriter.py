@@ -7,7 +7,7 @@ import pytest
 from haystack import Pipeline
 from haystack.components.builders import PromptBuilder
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.dataclasses import ChatMessage, ImageContent, ToolCall
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import scripted
@@ -211,6 +211,14 @@ def test_without_a_question_there_is_a_clear_error(messages: list[ChatMessage]) 
     """Nothing could be searched for."""
     with pytest.raises(ConfigurationError, match="no message of a user with a text"):
         FollowUpRewriter(Heard()).run(messages)
+
+
+@pytest.mark.parametrize("parts", [[ImageContent(base64_image="eA==", mime_type="image/png", validation=False)], [" "]])
+def test_an_image_alone_asks_for_no_earlier_question_again(parts: list[Any]) -> None:
+    """The question before it was answered already; the server refuses it likewise."""
+    newest = ChatMessage.from_user(content_parts=parts)
+    with pytest.raises(ConfigurationError, match="got a newest message without a text, such as an image alone"):
+        FollowUpRewriter(Heard()).run([FIRST, ANSWER, newest, ANSWER])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import pytest
 from haystack import Document
-from haystack.components.preprocessors import RecursiveDocumentSplitter
+from haystack.components.preprocessors import MarkdownHeaderSplitter, RecursiveDocumentSplitter
+from haystack.components.retrievers import SentenceWindowRetriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +80,18 @@ def test_what_a_splitter_wrote_down_is_counted_on() -> None:
         first = start + len(passage.content) - len(passage.content.lstrip())
         assert passage.meta["page_number"] == 1 + text[:first].count("\f")
     assert found[-1] is passages[-1]
+
+
+def test_parts_of_a_passage_whose_place_is_unknown_name_none() -> None:
+    """Haystack's MarkdownHeaderSplitter names none: counted from each section anew, windows lost whole sections."""
+    page = "".join(f"## Part {n}\n\n" + SENTENCE * 3 + f"Number {n} ends here.\n" for n in range(3))
+    sections = MarkdownHeaderSplitter().run([Document(content=page)])["documents"]
+    found = LongPassageSplitter(max_tokens=20).run(sections)["documents"]
+    assert len(found) > len(sections)
+    store = InMemoryDocumentStore()
+    store.write_documents(found)
+    (window,) = SentenceWindowRetriever(store, window_size=20).run(retrieved_documents=found[:1])["context_windows"]
+    assert window == page
 
 
 def test_parts_of_an_embedded_document_have_no_vector_of_the_whole() -> None:

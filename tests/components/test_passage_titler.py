@@ -1,7 +1,16 @@
 """PassageTitler: the name of a file before its passages."""
 
+from typing import Any
+
 import pytest
 from haystack import Document
+from haystack.components.preprocessors import (
+    HierarchicalDocumentSplitter,
+    MarkdownHeaderSplitter,
+    RecursiveDocumentSplitter,
+)
+from haystack.components.retrievers import SentenceWindowRetriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import PassageTitler, StripRefiner
 from haystack_integrations.crag.grading.plan import make_items
@@ -130,3 +139,51 @@ def test_a_question_finds_the_passage_whose_file_it_names(tmp_path_factory: pyte
         "documents"
     ][0]
     assert "60 days" in (first.content or "")
+
+
+PAGE = """Before all headings.
+
+## Trains
+
+Second class is paid.
+
+## Hotels
+
+Paid up to 120 euros.
+"""
+
+
+def split_and_titled(splitter: Any, page: str = PAGE, name: str = "travel.md") -> list[Document]:
+    """Cut a page by one of Haystack's splitters, and give its passages their titles."""
+    parts = splitter.run(documents=[Document(content=page, meta={"source": name})])["documents"]
+    return PassageTitler().run(parts)["documents"]
+
+
+def test_a_window_around_a_passage_loses_no_word_behind_a_title() -> None:
+    """Haystack joins neighbours by where the splitter found them, and took a long title for an overlap."""
+    rows = "".join(f"| night {n} | {n} euros for each guest and night |\n" for n in range(9))
+    page = f"## Hotels, guest houses and camping\n\n| what | price |\n|---|---|\n{rows}\n## B\n\nTaxis cost 7.\n"
+    splitter = RecursiveDocumentSplitter(split_length=30, split_unit="word", separators=["\n\n", "\n", " "])
+    passages = split_and_titled(splitter, page)
+    store = InMemoryDocumentStore()
+    store.write_documents(passages)
+    (window,) = SentenceWindowRetriever(store, window_size=9).run(retrieved_documents=passages[:1])["context_windows"]
+    assert [each for each in [*rows.splitlines(), "Taxis cost 7."] if each not in window] == []
+    assert "split_idx_start" in split_and_titled(splitter, "# Travel\n\nWithout a title before it.")[0].meta
+
+
+def test_a_text_that_a_splitter_gives_on_several_levels_begins_anew_on_each() -> None:
+    """The beginning of the second level is not below the last heading of the first."""
+    splitter = HierarchicalDocumentSplitter(block_sizes={8}, split_overlap=0, split_by="word")
+    found = [(each.meta["__level"], each.meta["title"]) for each in split_and_titled(splitter)]
+    assert found == [(0, "travel"), (1, "travel"), (1, "travel - Hotels")]
+
+
+@pytest.mark.parametrize("keep_headers", [True, False])
+def test_headings_that_a_splitter_moved_into_the_metadata_are_read_there(keep_headers: bool) -> None:
+    """As Haystack's MarkdownHeaderSplitter does; a passage that begins with its heading needs it no second time."""
+    page = "# Rules\n\nFor all.\n\n## Trains\n\nSecond class.\n\n### Night trains\n\nWith a bed.\n"
+    found = split_and_titled(MarkdownHeaderSplitter(keep_headers=keep_headers), page)
+    own = ["travel", "travel - Rules", "travel - Rules - Trains"]
+    taken = ["travel - Rules", "travel - Rules - Trains", "travel - Rules - Trains - Night trains"]
+    assert [each.meta["title"] for each in found] == (own if keep_headers else taken)

@@ -7,8 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from haystack import Document, component
-from haystack.components.rankers import LostInTheMiddleRanker
+from haystack import Document, Pipeline, SuperComponent, component
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.rankers import (
+    LLMRanker,
+    LostInTheMiddleRanker,
+    MetaFieldGroupingRanker,
+    MetaFieldRanker,
+)
 from makers import graded
 
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
@@ -50,11 +56,11 @@ class ByNumberAsync:
     """The same, with a door of its own for event loops."""
 
     @component.output_types(documents=list[Document])
-    def run(self, documents: list[Document]) -> dict[str, Any]:
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
         raise AssertionError
 
     @component.output_types(documents=list[Document])
-    async def run_async(self, documents: list[Document]) -> dict[str, Any]:
+    async def run_async(self, query: str, documents: list[Document]) -> dict[str, Any]:
         await asyncio.sleep(0)
         return {"documents": [replace(document, score=0.7) for document in documents]}
 
@@ -99,7 +105,7 @@ def test_what_a_ranker_writes_into_metadata_stays_its_own() -> None:
     @component
     class Marking:
         @component.output_types(documents=list[Document])
-        def run(self, documents: list[Document]) -> dict[str, Any]:
+        def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
             for document in documents:
                 document.meta["tags"].append("ranked")
             return {"documents": [replace(document, score=0.5) for document in documents]}
@@ -134,10 +140,27 @@ def test_what_the_ranker_drops_or_does_not_score_is_failed() -> None:
     assert result["report"]["set_score"] == 0.8
 
 
-def test_a_ranker_that_only_reorders_judges_nothing() -> None:
+@pytest.mark.parametrize("ranker", [LostInTheMiddleRanker(), MetaFieldRanker("year"), MetaFieldGroupingRanker("kind")])
+def test_a_ranker_that_reads_no_question_is_refused(ranker: Any) -> None:
+    """Of MetaFieldRanker's scores, 1/61 for the best, all documents of every question were irrelevant."""
+    with pytest.raises(ConfigurationError, match=f"but got a {type(ranker).__name__}, which takes no query"):
+        RankerGrader(ranker)
+
+
+def test_a_ranker_that_only_chooses_judges_nothing() -> None:
     """It hands on the retriever's scores, which must not pass for its own."""
-    result = run("a", "b", ranker=LostInTheMiddleRanker())
+    chosen = MockChatGenerator('{"documents": [{"index": 2}]}')
+    result = run("a", "b", ranker=LLMRanker(chat_generator=chosen))
     assert (result["status"], result["scores"]) == ("failed", [0.5, 0.5])
+
+
+@BOTH_DOORS
+def test_a_pipeline_with_a_ranker_in_it_is_a_ranker(asynchronous: bool) -> None:
+    """Haystack's SuperComponent names its inputs as sockets, not as parameters: it was sent no question."""
+    pipeline = Pipeline()
+    pipeline.add_component("ranker", ByNumber())
+    result = run("0.9 a", "0.1 b", "0.2 c", asynchronous=asynchronous, ranker=SuperComponent(pipeline))
+    assert (result["status"], result["scores"]) == ("ok", [0.9, 0.1, 0.2])
 
 
 @BOTH_DOORS
@@ -161,7 +184,7 @@ def test_a_ranker_that_hangs_is_given_up_at_the_deadline(asynchronous: bool) -> 
 
 
 def test_a_ranker_with_a_door_for_event_loops_is_awaited() -> None:
-    """And one that reads no question is sent none."""
+    """Not called in a thread."""
     assert run("a", "b", asynchronous=True, ranker=ByNumberAsync())["scores"] == [0.7, 0.7]
 
 

@@ -12,7 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 import ddgs.engines.mojeek
 import pytest
 import tavily
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, SuperComponent
+from haystack.components.converters import HTMLToDocument
+from haystack.components.fetchers import LinkContentFetcher
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.routers import MetadataRouter
 from haystack.utils import Secret
 from makers import scripted
 from web_server import RESULTS, HttpxSearch, Reply, RequestsSearch, WebServer, web_server
@@ -210,6 +214,20 @@ def test_searches_without_a_form_of_their_own_survive_yaml(several: bool) -> Non
     kept = part.websearch
     assert stored(kept) == stored(searches)
     assert again.dumps() == pipeline.dumps()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [LinkContentFetcher(), MockChatGenerator("x"), MetadataRouter(rules={}), [SearXNGWebSearch(), HTMLToDocument()]],
+)
+def test_what_is_no_web_search_is_refused_at_once(other: Any) -> None:
+    """It failed at each question, as `malformed`, as if its server were to blame; a whole pipeline may be one."""
+    kind = type(other[-1] if isinstance(other, list) else other).__name__
+    with pytest.raises(ConfigurationError, match=f"takes a query and gives documents, .* but got {kind}"):
+        WebFallback(other)
+    pipeline = Pipeline()
+    pipeline.add_component("search", SearXNGWebSearch())
+    WebFallback(SuperComponent(pipeline))
 
 
 @pytest.mark.parametrize(

@@ -610,6 +610,24 @@ def test_weights_of_a_retriever_that_there_is_not_are_refused() -> None:
             load("corrective_retrieval", store=store, **given)
 
 
+def test_a_ranker_between_router_and_prompt_goes_to_the_record_too(tmp_path: Path, store: Any) -> None:
+    """An answer cites by number: with another order in the record, [2] named a passage that the model called [4]."""
+    own, shown = tmp_path / "own.yml", list[str]()
+    text = source("corrective_rag").replace("router.generate, receiver: prompt.", "router.generate, receiver: middle.")
+    kind = "haystack.components.rankers.lost_in_the_middle.LostInTheMiddleRanker"
+    text = text.replace("components:\n", f"components:\n  middle: {{type: {kind}, init_parameters: {{}}}}\n", 1)
+    link = "connections:\n- {sender: middle.documents, receiver: %s.documents}\n"
+    own.write_text(text.replace("connections:\n", link % "prompt"))
+    model = scripted(lambda messages: shown.append(messages[-1].text) or "Soon [2].")
+    parts = {"store": store, "grader": grading_by(lambda _: 0.9), "generator": model}
+    with pytest.raises(ConfigurationError, match=r"would name the wrong ones; connect middle.documents to record.doc"):
+        load(own, **parts)
+    own.write_text(own.read_text().replace("connections:\n", link % "record"))
+    found = load(own, **parts).run(query=QUESTION)["documents"]
+    assert re.findall(r' source="([^"]+)"', shown[-1]) == [document.meta["source"] for document in found]
+    assert len(found) == len(TEXTS)
+
+
 def test_a_class_that_haystack_does_not_trust_is_told_in_one_line_with_the_ways_of_load(tmp_path: Path) -> None:
     """Haystack's own words name arguments that `load` does not have."""
     own = tmp_path / "own.yml"

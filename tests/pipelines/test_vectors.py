@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Document, component
+from haystack import Document, Pipeline, SuperComponent, component
+from haystack.components.joiners import DocumentJoiner
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchEmbeddingRetriever
@@ -241,6 +243,32 @@ def test_what_the_scores_of_ones_own_store_are_can_be_said() -> None:
     said = {"dense": Elsewhere("MyStore"), "fuse": {"similarity": {"dense": "half_cosine"}}}
     found = load("corrective_retrieval", store=InMemoryDocumentStore(), **said).run(query=QUESTION)["documents"]
     assert found[0].meta["crag"]["retrievers"]["dense"]["similarity"] == 0.8
+
+
+def hybrid(store: InMemoryDocumentStore) -> SuperComponent:
+    """Search by words and by vectors in one component, by Haystack's own fusion: the best score is 1, whatever fits."""
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(store))
+    pipeline.add_component("embedder", StaticTextEmbedder())
+    pipeline.add_component("dense", InMemoryEmbeddingRetriever(store))
+    pipeline.add_component("join", DocumentJoiner(join_mode="reciprocal_rank_fusion"))
+    for sender, receiver in (("embedder", "dense.query_embedding"), ("bm25", "join"), ("dense", "join")):
+        pipeline.connect(sender, receiver)
+    inputs = {"query": ["bm25.query", "embedder.text"]}
+    inputs |= {name: [f"bm25.{name}", f"dense.{name}"] for name in ("filters", "top_k")}
+    return SuperComponent(pipeline, inputs, {"join.documents": "documents"})
+
+
+def test_fused_scores_of_a_hybrid_that_is_passed_pass_for_no_cosines() -> None:
+    """A grader took the ranks of Haystack's joiner, 1.0 for the best, for similarities, and a rule approved by them."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=TEXT)])["documents"])
+    for dense, kept in ((hybrid(store), False), (CorrectiveRetriever(store, mode="observe"), False), (None, True)):
+        found = load("corrective_retrieval", store=store, dense=dense).run(query=QUESTION)
+        assert ("similarity" in found["documents"][0].meta["crag"]["retrievers"]["dense"]) is kept
+    said = {"dense": hybrid(store), "fuse": {"similarity": {"dense": "cosine"}}}
+    found = load("corrective_retrieval", store=store, **said).run(query=QUESTION)
+    assert found["documents"][0].meta["crag"]["retrievers"]["dense"]["similarity"] == 1.0  # somebody said so
 
 
 @pytest.mark.parametrize("kind", [{"type": "dense_vector", "dims": 256, "index": False}, {"type": "float"}])

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, component
+from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
 from haystack.components.rankers import LLMRanker, LostInTheMiddleRanker
 from haystack.dataclasses import ChatMessage
@@ -168,7 +168,7 @@ def test_a_ranker_sees_the_metadata_of_the_document() -> None:
 
 @DOORS
 def test_rankers_of_haystack_work_as_they_are(door: str) -> None:
-    """One that chooses with a chat model and gives no scores, and one that takes no question."""
+    """One that chooses with a chat model and gives no scores, one that takes no question, and one in a pipeline."""
     model = MockChatGenerator('{"documents": [{"index": 3}, {"index": 1}]}')
     refiner = StripRefiner(scorer="ranker", ranker=LLMRanker(chat_generator=model))
     assert texts(refine(refiner, PAGE, door=door)) == ["Paris has many sights.\nBread is baked daily."]
@@ -176,6 +176,10 @@ def test_rankers_of_haystack_work_as_they_are(door: str) -> None:
     assert texts(refine(refiner, PAGE, door=door)) == ["Bread is baked daily."]
     refiner = StripRefiner(scorer="ranker", ranker=LostInTheMiddleRanker())
     assert texts(refine(refiner, PAGE, door=door)) == [PAGE]
+    pipeline = Pipeline()
+    pipeline.add_component("ranker", LLMRanker(chat_generator=model, top_k=1))
+    refiner = StripRefiner(scorer="ranker", ranker=SuperComponent(pipeline))
+    assert texts(refine(refiner, PAGE, door=door)) == ["Bread is baked daily."]
 
 
 def test_a_ranker_without_to_dict_survives_yaml() -> None:

@@ -13,7 +13,6 @@ from typing import Any, Final
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.generators.chat import OpenAIChatGenerator
-from haystack.components.rankers import MetaFieldRanker
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from makers import fill, grading_by, run_by_door, scripted
@@ -232,7 +231,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "BatchRelevanceGrader": lambda: BatchRelevanceGrader(scripted(raising), on_failure="raise"),
     "EvidenceJoiner": lambda: components.EvidenceJoiner({"documents": 1.0}),
     "FollowUpRewriter": lambda: FollowUpRewriter(scripted(raising)),
-    "RankerGrader": lambda: RankerGrader(MetaFieldRanker(meta_field="x")),
+    "RankerGrader": lambda: RankerGrader(Exploding()),
     "ReportingRetriever": lambda: components.ReportingRetriever(Exploding()),
     "ReportingTextEmbeddingRetriever": lambda: components.ReportingTextEmbeddingRetriever(
         retriever=Exploding(), text_embedder=Exploding()

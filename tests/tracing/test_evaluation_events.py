@@ -3,13 +3,13 @@
 import gzip
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import opentelemetry._logs
 import pytest
-from haystack import Document
-from haystack.components.rankers import MetaFieldRanker
+from haystack import Document, component
 from makers import grade_by_door, grading_by
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -81,10 +81,20 @@ def read(event: Any) -> dict[str, Any]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in event.attributes}
 
 
+@component
+class Even:
+    """A ranker that finds all documents equally good."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        """Score."""
+        return {"documents": [replace(document, score=0.5) for document in documents]}
+
+
 GRADERS: dict[str, Any] = {
     "model": lambda: BatchRelevanceGrader(grading_by(lambda _: 0.9)),
     "heuristic": HeuristicGrader,
-    "ranker": lambda: RankerGrader(MetaFieldRanker("n"), scale="unit"),
+    "ranker": lambda: RankerGrader(Even(), scale="unit"),
 }
 
 

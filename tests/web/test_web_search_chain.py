@@ -1,6 +1,7 @@
 """The chain over real HTTP: who is asked, how often, how long it takes, and what is said of it."""
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,8 @@ from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredE
 from haystack_integrations.crag.web.outcome import Answer, Outcome, status_of
 from haystack_integrations.crag.web.providers import failure_of, results_of
 from haystack_integrations.crag.web.search import WebSearchChain
+
+logger = logging.getLogger(__name__)
 
 QUERY = "Where do penguins live?"
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["search", "search_async"])
@@ -465,6 +468,53 @@ def test_what_is_no_list_of_documents_is_an_error(answer: Any) -> None:
     """It is not an empty answer."""
     with pytest.raises(TypeError, match="list of documents"):
         results_of(answer)
+
+
+class Logging:
+    """A search that logs what went wrong and gives nothing, as Haystack's for Firecrawl does, or what it is told to."""
+
+    def __init__(self, url: str, found: Sequence[Document] = (), level: int = logging.ERROR) -> None:
+        self.url, self.found, self.level = url, list(found), level
+
+    def run(self, query: str) -> dict[str, Any]:
+        """Search."""
+        try:
+            requests.get(self.url, timeout=5).raise_for_status()
+        except requests.HTTPError as error:
+            logger.log(self.level, f"No results for {query}: {error}", exc_info=self.level >= logging.ERROR)
+        return {"documents": self.found, "links": []}
+
+    async def run_async(self, query: str) -> dict[str, Any]:
+        """Search."""
+        return self.run(query)
+
+
+@BOTH
+@pytest.mark.parametrize("level", [logging.WARNING, logging.ERROR])
+def test_a_failure_that_a_search_only_logs_is_no_empty_answer(
+    level: int, asynchronous: bool, one: WebServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A revoked key passed for a web that has nothing on the question. Its log line keeps the question to itself."""
+    one.always(status=401)
+    outcome = search(WebSearchChain([Logging(one.url, level=level)]), asynchronous=asynchronous)
+    assert (outcome.status, failures(outcome)) == ("failed", ["http_401"])
+    assert QUERY not in caplog.text
+    assert "HTTPError" in caplog.text
+    page = Document(content="At the pole.", meta={"url": "https://example.org"})
+    assert search(WebSearchChain([Logging(one.url, [page])]), asynchronous=asynchronous).status == "ok"
+    one.always(body={})
+    assert search(WebSearchChain([Logging(one.url)]), asynchronous=asynchronous).status == "empty"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("TooManyRequests", "rate_limited"), ("Authentication", "http_401"), ("NoResult", "http_400")],
+)
+def test_linkups_errors_are_told_by_their_names(name: str, kind: str) -> None:
+    """Its client keeps no status; one that found nothing for a question is not paused for that."""
+    failure = failure_of(type(f"Linkup{name}Error", (Exception,), {})())
+    assert (failure.kind, failure.retryable) == (kind, False)
+    assert failure.of_provider is (kind != "http_400")
 
 
 class Quitting:

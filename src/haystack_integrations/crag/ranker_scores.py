@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final, Literal
@@ -25,6 +25,32 @@ Scale = Literal["unit", "logit"]
 
 _ROUNDING: Final = 1e-6
 _STEEPEST: Final = 700.0
+
+
+def taken_by(ranker: Any) -> Collection[str]:
+    """
+    Name what a ranker takes.
+
+    :param ranker: Any component; the `run` of one that is a whole pipeline (SuperComponent) names nothing itself.
+    :returns: Its inputs.
+    """
+    sockets: Any = getattr(ranker, "__haystack_input__", None)
+    return inspect.signature(ranker.run).parameters if sockets is None else vars(sockets).get("_sockets_dict", {})
+
+
+def check_reads_question(ranker: Any) -> None:
+    """
+    Refuse a ranker whose scores say nothing of what answers, such as one that orders by metadata.
+
+    :param ranker: A ranker.
+    :raises ConfigurationError: For one that takes no question.
+    """
+    if "query" not in taken_by(ranker):
+        msg = (
+            f"the ranker must read the question, but got a {type(ranker).__name__}, which takes no query: its order or "
+            "scores say nothing of what answers; connect it behind, where it orders what was judged"
+        )
+        raise ConfigurationError(msg)
 
 
 class Ranking:
@@ -57,11 +83,10 @@ class Ranking:
         Write the arguments of the ranker's run.
 
         :param ranker: The ranker.
-        :returns: The documents, the question where it reads one, and a `top_k` of all of them where it takes one.
+        :returns: The documents, the question, and a `top_k` of all of them where it takes one.
         """
-        takes = inspect.signature(ranker.run).parameters
-        offered = {"query": self.query, "top_k": len(self.asked)}
-        return {"documents": self.asked, **{name: value for name, value in offered.items() if name in takes}}
+        most = {"top_k": len(self.asked)} if "top_k" in taken_by(ranker) else {}
+        return {"documents": self.asked, "query": self.query, **most}
 
     def take(self, sent: Mapping[str, Any], scale: Scale, slope: float, middle: float) -> None:
         """

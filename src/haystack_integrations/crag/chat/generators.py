@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
 
+_INSIDE: Final = "; pass the one that it asks, its chat_generator"
 _COMPLETIONS: Final = "OpenAIChatGenerator"
 _RESPONSES: Final = "OpenAIResponsesChatGenerator"
 _TELLING: Final = frozenset(
@@ -18,11 +19,22 @@ def check_generator(generator: object) -> None:
     Refuse what is no chat generator.
 
     :param generator: The object given.
-    :raises ConfigurationError: When it has no `run`.
+    :raises ConfigurationError: When it has no `run`, or one that takes no messages or gives no replies: an agent's
+        gives a conversation, and each call was paid for and read as empty.
     """
-    if not hasattr(generator, "run"):
-        msg = f"chat_generator must be a Haystack chat generator, but got {type(generator).__name__}"
+    got = f"the class {generator.__name__}" if isinstance(generator, type) else type(generator).__name__
+    msg = f"chat_generator must be a Haystack chat generator, but got {got}"
+    if isinstance(generator, type) or not hasattr(generator, "run"):
         raise ConfigurationError(msg)
+    if not (_may_have(generator, "input", "messages") and _may_have(generator, "output", "replies")):
+        msg += ", which does not take messages and give replies"
+        raise ConfigurationError(msg + _INSIDE if hasattr(generator, "chat_generator") else msg)
+
+
+def _may_have(part: object, door: str, name: str) -> bool:
+    """Tell whether a component has a socket; what is none of Haystack's, or names none, may have any."""
+    sockets = getattr(getattr(part, f"__haystack_{door}__", None), "_sockets_dict", None)
+    return not sockets or name in sockets
 
 
 def model_of(generator: object) -> str | None:

@@ -76,7 +76,7 @@ class FollowUpRewriter(ChatBacked):
               has more than 300 characters, or the model wrote none that is made of what was said.
             - `report`: `source` (`model` or `message`), `fallback` (why not the model, if it was asked: a kind of
               failure, `several` lines, or `unrelated`), `llm_calls`, `tokens_in`, `tokens_out`.
-        :raises ConfigurationError: When no message of a user has a text.
+        :raises ConfigurationError: When the newest message of the user has no text, or there is none.
         """
         found = FollowUp(messages, self.system, self.max_messages, read_answers=self.read_answers)
         with trace("crag.follow_up") as span:

@@ -97,7 +97,9 @@ class LongPassageSplitter:
 
 def _cut(document: Document, parts: Sequence[str], shift: int) -> Iterator[Document]:
     """Give the parts of a document; Haystack's page is that of a passage's first letter."""
-    meta = {"source_id": document.id, "split_id": 0, "split_idx_start": 0, "page_number": 1, **document.meta}
+    places = {} if "source_id" in document.meta else {"split_idx_start": 0, "page_number": 1}
+    # Of a splitter's passage nobody knows where it stands, if the splitter does not say it: Markdown's does not.
+    meta = {"source_id": document.id, "split_id": 0, **places, **document.meta}
     start, pages = 0, -_opening_pages(parts[0])
     for number, part in enumerate(parts):
         page = pages + _opening_pages(part)

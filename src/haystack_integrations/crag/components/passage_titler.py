@@ -21,6 +21,8 @@ _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
+_LEVEL: Final = "__level"  # Haystack's HierarchicalDocumentSplitter gives a text once whole, then again in parts
+_OFFSET: Final = "split_idx_start"  # of the text that a splitter gave; who joins passages by it would cut off words
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
 _MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".tsv"}
 _WITH_HEADINGS: Final = {*_MARKDOWN, ".txt", ".rst"}
@@ -61,13 +63,10 @@ class PassageTitler:
             `source`, `url` or `file_path`; headings are looked for in files, `# ...` in what becomes Markdown only.
         :returns: A dictionary with the following keys:
             - `documents`: Same order, same ids. A text that begins with its title, or has nothing to be named by,
-              stays as it is; any other has no embedding.
+              stays as it is; any other has no embedding, and no `split_idx_start`, which named the place of its text.
         """
-        return {
-            "documents": [
-                each for name, some in groupby(documents, source_name) for each in _titled_all(name or "", some)
-            ]
-        }
+        texts = groupby(documents, lambda each: (source_name(each), each.meta.get(_LEVEL)))
+        return {"documents": [each for (name, _), some in texts for each in _titled_all(name or "", some)]}
 
 
 def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]:
@@ -77,14 +76,27 @@ def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]
     for passage in passages:
         own = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source)
         above = headings.over(passage.content or "") if suffix in _WITH_HEADINGS else []
+        above = _taken_out(passage) or above
         yield _titled(_below(tables.over(passage.content or ""), passage), own, above)
 
 
 def _below(head: str, passage: Document) -> Document:
     """Put what stands above its table before the rows of a passage."""
-    if not head:
-        return passage
-    return replace(passage, content=head + (passage.content or ""), embedding=None, sparse_embedding=None)
+    return _changed(passage, head + (passage.content or ""), passage.meta) if head else passage
+
+
+def _taken_out(passage: Document) -> list[str]:
+    """Give the headings that Haystack's MarkdownHeaderSplitter has in the metadata, and perhaps nowhere else."""
+    own, parents = passage.meta.get("header"), passage.meta.get("parent_headers")
+    if not isinstance(own, str) or not isinstance(parents, list):
+        return []
+    return [*map(str, parents), *([] if shows(passage.content or "", own) else [own])]
+
+
+def _changed(passage: Document, text: str, meta: dict[str, Any]) -> Document:
+    """Give a passage another text: its vectors are no longer those of it, and it begins where no source does."""
+    meta = {name: value for name, value in meta.items() if name != _OFFSET}
+    return replace(passage, content=text, meta=meta, embedding=None, sparse_embedding=None)
 
 
 def _titled(passage: Document, name: str, headings: list[str]) -> Document:
@@ -99,7 +111,7 @@ def _titled(passage: Document, name: str, headings: list[str]) -> Document:
     meta = {**passage.meta, "title": title}
     if shows(text, title):
         return replace(passage, meta=meta)
-    return replace(passage, content=titled(text, title), meta=meta, embedding=None, sparse_embedding=None)
+    return _changed(passage, titled(text, title), meta)
 
 
 def _words_of(source: str) -> str:

@@ -12,7 +12,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.observing.metrics import timed_grading
 from haystack_integrations.crag.observing.telemetry import trace
-from haystack_integrations.crag.ranker_scores import Ranking, Scale
+from haystack_integrations.crag.ranker_scores import Ranking, Scale, check_reads_question
 from haystack_integrations.crag.settings import check_one_of, check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 
@@ -25,7 +25,7 @@ class RankerGrader(ChatBacked):
 
     A ranker's score orders documents and is seldom a probability: look at the scores of questions of your own, and
     choose `scale`, `slope` and `middle` so that 0.5 stands where answers begin. What the ranker does not return, or
-    gives no score, is `failed`: kept, marked, and never read as irrelevant. A ranker that only reorders gives none.
+    gives no score, is `failed`: kept, marked, and never read as irrelevant. A ranker that only chooses gives none.
 
     ```python
     from haystack import Document, component
@@ -58,11 +58,12 @@ class RankerGrader(ChatBacked):
         :param slope: For `logit`: how steep the curve is, above 0.
         :param middle: For `logit`: the score that becomes 0.5.
         :param deadline_s: Most seconds to wait for the ranker.
-        :raises ConfigurationError: For something else than a ranker, or an unusable number.
+        :raises ConfigurationError: For something else than a ranker, one that takes no `query`, or an unusable number.
         """
         if not hasattr(ranker, "run"):
             msg = f"ranker must be a Haystack ranker, but got {type(ranker).__name__}"
             raise ConfigurationError(msg)
+        check_reads_question(ranker)
         check_one_of("scale", scale, get_args(Scale))
         if not is_number(middle) or not math.isfinite(middle):
             msg = f"middle must be a number, but got {middle!r}"

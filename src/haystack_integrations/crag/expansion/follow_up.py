@@ -59,14 +59,16 @@ class FollowUp:
         :param system: What the model is told to do.
         :param most: Of how many earlier messages it is told, 1 or more.
         :param read_answers: Whether these include the assistant's.
-        :raises ConfigurationError: When no message of a user has a text.
+        :raises ConfigurationError: When the newest message of the user has no text, as an image alone has none: the
+            question before it was answered already.
         """
-        said = [message for message in messages if message.role in _SPEAKERS and (message.text or "").strip()]
-        while said and not said[-1].is_from(ChatRole.USER):
-            said.pop()
-        if not said:
+        asked = [place for place, message in enumerate(messages) if message.is_from(ChatRole.USER)]
+        if not asked or not _has_text(messages[asked[-1]]):
             msg = "FollowUpRewriter got no message of a user with a text in it; pass the newest one as the last"
+            if any(_has_text(messages[place]) for place in asked):
+                msg = "FollowUpRewriter got a newest message without a text, such as an image alone; pass a question"
             raise ConfigurationError(msg)
+        said = [one for one in messages[: asked[-1] + 1] if one.role in _SPEAKERS and _has_text(one)]
         self.message = said[-1].text or ""
         self._goes_on = any(message.is_from(ChatRole.USER) for message in said[:-1])
         self._earlier = [turn for turn in said[:-1] if read_answers or turn.is_from(ChatRole.USER)][-most:]
@@ -144,3 +146,7 @@ def _roots(text: str) -> Iterator[str]:
         yield from (run[at : at + _IN_A_ROW] for at in range(max(1, len(run) - _IN_A_ROW + 1)))
     for word in words(_RUN.sub(" ", text)):
         yield word[: _SYLLABLES if HANGUL.match(word) else _ROOT]
+
+
+def _has_text(message: ChatMessage) -> bool:
+    return bool((message.text or "").strip())

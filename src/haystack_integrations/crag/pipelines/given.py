@@ -165,7 +165,7 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
             if f"{part}.filters" in missing[0]:  # ignored, they would open what they were to close
                 msg += "; filters that it cannot keep it must refuse, with a FilterError"
             if part == "grader" and "documents" in takes and set(gives) == {"documents"}:  # one of Haystack's rankers
-                msg += f"; a ranker goes into another part: RankerGrader({type(value).__name__}(...))"
+                msg += f"; a ranker that gives scores goes into another part: RankerGrader({type(value).__name__}(...))"
             if part == "web" and "query" in takes and "documents" in gives:  # one of Haystack's web searches
                 msg += f"; a web search goes into another part: WebFallback({type(value).__name__}(...))"
             if f"{part}.query" in taken and "query_embedding" in takes:  # of a store that searches by vectors only

@@ -32,33 +32,42 @@ def fit_scores(pipeline: Pipeline, given: Collection[str], ask: Ask) -> None:
     Let each joiner read the scores of a vector search as what its store makes them, whatever the YAML was written for.
 
     :param pipeline: A loaded pipeline; the `similarity` of its joiners is changed in place.
-    :param given: Names of components that the caller passes himself; such a joiner stays as it is.
+    :param given: Names of components that the caller passes himself; such a joiner stays as it is. Of such a retriever
+        that takes no vector the YAML, written for another, says nothing: a hybrid's scores are ranks.
     :param ask: Reads the fields of an index.
     """
     for name in set(pipeline.graph.nodes).difference(given):
         joiner = pipeline.get_component(name)
         if isinstance(joiner, EvidenceJoiner) and joiner.similarity:
-            kinds = {one: _kind(_searching(pipeline, name, one), said, ask) for one, said in joiner.similarity.items()}
+            kinds = dict[str, Any]()
+            for one, said in joiner.similarity.items():
+                searching = _searching(pipeline, name, one)
+                retriever = links(searching and pipeline.get_component(searching))[-1]
+                is_by_vectors = "query_embedding" in _sockets(retriever)
+                kinds[one] = _kind(retriever, said if is_by_vectors or searching not in given else None, ask)
             joiner.similarity = {one: kind for one, kind in kinds.items() if kind is not None}
 
 
-def _searching(pipeline: Pipeline, joiner: str, socket: str) -> Any:
-    """Find the retriever by vectors behind a joiner's socket; None where there is none at once."""
+def _searching(pipeline: Pipeline, joiner: str, socket: str) -> str | None:
+    """Name the retriever by vectors behind a joiner's socket; None where there is none at once."""
     edges = pipeline.graph.in_edges(joiner, data=True)
     found = [sender for sender, _, data in edges if data["to_socket"].name == socket]
-    part = pipeline.get_component(found[0]) if len(found) == 1 else None
-    return links(part)[-1]
+    return found[0] if len(found) == 1 else None
+
+
+def _sockets(retriever: Any) -> Collection[str]:
+    """Name what a retriever takes."""
+    return getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {})
 
 
 def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
     """Tell what a retriever's scores are; of a search in a way of its own, what the YAML says."""
     store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
     is_known = store is not None and profile_of(store) is not None
-    takes = getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {})
     scaled = bool(getattr(retriever, "scale_score", getattr(retriever, "_scale_score", False)))
     if store is not None and not is_known:
         return _elsewhere(retriever, store, scaled=scaled)
-    if store is None or "query_embedding" not in takes:
+    if store is None or "query_embedding" not in _sockets(retriever):
         return None if scaled and said == _COSINE else said  # nobody knows how it scales: 0.8 may be a cosine of 0.6
     if isinstance(store, InMemoryDocumentStore):
         return _in_memory(store, scaled=scaled)

@@ -1,6 +1,5 @@
 """Asking another component about strips: a chat model or a ranker, once for all documents, and in time."""
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ask, ask_async
 from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.ranker_scores import taken_by
 from haystack_integrations.crag.refining.prompt import Shown
 from haystack_integrations.crag.refining.reply import read_numbers
 from haystack_integrations.crag.refining.strips import Strip
@@ -92,8 +92,8 @@ class RankerAsking:
             Document(id=f"strip-{number}", content=strip.text, meta=dict(documents[strip.document].meta))
             for number, strip in enumerate(strips)
         ]
-        takes_query = "query" in inspect.signature(ranker.run).parameters
-        self._arguments = {"documents": self._strips, **({"query": query} if takes_query else {})}
+        reads = "query" in taken_by(ranker)  # one that only orders or chooses reads none
+        self._arguments = {"documents": self._strips, **({"query": query} if reads else {})}
 
     def ask(self, seconds: float) -> Mapping[str, Any]:
         """Ask and wait at most so long."""

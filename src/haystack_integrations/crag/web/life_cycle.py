@@ -103,14 +103,28 @@ def listed(websearch: Any) -> list[Any]:
     :raises ConfigurationError: When there is none, or one of them is no web search.
     """
     searches = list(websearch) if isinstance(websearch, list | tuple) else [websearch]
-    wrong = [type(search).__name__ for search in searches if isinstance(search, type) or not hasattr(search, "run")]
+    wrong = [type(search).__name__ for search in searches if not _is_search(search)]
     if wrong or not searches:
         got = ", ".join(wrong) or "an empty list"
         msg = (
-            f"websearch must be a Haystack web search or a list of them, but got {got}; for example SearXNGWebSearch()"
+            "websearch must be a Haystack web search, which takes a query and gives documents, or a list of them, but "
+            f"got {got}; for example SearXNGWebSearch()"
         )
         raise ConfigurationError(msg)
     return searches
+
+
+def _is_search(search: Any) -> bool:
+    """Tell whether something can be asked; a fetcher, which wants addresses, would fail at each question."""
+    if isinstance(search, type) or not hasattr(search, "run"):
+        return False
+    takes, gives = (
+        getattr(getattr(search, f"__haystack_{door}__", None), "_sockets_dict", None) for door in ("input", "output")
+    )
+    if takes is None or gives is None:  # not a component of Haystack's, or one that does not say what it gives
+        return True
+    needed = {name for name, socket in takes.items() if socket.is_mandatory}
+    return "query" in takes and needed <= {"query"} and "documents" in gives
 
 
 def stored(websearch: Any) -> Any:

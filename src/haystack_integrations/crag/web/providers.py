@@ -13,6 +13,7 @@ from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import CragError, NotConfiguredError, causes
 from haystack_integrations.crag.retry_after import seconds_to_wait, wait_of
+from haystack_integrations.crag.web.swallowed import raised
 
 _LINK_KEYS: Final = ("url", "link", "href")
 """`url`: Tavily, ddgs, Brave, Exa, Linkup, Perplexity, Firecrawl, SearXNG. `link`: SerperDev, SearchApi."""
@@ -20,6 +21,12 @@ _LINK_KEYS: Final = ("url", "link", "href")
 _KINDS: Final = {
     "UsageLimitExceededError": "rate_limited",  # tavily; its other errors keep no response to read a status from
     "RatelimitException": "rate_limited",  # ddgs
+    "LinkupTooManyRequestsError": "rate_limited",  # linkup's keep no status either
+    "LinkupAuthenticationError": "http_401",
+    "LinkupPaymentRequiredError": "http_402",
+    "LinkupInsufficientCreditError": "http_402",
+    "LinkupInvalidRequestError": "http_400",
+    "LinkupNoResultError": "http_400",  # the next question may have results
     "ForbiddenError": "http_403",
     "InvalidAPIKeyError": "http_401",
     "BadRequestError": "http_400",
@@ -108,14 +115,18 @@ class Provider:
     def _run(self, query: str) -> Any:
         if hasattr(self.component, "warm_up"):  # some make their client there, and refuse to search before
             self.component.warm_up()
-        return self.component.run(query=query)
+        with raised(self.component) as answers:
+            answers.append(self.component.run(query=query))
+        return answers[0]
 
     async def _run_async(self, query: str) -> Any:
         if hasattr(self.component, "warm_up_async"):
             await self.component.warm_up_async()
         elif hasattr(self.component, "warm_up"):
             self.component.warm_up()
-        return await self.component.run_async(query=query)
+        with raised(self.component) as answers:
+            answers.append(await self.component.run_async(query=query))
+        return answers[0]
 
 
 def results_of(answer: Any) -> list[Document]:
