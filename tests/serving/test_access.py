@@ -24,7 +24,16 @@ def routes(app: Any) -> set[str]:
 
 def test_the_routes_are_these_and_none_deploys_code(answering: Any) -> None:
     """Whatever Hayhooks adds: a new route of it does not get in here unseen."""
-    fixed = {"/v1/chat/completions", "/v1/models", "/v1/models/{name}", "/mcp", "/metrics", "/docs", "/openapi.json"}
+    fixed = {
+        "/v1/chat/completions",
+        "/v1/models",
+        "/v1/models/{name}",
+        "/mcp",
+        "/mcp/",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+    }
     assert routes(answering.app) == fixed | {"/indexing/run", *OPEN} | {f"/{name}/run" for name in query_pipelines()}
 
 
@@ -43,7 +52,7 @@ def test_every_route_but_health_answers_401_without_a_key(answering: Any) -> Non
                 if method != "HEAD":
                     error = response.json()["error"]
                     assert "unauthorized" in (error, *(error.values() if isinstance(error, dict) else ()))
-                    protocol = {"jsonrpc": "2.0", "id": None} if path == "/mcp" else {}
+                    protocol = {"jsonrpc": "2.0", "id": None} if path in ("/mcp", "/mcp/") else {}
                     assert response.json() == {**protocol, "error": error, "trace_id": None}
 
 

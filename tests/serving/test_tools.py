@@ -20,10 +20,10 @@ from haystack_integrations.crag.serving.deployment import query_pipelines
 
 
 @asynccontextmanager
-async def session(running: Any) -> AsyncIterator[ClientSession]:
+async def session(running: Any, path: str = "/mcp") -> AsyncIterator[ClientSession]:
     async with (
         httpx.AsyncClient(headers=BEARER) as http,
-        streamable_http_client(f"{running.url}/mcp", http_client=http) as (read, write, _),
+        streamable_http_client(f"{running.url}{path}", http_client=http) as (read, write, _),
         ClientSession(read, write) as client,
     ):
         await client.initialize()
@@ -39,6 +39,13 @@ async def test_every_pipeline_is_a_tool_and_nothing_can_be_deployed(answering: A
     assert "question" in (tools["corrective_rag"].description or "")
     # Else the protocol has clients expect that a tool destroys something, and some ask their user at each call.
     assert all(tool.annotations and tool.annotations.readOnlyHint for tool in tools.values())
+
+
+async def test_a_client_may_write_the_slash_that_hayhooks_has_after_its_path(answering: Any) -> None:
+    """It is the same server, which answers there without sending elsewhere."""
+    async with session(answering, "/mcp/") as client:
+        result = await client.call_tool("corrective_rag", {"question": QUESTION})
+    assert not result.isError
 
 
 async def test_each_tool_says_what_its_pipeline_does(answering: Any) -> None:

@@ -90,7 +90,8 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     app.state.deployment = deployment
     app.include_router(health_router(readiness))
     _add_routes(app, deployment, settings, _KEYS if keys.required else [])
-    app.router.routes.append(Route(MCP, endpoint=tools, include_in_schema=False))
+    for path in (MCP, f"{MCP}/"):  # the latter is Hayhooks' own
+        app.router.routes.append(Route(path, endpoint=tools, include_in_schema=False))
     add_handlers(app, deployment.accepted, deployment.wrappers)
     _add_layers(app, keys, settings)
     app.add_middleware(Envelope, running=running)

@@ -107,7 +107,7 @@ def _said(path: str, status: int, code: str, detail: Any) -> dict[str, Any]:
     if path.startswith(OPENAI):
         kind = "server_error" if is_ours else "invalid_request_error"
         return {"error": {"message": message, "type": kind, "param": None, "code": code}}
-    if path == MCP:
+    if path.removesuffix("/") == MCP:
         number = _INTERNAL_ERROR if is_ours else _INVALID_REQUEST
         return {"jsonrpc": "2.0", "id": None, "error": {"code": number, "message": message}}
     return {"error": code}
