@@ -190,6 +190,23 @@ def test_a_proxy_that_does_not_reach_the_store_is_told_from_a_store_that_refuses
     assert f"refused: {status}; a proxy before it does not reach it" in message
 
 
+@pytest.mark.parametrize(
+    "kind", ["es_rejected_execution_exception", "circuit_breaking_exception", "search_phase_execution_exception"]
+)
+def test_a_store_that_is_too_busy_is_told_as_that(kind: str, httpserver: HTTPServer, docs: Path) -> None:
+    """Whoever looked at the index, the rights of a key, or for a lost shard found nothing wrong."""
+    answer = {"error": {"root_cause": [], "type": kind, "reason": "Data too large"}, "status": 429}
+    known = {"X-Elastic-Product": "Elasticsearch"}
+    httpserver.expect_request("/crag", method="HEAD").respond_with_data(headers=known)
+    httpserver.expect_request(re.compile("/")).respond_with_json(answer, 429, headers=known)
+    place = ("--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
+    for command in (["ask", QUESTION], ["index", docs]):
+        message = refused(crag(*command, *place), ExitCode.UNREACHABLE)
+        assert f"refused: 429 {kind}; it is too busy or short of memory" in message
+        assert "wait, then run again" in message
+        assert "rights" not in message
+
+
 def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:
     """After the five seconds of its profile, not after a minute."""
 
@@ -203,7 +220,9 @@ def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:
     started = time.monotonic()
     result = crag("ask", QUESTION, "--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
     over.set()
-    assert "ConnectionTimeout" in refused(result, ExitCode.UNREACHABLE)
+    message = refused(result, ExitCode.UNREACHABLE)
+    assert "ConnectionTimeout" in message
+    assert "look at its load, disks and master" in message  # it runs: it was told to be started
     assert time.monotonic() - started < 30
 
 
