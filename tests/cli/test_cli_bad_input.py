@@ -178,16 +178,21 @@ def test_a_store_that_is_down_is_named() -> None:
         assert "secret" not in message
 
 
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_a_proxy_that_does_not_reach_the_store_is_told_from_a_store_that_refuses(
-    status: int, httpserver: HTTPServer
+    status: int, later: bool, httpserver: HTTPServer
 ) -> None:
     """As nginx and load balancers answer for it, in HTML: neither the index nor a key's rights are at fault."""
-    page = f"<html><head><title>{status} Bad Gateway</title></head></html>"
+    page = f"<html><body><h1>{status} Bad Gateway</h1>\nThe server is not there.\n</body></html>\n"
+    if later:  # HAProxy, whose queue is full, or whose time is over, as soon as something is searched
+        known = {"X-Elastic-Product": "Elasticsearch"}
+        httpserver.expect_request("/crag", method="HEAD").respond_with_data(headers=known)
     httpserver.expect_request(re.compile("/")).respond_with_data(page, status, content_type="text/html")
     place = ("--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
     message = refused(crag("ask", QUESTION, *place), ExitCode.UNREACHABLE)
     assert f"refused: {status}; a proxy before it does not reach it" in message
+    assert "<html>" not in message
 
 
 @pytest.mark.parametrize(

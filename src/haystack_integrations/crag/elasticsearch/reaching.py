@@ -1,5 +1,6 @@
 """A client for what comes before the first search: it waits no longer than agreed, and its refusals are told."""
 
+import re
 from functools import partial
 from typing import Any, Final
 
@@ -35,6 +36,8 @@ _LIMITS: Final = {"max_result_window": 10_000, "max_terms_count": 65_536}  # a p
 _MISTAKE: Final = 400
 _BUSY: Final = 429
 _GATEWAY: Final = (502, 503, 504)
+BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
+_TYPE: Final = re.compile(r"\w+")
 
 
 class PatientNode(Urllib3HttpNode):
@@ -95,13 +98,24 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     if isinstance(error, UnsupportedProductError):
         return f"what answers at {place} is no Elasticsearch; pass the address of one"
     way = _RIGHTS.get(error.status_code, "check the index {index!r} and the rights of the key, or run `crag doctor`")
+    kind = type_of(error)
     # A search that all shards refuse has the name of one that none takes, and the status of a mistake or a full queue.
-    is_refused = error.error == _SEARCH and error.status_code in (_MISTAKE, _BUSY)
+    is_refused = kind == _SEARCH and error.status_code in (_MISTAKE, _BUSY)
     is_mistake = is_refused and error.status_code == _MISTAKE
-    way = way if is_refused else _STATES.get(error.error, way)
+    way = way if is_refused else _STATES.get(kind, way)
     if is_mistake and (limit := next((name for name in _LIMITS if name in str(error.body)), None)):
         way = f"set index.{limit} of {{index!r}} to its default, {_LIMITS[limit]}"
-    said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
-    if not said and error.status_code in _GATEWAY:  # the server itself names an error
-        way = "a proxy before it does not reach it: start the server, or see the proxy's log"
-    return f"Elasticsearch at {place} refused: {error.status_code}{said}; {way.format(index=index)}"
+    if not kind and error.status_code in _GATEWAY:  # the server itself names an error
+        way = BEHIND
+    said = f"{error.status_code} {kind}".rstrip()
+    return f"Elasticsearch at {place} refused: {said}; {way.format(index=index)}"
+
+
+def type_of(error: Any) -> str:
+    """
+    Give the type of a server's error.
+
+    :param error: The ApiError that the client raised.
+    :returns: The type; empty where a proxy answered for the server: then the client has its page, or `None`.
+    """
+    return error.message if _TYPE.fullmatch(error.message) and error.message != "None" else ""
