@@ -178,16 +178,38 @@ def test_a_store_that_is_down_is_named() -> None:
         assert "secret" not in message
 
 
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_a_proxy_that_does_not_reach_the_store_is_told_from_a_store_that_refuses(
-    status: int, httpserver: HTTPServer
+    status: int, later: bool, httpserver: HTTPServer
 ) -> None:
     """As nginx and load balancers answer for it, in HTML: neither the index nor a key's rights are at fault."""
-    page = f"<html><head><title>{status} Bad Gateway</title></head></html>"
+    page = f"<html><body><h1>{status} Bad Gateway</h1>\nThe server is not there.\n</body></html>\n"
+    if later:  # HAProxy, whose queue is full, or whose time is over, as soon as something is searched
+        known = {"X-Elastic-Product": "Elasticsearch"}
+        httpserver.expect_request("/crag", method="HEAD").respond_with_data(headers=known)
     httpserver.expect_request(re.compile("/")).respond_with_data(page, status, content_type="text/html")
     place = ("--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
     message = refused(crag("ask", QUESTION, *place), ExitCode.UNREACHABLE)
     assert f"refused: {status}; a proxy before it does not reach it" in message
+    assert "<html>" not in message
+
+
+@pytest.mark.parametrize(
+    "kind", ["es_rejected_execution_exception", "circuit_breaking_exception", "search_phase_execution_exception"]
+)
+def test_a_store_that_is_too_busy_is_told_as_that(kind: str, httpserver: HTTPServer, docs: Path) -> None:
+    """Whoever looked at the index, the rights of a key, or for a lost shard found nothing wrong."""
+    answer = {"error": {"root_cause": [], "type": kind, "reason": "Data too large"}, "status": 429}
+    known = {"X-Elastic-Product": "Elasticsearch"}
+    httpserver.expect_request("/crag", method="HEAD").respond_with_data(headers=known)
+    httpserver.expect_request(re.compile("/")).respond_with_json(answer, 429, headers=known)
+    place = ("--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
+    for command in (["ask", QUESTION], ["index", docs]):
+        message = refused(crag(*command, *place), ExitCode.UNREACHABLE)
+        assert f"refused: 429 {kind}; it is too busy or short of memory" in message
+        assert "wait, then run again" in message
+        assert "rights" not in message
 
 
 def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:
@@ -203,7 +225,9 @@ def test_a_store_that_is_slow_is_given_up(httpserver: HTTPServer) -> None:
     started = time.monotonic()
     result = crag("ask", QUESTION, "--store", "elasticsearch", "--url", httpserver.url_for("/").rstrip("/"))
     over.set()
-    assert "ConnectionTimeout" in refused(result, ExitCode.UNREACHABLE)
+    message = refused(result, ExitCode.UNREACHABLE)
+    assert "ConnectionTimeout" in message
+    assert "look at its load, disks and master" in message  # it runs: it was told to be started
     assert time.monotonic() - started < 30
 
 

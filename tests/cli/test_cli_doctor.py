@@ -17,6 +17,7 @@ from metasearch import Metasearch
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
 from service_fixtures import own_redis
+from waiting import eventually
 from werkzeug import Response
 
 from haystack_integrations.crag.cli.errors import ExitCode
@@ -283,6 +284,20 @@ def test_so_is_one_whose_memory_is_full_and_a_read_only_copy(
     assert check["status"] == "warning"
     assert said in check["found"]
     assert way in check["fix"]
+
+
+def test_so_is_a_node_of_a_cluster_which_gives_one_grade_and_refuses_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was told to be well, and no grade was ever read."""
+    with own_redis(tmp_path, "--cluster-enabled", "yes") as (url, _), redis.Redis.from_url(url) as node:
+        node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
+        assert eventually(lambda: "cluster_state:ok" in str(node.execute_command("CLUSTER", "INFO")))
+        monkeypatch.setenv("CRAG_REDIS_URL", url)
+        check = examined()[1]["redis"]
+    assert check["status"] == "warning"
+    assert "cannot read grades (ClusterCrossSlotError)" in check["found"]
+    assert "name a Redis that is none in CRAG_REDIS_URL" in check["fix"]
 
 
 def checks_text(check: dict[str, str]) -> str:

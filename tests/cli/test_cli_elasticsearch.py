@@ -248,6 +248,21 @@ class TestDoctor:
         check = self.examined([*place[:-1], alias])[1]["index"]
         assert (check["status"], f"(alias of {elasticsearch_index}): 2 documents" in check["found"]) == ("ok", True)
 
+    def test_fields_of_which_no_filter_is_right_for_all_indices_of_an_alias_are_named(
+        self, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """After a rollover without our mapping: `!=` let the documents of one index through, `==` missed them."""
+        crag("index", docs, *place)
+        other, alias = f"{elasticsearch_index}-2", f"{elasticsearch_index}-alias"
+        fields = {"content": "text", "source": "text", "chunk": "integer", "team": "text"}
+        with Elasticsearch(elasticsearch_url) as client:
+            mapped = {"properties": {name: {"type": kind} for name, kind in fields.items()}}
+            client.indices.create(index=other, mappings=mapped)
+            client.indices.put_alias(index=f"{elasticsearch_index},{other}", name=alias)
+        check = self.examined([*place[:-1], alias])[1]["index"]
+        assert (check["status"], "whose fields ['source'] differ in type" in check["found"]) == ("warning", True)
+        assert "index them anew under one mapping" in check["fix"]
+
     @pytest.mark.parametrize(("state", "way_out"), [("closed", "/_open)"), ("blocked", "lift the block")])
     def test_an_index_that_is_closed_or_blocked_is_no_matter_of_rights(
         self, state: str, way_out: str, docs: Path, place: list[str], elasticsearch_url: str, elasticsearch_index: str

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from certificates import certified
-from cli_runner import QUESTION, crag, refused
+from cli_runner import QUESTION, crag, in_process, refused
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, Messages, ScriptedModel, documents_in, judging
 
@@ -208,6 +208,24 @@ def test_a_proxy_of_the_environment_between_command_and_model_is_named(
     assert "secret" not in message
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     assert "proxy" not in refused(crag("ask", QUESTION, "--docs", docs), ExitCode.UNREACHABLE)
+
+
+@pytest.mark.parametrize("proxy", ["socks5h://127.0.0.1:9", "socks://127.0.0.1:9"])
+def test_a_proxy_with_which_the_models_client_cannot_be_made_is_named_with_the_way_out(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, model: ScriptedModel, proxy: str
+) -> None:
+    """As desktops set it. `crag ask` called it unexpected, and `crag serve` ended with a traceback of one line."""
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert "got a SOCKS proxy in ALL_PROXY" in message
+    assert "run `pip install socksio`, or unset it" in message
+    served = in_process("serve", "--docs", docs)
+    assert (served.returncode, served.stderr) == (ExitCode.USAGE, f"error: {message}\n")
+    monkeypatch.setenv("NO_PROXY", "10.0.0.1, *")
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
+    assert model.calls > 0
 
 
 def test_an_address_that_is_no_model_is_named(

@@ -319,11 +319,14 @@ def test_an_index_that_does_not_give_back_what_is_written_is_refused_before_anyt
     assert client.count(index=store._index)["count"] == 0
 
 
-def test_a_window_that_is_too_small_for_a_page_is_told_by_its_setting(store, client, folder):
+@pytest.mark.parametrize(("limit", "default"), [("max_result_window", 10_000), ("max_terms_count", 65_536)])
+def test_a_limit_that_is_too_small_for_a_page_or_its_names_is_told_by_its_setting(
+    store, client, folder, limit, default
+):
     """It was told as a wrong index, or a right that the key lacks."""
     index(folder, store, base=folder)
-    client.indices.put_settings(index=store._index, settings={"index.max_result_window": 50})
-    with pytest.raises(StoreError, match=rf"set index\.max_result_window of '{store._index}' to its default, 10000"):
+    client.indices.put_settings(index=store._index, settings={f"index.{limit}": 1})
+    with pytest.raises(StoreError, match=rf"set index\.{limit} of '{store._index}' to its default, {default}"):
         index(folder, store, base=folder)
 
 

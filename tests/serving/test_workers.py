@@ -174,6 +174,15 @@ def test_the_end_is_heeded_in_the_midst_of_a_restart_of_all_workers(tmp_path: Pa
         assert process.wait(60) == 0, (tmp_path / "log").read_text()
 
 
+def test_a_quit_of_the_terminal_ends_the_workers_too(tmp_path: Path) -> None:
+    """It reaches all of them: those that it ended were started anew, for ever."""
+    with supervised(tmp_path, 0, 0) as process:
+        wait_for(tmp_path, 2)
+        time.sleep(1)
+        os.killpg(process.pid, signal.SIGQUIT)
+        assert process.wait(60) == 0, (tmp_path / "log").read_text()
+
+
 def test_a_worker_that_hangs_does_not_hold_the_end_for_ever(tmp_path: Path) -> None:
     """It is deaf here; one that hangs in a library heeds no signal either. The other ends as it should."""
     (tmp_path / "deaf").touch()

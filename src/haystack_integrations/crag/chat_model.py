@@ -4,8 +4,10 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import configured
@@ -28,6 +30,8 @@ GRADING_SECONDS: Final = 20.0
 ANSWER_SECONDS: Final = 60.0
 """How long a reply is waited for, unless another time is asked for."""
 
+_PROXIES: Final = ("http", "https", "all")
+_SOCKS: Final = ("socks5", "socks5h")
 _OURS: Final = frozenset({"messages", "model", "n", "stream"})
 
 
@@ -107,12 +111,27 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
+    _check_proxies()
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
     sent = mine if mine is not None or own else options
     judging = ChatModel(own or model, base_url, key, sent or {})
     return ChatModel(model, base_url, key, options or {}, judging)
+
+
+def _check_proxies() -> None:
+    """Refuse a proxy of the environment that the model's client cannot be made with, whatever it is to ask."""
+    proxies = getproxies()
+    kinds = {f"{name.upper()}_PROXY": proxies.get(name, "").lower().partition("://")[0] for name in _PROXIES}
+    usable = _SOCKS if find_spec("socksio") is not None else ()
+    named = sorted(name for name, kind in kinds.items() if kind.startswith("socks") and kind not in usable)
+    if named and "*" not in map(str.strip, proxies.get("no", "").split(",")):
+        msg = (
+            f"got a SOCKS proxy in {' and '.join(named)}, which the chat model's client takes only as socks5:// and "
+            "with the package socksio, also where NO_PROXY avoids the proxy; run `pip install socksio`, or unset it"
+        )
+        raise ConfigurationError(msg)
 
 
 def _options(name: str) -> dict[str, Any] | None:

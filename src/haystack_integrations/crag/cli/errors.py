@@ -147,8 +147,10 @@ def _store_message(error: BaseException) -> str:
     """Say what Elasticsearch, or the way to it, answered; never a part of a document."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        kind = getattr(error, "error", type(error).__name__)
-        return f"Elasticsearch refused: {status} {kind}; {_STORE_HINTS.get(status, _DOCTOR)}"
+        from haystack_integrations.crag.elasticsearch.reaching import type_of  # not for the command's help
+
+        said = f"{status} {type_of(error)}".rstrip()
+        return f"Elasticsearch refused: {said}; {_STORE_HINTS.get(status, _DOCTOR)}"
     name = type(error).__name__
     if "Timeout" in name:
         return f"Elasticsearch did not answer in time ({name}); look at its load and disks, or {_DOCTOR}"

@@ -14,11 +14,14 @@ from haystack_integrations.crag.web.searxng import URL_SETTING
 
 _SECONDS: Final = 5.0
 _QUESTION: Final = "weather"
-_KEY: Final = "crag:grade:doctor"  # among the grades: a user's rights may be for these alone
+# Among the grades: a user's rights may be for these alone. Two, as a cluster gives each alone and refuses both at once.
+_KEYS: Final = ("crag:grade:doctor", "crag:grade:doctors")
+_NO_CLUSTER: Final = f"it is a part of a Redis Cluster: name a Redis that is none in {REDIS_SETTING}"
 _REFUSED: Final = {
     "OutOfMemoryError": "its memory is full: set its maxmemory-policy to allkeys-lru, or a larger maxmemory",
     "ReadOnlyError": f"it is a read-only replica: name its primary in {REDIS_SETTING}",
     "AuthenticationError": f"put its user and password into {REDIS_SETTING} (redis://USER:PASSWORD@HOST:PORT/0)",
+    **dict.fromkeys(("ClusterCrossSlotError", "MovedError", "ClusterDownError"), _NO_CLUSTER),
     "NoPermissionError": "let its user GET, MGET and SET the keys crag:grade:*",
 }
 _UNREACHED: Final = f"start it, or correct {REDIS_SETTING} (redis://HOST:PORT/0; rediss:// where it speaks TLS)"
@@ -75,9 +78,9 @@ def _redis() -> Check:
         told = f"{display_url(url)} answers ({1000 * (time.perf_counter() - started):.0f} ms)"
         doing = "cannot read grades"
         try:
-            client.get(_KEY)
+            client.mget(_KEYS)
             doing = "cannot store grades"
-            client.set(_KEY, b"", px=1000)
+            client.set(_KEYS[0], b"", px=1000)
         except ResponseError as refusal:  # nothing fails for it, so nobody would notice what is paid for twice
             kind = type(refusal).__name__
             return Check("redis", "warning", f"{told}, but {doing} ({kind})", _REFUSED.get(kind, "see its own log"))

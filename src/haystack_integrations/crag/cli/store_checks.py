@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.cli.check import Check, waited
 from haystack_integrations.crag.elasticsearch.reaching import WITHOUT_SHARDS
-from haystack_integrations.crag.elasticsearch.requests import TEXT
+from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.pipelines.contents import MADE_BY
 from haystack_integrations.crag.pipelines.identity import identity_of
@@ -20,6 +20,14 @@ _OTHER_MODEL: Final = (
     "name the text embedder that wrote the documents in a YAML of your own, as `crag pipelines export` writes one, or "
     "index anew with `crag index` into another index"
 )
+_NUMBERS: Final = ("byte", "short", "integer", "long", "unsigned_long", "half_float", "float", "double", "scaled_float")
+_WHOLE: Final = ("constant_keyword", "wildcard")
+# Types that a filter compares alike, by one of them.
+_FAMILIES: Final = {
+    **dict.fromkeys(_NUMBERS, "number"),
+    **dict.fromkeys(_WHOLE, "keyword"),
+    **dict.fromkeys(OF_WORDS, "text"),
+}
 _PARTIAL: Final = "search.default_allow_partial_results"
 
 
@@ -73,6 +81,9 @@ def _index(store: Any) -> Check:
     if blocks:
         lost = f"{held}: {count:,} documents, and takes no more ({min(blocks)})"
         return Check("index", "warning", lost, _lifting(blocks, f"{url}/{name}"))
+    if unlike := _unlike([mapping["mappings"].get("properties", {}) for mapping in mappings]):
+        fix = "index them anew under one mapping: filters on these fields miss documents of one index, or let them pass"
+        return Check("index", "warning", f"{held}: {count:,} documents, whose fields {unlike} differ in type", fix)
     if not ours:
         fix = (
             f"index into a new one: `{command.rpartition(' ')[0]} ANOTHER_NAME`; here each document found comes with "
@@ -82,6 +93,15 @@ def _index(store: Any) -> Check:
     if not count:
         return Check("index", "warning", f"{held} is empty", f"fill it with `{command}`")
     return Check("index", "ok", f"{held}: {count:,} documents, mapping of this package")
+
+
+def _unlike(fields: list[dict[str, Any]]) -> list[str]:
+    """Name the fields that an alias's indices compare in different ways: no filter is right for all of them."""
+    kinds: dict[str, set[str]] = {}
+    for name, one in (field for index in fields for field in index.items()):
+        kind = one.get("type", "object")
+        kinds.setdefault(name, set()).add(_FAMILIES.get(kind, kind))
+    return sorted(name for name, those in kinds.items() if len(those) > 1)
 
 
 def _passages(store: Any) -> Check:

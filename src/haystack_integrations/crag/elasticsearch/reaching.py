@@ -1,5 +1,6 @@
 """A client for what comes before the first search: it waits no longer than agreed, and its refusals are told."""
 
+import re
 from functools import partial
 from typing import Any, Final
 
@@ -21,17 +22,22 @@ _RIGHTS: Final = {
         "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
     413: TAKE_MORE,
+    429: "it is too busy or short of memory, or a proxy before it lets no more through: wait, then run again",
 }
 WITHOUT_SHARDS: Final = "GET /_cluster/allocation/explain says why a shard is nowhere: start its node, or free its disk"
+_SEARCH: Final = "search_phase_execution_exception"
 _STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
     "index_closed_exception": "open it (POST /{index}/_open), or name another index",
     "cluster_block_exception": "lift the block that GET /{index}/_settings/index.blocks.* shows, or name another index",
-    "search_phase_execution_exception": WITHOUT_SHARDS,
+    _SEARCH: WITHOUT_SHARDS,
 }
 
-_WINDOW: Final = "max_result_window"  # a page of ours may have 10,000 documents
+_LIMITS: Final = {"max_result_window": 10_000, "max_terms_count": 65_536}  # a page, or names, of ours may be 10,000
 _MISTAKE: Final = 400
+_BUSY: Final = 429
 _GATEWAY: Final = (502, 503, 504)
+BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
+_TYPE: Final = re.compile(r"\w+")
 
 
 class PatientNode(Urllib3HttpNode):
@@ -92,12 +98,24 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     if isinstance(error, UnsupportedProductError):
         return f"what answers at {place} is no Elasticsearch; pass the address of one"
     way = _RIGHTS.get(error.status_code, "check the index {index!r} and the rights of the key, or run `crag doctor`")
-    # A search that all shards refuse has the name of one that none takes, and the status of a mistake.
-    is_mistake = error.error == "search_phase_execution_exception" and error.status_code == _MISTAKE
-    way = way if is_mistake else _STATES.get(error.error, way)
-    if is_mistake and _WINDOW in str(error.body):
-        way = f"set index.{_WINDOW} of {{index!r}} to its default, 10000"
-    said = "" if error.error == "None" else f" {error.error}"  # as the client says of an answer without a body
-    if not said and error.status_code in _GATEWAY:  # the server itself names an error
-        way = "a proxy before it does not reach it: start the server, or see the proxy's log"
-    return f"Elasticsearch at {place} refused: {error.status_code}{said}; {way.format(index=index)}"
+    kind = type_of(error)
+    # A search that all shards refuse has the name of one that none takes, and the status of a mistake or a full queue.
+    is_refused = kind == _SEARCH and error.status_code in (_MISTAKE, _BUSY)
+    is_mistake = is_refused and error.status_code == _MISTAKE
+    way = way if is_refused else _STATES.get(kind, way)
+    if is_mistake and (limit := next((name for name in _LIMITS if name in str(error.body)), None)):
+        way = f"set index.{limit} of {{index!r}} to its default, {_LIMITS[limit]}"
+    if not kind and error.status_code in _GATEWAY:  # the server itself names an error
+        way = BEHIND
+    said = f"{error.status_code} {kind}".rstrip()
+    return f"Elasticsearch at {place} refused: {said}; {way.format(index=index)}"
+
+
+def type_of(error: Any) -> str:
+    """
+    Give the type of a server's error.
+
+    :param error: The ApiError that the client raised.
+    :returns: The type; empty where a proxy answered for the server: then the client has its page, or `None`.
+    """
+    return error.message if _TYPE.fullmatch(error.message) and error.message != "None" else ""

@@ -46,6 +46,8 @@ def no_answer(error: BaseException, where: str = "") -> str:
             "pass the address that its certificate is for; where an authority of your own has signed that, name the "
             f"PEM file of the authority's certificate in {CA_SETTING}"
         )
+    elif kind == "ConnectionTimeout":  # of a server that runs, as well: one with a full disk, or without a master
+        way = "look at its load, disks and master (GET /_cluster/health), or pass the address of one that runs"
     else:
         way = "start the server, or pass the address of one that runs (https:// where it speaks TLS)"
     return f"no answer from Elasticsearch{where} ({kind}); {way}"

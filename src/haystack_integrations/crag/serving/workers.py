@@ -40,7 +40,8 @@ class Workers(Multiprocess):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what uvicorn gives."""
         super().__init__(*args, **kwargs)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        # uvicorn catches SIGQUIT and does nothing: at Ctrl-\ workers ended, and others were started in their place.
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGQUIT", signal.SIGTERM)):
             signal.signal(number, self._end)
 
     def _end(self, *_: Any) -> None:
