@@ -33,8 +33,7 @@ AGGREGATES: Final[dict[str, Callable[[Sequence[float]], float]]] = {
 SET_VERDICT: Final = "set_verdict"
 """The rule by which a grader's own verdict on the whole set holds."""
 
-_VARIANCE_OF_DOUBT: Final = 0.1
-_MIDDLE: Final = 0.5
+_MIDDLE, _VARIANCE_OF_DOUBT = 0.5, 0.1
 
 
 @dataclass(frozen=True)
@@ -220,8 +219,7 @@ def graded_entry(document: Document, *, judged: bool = True) -> dict[str, Any]:
     grade = grade_of(document) or Grade.failed("none", "", "not_graded")
     given = {name: getattr(grade, name) if judged else None for name in ("score", "status", "grader")}
     more = {"reason": grade.reason or None, "opinion": grade.opinion} if judged else {"reason": MODE_OFF}
-    more |= {"lead": lead_of(document) or None}
-    told = {name: value for name, value in more.items() if value is not None}
+    told = {name: value for name, value in {**more, "lead": lead_of(document) or None}.items() if value is not None}
     return {"id": document.id, **given, **told, **_source(document)}
 
 

@@ -221,8 +221,7 @@ class Grading:
 
     def _suspected(self, items: Sequence[Item]) -> list[Item]:
         """List the items that shared a call with a canary that was graded relevant: to be asked about one by one."""
-        grades = self.grades
-        return [i for i in items if grades[i.place].status == "failed" and grades[i.place].reason == CANARY]
+        return [i for i in items if (grade := self.grades[i.place]).status == "failed" and grade.reason == CANARY]
 
     def _known(self, place: int, document: Document) -> bool:
         """Use a grade given earlier in this run; a document without text needs no model to be judged."""
