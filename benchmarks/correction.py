@@ -67,7 +67,7 @@ BY_LABELS: dict[str, tuple[str, float, dict[str, Any]]] = {
     "cascade_rag": ("cascade_rag", 0.0, {}),
     "corrective_rag, erring, no lead": ("corrective_rag", 0.1, {"router": {"clear_lead": None}}),
     "corrective_rag, erring": ("corrective_rag", 0.1, {}),
-    "cascade_rag, erring, no opinion": ("cascade_rag", 0.1, {"router": {"second_opinion": None, "clear_lead": None}}),
+    "cascade_rag, erring, no opinion": ("cascade_rag", 0.1, {"router": {"second_opinion": None}}),
     "cascade_rag, erring": ("cascade_rag", 0.1, {}),
 }
 WITH_WEB = ("heuristic_rag", "paper_rag", "signals_rag")

@@ -141,7 +141,7 @@ def test_the_table_on_wrong_grades_is_what_was_measured() -> None:
     named = {
         "`corrective_rag`, without the first place": "corrective_rag, erring, no lead",
         "`corrective_rag`": "corrective_rag, erring",
-        "`cascade_rag`, uncalibrated, without either": "cascade_rag, erring, no opinion",
+        "`cascade_rag`, uncalibrated, without the scorer's opinion": "cascade_rag, erring, no opinion",
         "`cascade_rag`, uncalibrated": "cascade_rag, erring",
     }
     wanted = {}
