@@ -15,7 +15,7 @@ from haystack.components.joiners import BranchJoiner
 from haystack.tracing.utils import coerce_tag_value
 from makers import fill, grading_by, scripted
 
-from haystack_integrations.crag.components import HeuristicGrader
+from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.sealing import Sealed
@@ -383,3 +383,19 @@ def test_a_store_without_a_server_is_searched_in_a_thread(
     assert (result["crag"]["verdict"] == "correct") is found
     for one in (rag.pipeline.get_component(name).retriever for name in ("bm25", "dense")):
         assert bool(asyncio.run(one.run_async())["documents"]) is found
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_a_model_that_rejects_what_the_search_clearly_has_first_loses_it_only_where_nothing_else_passes(
+    name: str, in_memory_store: Any
+) -> None:
+    """By the shipped settings; the record tells the lead, and another verdict is not made of it."""
+    fill(in_memory_store, [Document(content=text, meta={"source": f"{n}.md"}) for n, text in enumerate(TEXTS)])
+    parts: dict[str, Any] = {"generator": scripted("So it is.")} if name == "corrective_rag" else {}
+    for other, kept in ((0.9, True), (0.1, False)):
+        grader = BatchRelevanceGrader(grading_by(lambda text, other=other: 0.1 if text == TEXTS[0] else other))
+        asked = load(name, store=in_memory_store, grader=grader, **parts).run(query=TEXTS[0])
+        first, crag = asked["crag"]["trail"][0], asked["crag"]
+        assert ({"0.md"} <= {document.meta["source"] for document in asked["documents"]}) is kept
+        assert (first["verdict"], crag["action"] == "abstain") == (("correct", False) if kept else ("incorrect", True))
+        assert [entry["lead"] >= 1.1 for entry in first["kept"] if entry["source"] == "0.md"] == [True] * kept
