@@ -14,6 +14,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.evaluations import tell_grading
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.vocabulary import GraderStatus
@@ -34,8 +35,8 @@ def taken_by(ranker: Any) -> Collection[str]:
     :param ranker: Any component; the `run` of one that is a whole pipeline (SuperComponent) names nothing itself.
     :returns: Its inputs.
     """
-    sockets: Any = getattr(ranker, "__haystack_input__", None)
-    return inspect.signature(ranker.run).parameters if sockets is None else vars(sockets).get("_sockets_dict", {})
+    sockets = sockets_of(ranker, "input")
+    return inspect.signature(ranker.run).parameters if sockets is None else sockets
 
 
 def check_reads_question(ranker: Any) -> None:

@@ -16,6 +16,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.light import search_at_home
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.state import CragState
 
 logger = logging.getLogger(__name__)
@@ -104,9 +105,7 @@ def tells_of_itself(retriever: Any) -> bool:
     :param retriever: Any component.
     :returns: Whether it has the input `state` and the output `report`.
     """
-    sides = (getattr(retriever, f"__haystack_{side}__", None) for side in ("input", "output"))
-    given, gives = (getattr(sockets, "_sockets_dict", {}) for sockets in sides)
-    return "state" in given and "report" in gives
+    return "state" in (sockets_of(retriever, "input") or ()) and "report" in (sockets_of(retriever, "output") or ())
 
 
 def limit_of(state: CragState | None, timeout_s: float) -> Limit:

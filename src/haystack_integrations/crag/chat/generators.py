@@ -1,9 +1,10 @@
 """What can be told of a chat generator without asking it."""
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.sockets import sockets_of
 
 _INSIDE: Final = "; pass the one that it asks, its chat_generator"
 _COMPLETIONS: Final = "OpenAIChatGenerator"
@@ -31,9 +32,9 @@ def check_generator(generator: object) -> None:
         raise ConfigurationError(msg + _INSIDE if hasattr(generator, "chat_generator") else msg)
 
 
-def _may_have(part: object, door: str, name: str) -> bool:
+def _may_have(part: object, door: Literal["input", "output"], name: str) -> bool:
     """Tell whether a component has a socket; what is none of Haystack's, or names none, may have any."""
-    sockets = getattr(getattr(part, f"__haystack_{door}__", None), "_sockets_dict", None)
+    sockets = sockets_of(part, door)
     return not sockets or name in sockets
 
 

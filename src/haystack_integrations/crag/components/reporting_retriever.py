@@ -20,6 +20,7 @@ from haystack_integrations.crag.searches import (
     told,
 )
 from haystack_integrations.crag.settings import check_positive, check_whole
+from haystack_integrations.crag.sockets import sockets_of
 
 
 @component
@@ -51,7 +52,7 @@ class ReportingRetriever(Copied):
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
         :raises ConfigurationError: For something else than a retriever that is asked by text, or an unusable number.
         """
-        if "query" not in getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {}):
+        if "query" not in (sockets_of(retriever, "input") or ()):
             msg = (
                 f"retriever must be a component with the input `query`, but got {type(retriever).__name__}; one by "
                 "vectors goes into ReportingTextEmbeddingRetriever(retriever=..., text_embedder=...)"

@@ -14,6 +14,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
 CHAT_GENERATOR: Final = "chat_generator"
@@ -175,6 +176,5 @@ def is_chat_model(part: Any) -> bool:
     :param part: A component.
     :returns: Whether it is one.
     """
-    sockets = getattr(part, "__haystack_input__", None)
-    names = set(getattr(sockets, "_sockets_dict", {}))
+    names = sockets_of(part, "input") or ()
     return "messages" in names and "documents" not in names and not hasattr(part, CHAT_GENERATOR)

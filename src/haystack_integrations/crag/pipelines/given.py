@@ -13,6 +13,7 @@ from haystack.core.serialization import import_class_by_name
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
 from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
+from haystack_integrations.crag.sockets import sockets_of
 
 Spec = Mapping[str, Any]
 
@@ -147,8 +148,7 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
                 "none: Haystack lets a component be in one only; make another for this pipeline"
             )
             raise ConfigurationError(msg)
-        takes = value.__haystack_input__._sockets_dict
-        gives = value.__haystack_output__._sockets_dict if hasattr(value, "__haystack_output__") else {}
+        takes, gives = sockets_of(value, "input") or {}, sockets_of(value, "output") or {}
         lacks = {
             "the inputs": _of(part, taken) - set(takes),
             "the outputs": _of(part, given) - set(gives),

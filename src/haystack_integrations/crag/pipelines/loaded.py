@@ -18,6 +18,7 @@ from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import profile_of
 
 logger = logging.getLogger(__name__)
@@ -193,7 +194,7 @@ class LoadedPipeline(SuperComponent):
         """Give the store of each retriever, None of one that shows none; a retriever makes documents of a question."""
         found: list[Any] = []
         for _, part in self.pipeline.walk():
-            takes, gives = (getattr(part, f"__haystack_{door}__")._sockets_dict for door in ("input", "output"))
+            takes, gives = sockets_of(part, "input") or (), sockets_of(part, "output") or ()
             is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
             if is_asked and "documents" in gives:
                 retriever = links(part)[-1]

@@ -12,6 +12,7 @@ from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, Ask, holds_cosines
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import profile_of
 
 logger = logging.getLogger(__name__)
@@ -43,8 +44,8 @@ def fit_scores(pipeline: Pipeline, given: Collection[str], ask: Ask) -> None:
             for one, said in joiner.similarity.items():
                 searching = _searching(pipeline, name, one)
                 retriever = links(searching and pipeline.get_component(searching))[-1]
-                is_by_vectors = "query_embedding" in _sockets(retriever)
-                kinds[one] = _kind(retriever, said if is_by_vectors or searching not in given else None, ask)
+                is_told = _is_by_vectors(retriever) or searching not in given
+                kinds[one] = _kind(retriever, said if is_told else None, ask)
             joiner.similarity = {one: kind for one, kind in kinds.items() if kind is not None}
 
 
@@ -55,9 +56,9 @@ def _searching(pipeline: Pipeline, joiner: str, socket: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _sockets(retriever: Any) -> Collection[str]:
-    """Name what a retriever takes."""
-    return getattr(getattr(retriever, "__haystack_input__", None), "_sockets_dict", {})
+def _is_by_vectors(retriever: Any) -> bool:
+    """Tell a search by a vector from others, such as a hybrid's own."""
+    return "query_embedding" in (sockets_of(retriever, "input") or ())
 
 
 def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
@@ -67,7 +68,7 @@ def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
     scaled = bool(getattr(retriever, "scale_score", getattr(retriever, "_scale_score", False)))
     if store is not None and not is_known:
         return _elsewhere(retriever, store, scaled=scaled)
-    if store is None or "query_embedding" not in _sockets(retriever):
+    if store is None or not _is_by_vectors(retriever):
         return None if scaled and said == _COSINE else said  # nobody knows how it scales: 0.8 may be a cosine of 0.6
     if isinstance(store, InMemoryDocumentStore):
         return _in_memory(store, scaled=scaled)

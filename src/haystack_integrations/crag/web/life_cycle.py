@@ -10,6 +10,7 @@ from haystack.core.serialization import component_from_dict, component_to_dict, 
 from haystack_integrations.crag.closing import close_all, close_all_async
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.web.providers import failure_of
 from haystack_integrations.crag.web.search import WebSearchChain
 
@@ -118,9 +119,7 @@ def _is_search(search: Any) -> bool:
     """Tell whether something can be asked; a fetcher, which wants addresses, would fail at each question."""
     if isinstance(search, type) or not hasattr(search, "run"):
         return False
-    takes, gives = (
-        getattr(getattr(search, f"__haystack_{door}__", None), "_sockets_dict", None) for door in ("input", "output")
-    )
+    takes, gives = sockets_of(search, "input"), sockets_of(search, "output")
     if takes is None or gives is None:  # not a component of Haystack's, or one that does not say what it gives
         return True
     needed = {name for name, socket in takes.items() if socket.is_mandatory}
