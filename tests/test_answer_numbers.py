@@ -114,3 +114,12 @@ def test_a_hostile_answer_costs_milliseconds(text: str) -> None:
     started = time.process_time()
     unsupported_numbers(text, [text[:-1]])
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("number", ["13", "19", "20", "47", "90", "99"])
+def test_evidence_that_was_read_for_one_answer_is_read_rightly_for_the_next(number: str) -> None:
+    """Numbers of a text are kept, in each way of writing that was asked for: words are, when they are."""
+    evidence = ["Thirteen, NINETEEN, twenty, Forty-Seven, ninety and ninety nine; 2.5 million, 1,200."]
+    assert unsupported_numbers("2400000 and 1200", evidence) == ["2400000"]
+    assert unsupported_numbers(f"{number}, 2500000 and 98", evidence) == ["98"]
+    assert unsupported_numbers(f"{number} and 1300", evidence) == ["1300"]

@@ -8,9 +8,13 @@ since they number lists and count things; and so is what belongs to a name, as i
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
+from threading import Lock
 from typing import Final
 from unicodedata import normalize
+
+from cachetools import LRUCache, cached
 
 from haystack_integrations.crag.texts.numerals import numerals
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
@@ -31,7 +35,10 @@ _VALUES: Final = {name: n for n, name in enumerate(_UNITS)} | {name: 10 * n for 
 _SPELLED: Final = re.compile(
     rf"\b(?:({'|'.join(_TENS)})(?:[ -]({'|'.join(_UNITS[1:10])}))?|({'|'.join(_UNITS[13:])}))\b", re.IGNORECASE
 )
+# Nearly every text has none of them, which is seen sooner than by looking for each.
+_SPELLED_PARTS: Final = (*_TENS, "teen")
 _SMALL: Final = 12
+_REMEMBERED: Final = 2_000_000  # letters of texts whose numbers are kept: documents come again for other questions
 MOST_NUMBERS: Final = 20
 """How many of an answer's numbers are told at most."""
 
@@ -57,15 +64,15 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     written = dict.fromkeys(found[0] for found in _NUMBER.finditer(text) if not _is_small(found[0]) and _stands(found))
     if not written:
         return []
-    texts = [*map(plain_digits, evidence)]
+    texts = [*map(_read, evidence)]
     # Most stand there as they are written, which is quickly seen.
-    standing = set(chain.from_iterable(map(_NUMBER.findall, texts)))
+    standing = set(chain.from_iterable(each.standing for each in texts))
     if not (left := [number for number in written if number not in standing]):
         return []
     # The other ways of writing take most of the time, and each is one of small, or of large numbers.
     sizes = {len(part) for number in left for part in (_digits(number), *_MARKS.split(number))}
     is_short, is_long = min(sizes) <= len(str(max(_VALUES.values()))), max(sizes) > min(_ZEROS.values())
-    known = {form for shown in texts for form in _forms(shown, spelled=is_short, scaled=is_long)}
+    known = set(chain.from_iterable(each.forms(spelled=is_short, scaled=is_long) for each in texts))
     scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
     scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
     missing = [
@@ -114,16 +121,44 @@ def _scaled(found: re.Match[str]) -> str:
     return f"{whole}{part.ljust(_ZEROS[scale.lower()], '0')}".lstrip("0")
 
 
-def _forms(text: str, *, spelled: bool, scaled: bool) -> Iterator[str]:
-    """Give all numbers of a text by their digits."""
-    for number in _NUMBER.findall(text):
-        yield _digits(number)
-        yield from map(_digits, _MARKS.split(number))
-    if not text.isascii():
-        yield from (digits for _, digits in numerals(text))
-    if scaled:
-        yield from map(_scaled, _SCALED.finditer(text))
-    for tens, unit, teen in _SPELLED.findall(text) if spelled else ():
-        yield str(_VALUES[(tens or teen).lower()])
-        if unit:
-            yield str(_VALUES[tens.lower()] + _VALUES[unit.lower()])
+class _Numbers:
+    """The numbers of a text, in each way of writing that has been asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = plain_digits(text)
+
+    def forms(self, *, spelled: bool, scaled: bool) -> Iterator[str]:
+        """Give all numbers by their digits."""
+        return chain(self._digits, self._scaled if scaled else (), self._spelled if spelled else ())
+
+    @cached_property
+    def standing(self) -> frozenset[str]:
+        """Numbers as they stand there."""
+        return frozenset(_NUMBER.findall(self.text))
+
+    @cached_property
+    def _digits(self) -> frozenset[str]:
+        in_numerals = () if self.text.isascii() else (digits for _, digits in numerals(self.text))
+        parts = chain.from_iterable(map(_MARKS.split, self.standing))
+        return frozenset((*map(_digits, self.standing), *map(_digits, parts), *in_numerals))
+
+    @cached_property
+    def _scaled(self) -> frozenset[str]:
+        return frozenset(map(_scaled, _SCALED.finditer(self.text)))
+
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        lowered = self.text.lower()
+        if not any(part in lowered for part in _SPELLED_PARTS):
+            return frozenset()
+        values, spelled = _VALUES, (map(str.lower, parts) for parts in _SPELLED.findall(self.text))
+        return frozenset(
+            str(value)
+            for tens, unit, teen in spelled
+            for value in (values[tens or teen], *([values[tens] + values[unit]] if unit else ()))
+        )
+
+
+@cached(LRUCache(_REMEMBERED, getsizeof=lambda numbers: 1 + len(numbers.text)), lock=Lock())
+def _read(text: str) -> _Numbers:
+    return _Numbers(text)

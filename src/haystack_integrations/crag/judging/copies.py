@@ -4,13 +4,13 @@ elsewhere), and of lists that nobody has labelled none beside the only one that 
 """
 
 from collections.abc import Sequence
-from functools import cache
 from math import ceil
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import Asked
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.evidence import examine, weight_of
+from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.reading import Reading
 
 # Words of the shorter text that the other one has, and the least share that they are of the words of both. Pages that
@@ -40,17 +40,18 @@ def originals(readings: Sequence[Reading], found: Sequence[frozenset[str]], *, o
     :param overlaps: Whether the next chunk of a text that begins with the end of another one repeats that one, too.
     :returns: For each document the place of the one that it repeats; its own where it repeats none.
     """
-    words = [frozenset(reading.places) for reading in readings]
-    shown = cache(lambda place: readings[place].places.in_order())
+    words, places = [frozenset(reading.places) for reading in readings], [reading.places for reading in readings]
 
     def is_repeated(one: int, other: int) -> bool:
         if not found[one] <= found[other]:
             return False
-        if _is_same(words[one], words[other]):
+        least, most = sorted((len(words[one]), len(words[other])))
+        shared = len(words[one] & words[other])
+        if _is_same(shared, least, most):
             return True
-        if not overlaps or len(words[one] & words[other]) < _IN_BOTH * min(len(words[one]), len(words[other])):
+        if not overlaps or shared < _IN_BOTH * least:
             return False
-        return _runs_on(shown(one), shown(other)) or _runs_on(shown(other), shown(one))
+        return _runs_on(places[one], places[other]) or _runs_on(places[other], places[one])
 
     kept, repeated = list[int](), list(range(len(readings)))
     for number in sorted(repeated, key=lambda place: (-len(found[place]), place)):
@@ -111,16 +112,15 @@ def _measured(asked: Asked, readings: Sequence[Reading], repeated: Sequence[int]
     return Measured([row for _, row in sorted(rows.items())], whole.together, distinct)
 
 
-def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    least, most = sorted((len(one), len(other)))
-    if not least or least < _SHARED * most:
-        return False
-    shared = len(one & other)
-    return shared >= _HELD * least and shared >= _SHARED * (least + most - shared)
+def _is_same(shared: int, least: int, most: int) -> bool:
+    """Tell whether two texts are one, from how many words they share and have each."""
+    return 0 < least and shared >= _HELD * least and shared >= _SHARED * (least + most - shared)
 
 
-def _runs_on(end: Sequence[str], beginning: Sequence[str]) -> bool:
+def _runs_on(end: Places, beginning: Places) -> bool:
     """Tell whether one text ends with the beginning of another; a word that a border cut does not matter."""
-    least = max(1, ceil(_RUNS_ON * min(len(end), len(beginning))))
-    places = range(max(0, len(end) - len(beginning)), len(end) - least)
-    return any(end[n] == beginning[1] and end[n:-1] == beginning[1 : len(end) - n] for n in places)
+    last, first = end.in_order(), beginning.in_order()
+    least = max(1, ceil(_RUNS_ON * min(len(last), len(first))))
+    borders = range(max(0, len(last) - len(first)), len(last) - least)
+    starts = end.get(first[1], ()) if borders and len(first) > 1 else ()
+    return any(n in borders and last[n:-1] == first[1 : len(last) - n] for n in starts)

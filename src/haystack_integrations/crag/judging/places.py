@@ -1,6 +1,6 @@
 """Where the terms of a text stand."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class Places(Mapping[str, list[int]]):
@@ -16,10 +16,11 @@ class Places(Mapping[str, list[int]]):
 
         :param terms: The terms of a text, in order.
         """
+        self._terms = list(terms)
         self._last: dict[str, int] = {}
         last_of = self._last.get
         self._before: list[int] = []
-        for place, term in enumerate(terms):
+        for place, term in enumerate(self._terms):
             self._before.append(last_of(term, -1))
             self._last[term] = place
 
@@ -35,17 +36,13 @@ class Places(Mapping[str, list[int]]):
             place = self._before[place]
         return found[::-1]
 
-    def in_order(self) -> list[str]:
+    def in_order(self) -> Sequence[str]:
         """
         Give the terms as they stand in the text.
 
         :returns: As many as the text has.
         """
-        shown = [""] * len(self._before)
-        for term in self:
-            for place in self[term]:
-                shown[place] = term
-        return shown
+        return self._terms
 
     def __iter__(self) -> Iterator[str]:
         """Go through the terms."""

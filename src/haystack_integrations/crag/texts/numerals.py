@@ -12,6 +12,7 @@ _SIGNS: Final = "".join((*_DIGITS, *_TIMES))
 # A single numeral is a part of other words, too: 一般, 千葉.
 _GROUP: Final = rf"(?:\d{{1,12}}(?:,\d{{3}}){{0,3}}(?:\.\d{{1,12}})?|[{_SIGNS}]{{1,12}}) ?[{''.join(_GROUPS)}]"
 _NUMBER: Final = re.compile(rf"(?:{_GROUP} ?)+(?:\d{{1,4}}(?:,\d{{3}})?|[{_SIGNS}]{{1,12}})?|[{_SIGNS}]{{2,12}}")
+_ANY: Final = frozenset((*_SIGNS, *_GROUPS))
 _PART: Final = re.compile(rf"([\d,.]+|[{_SIGNS}]+) ?([{''.join(_GROUPS)}]?)")
 
 
@@ -28,6 +29,8 @@ def numerals(text: str) -> Iterator[tuple[str, str]]:
     :param text: Any text, digits as in ASCII.
     :returns: Each as it is written, and its digits.
     """
+    if _ANY.isdisjoint(text):
+        return  # what most texts are, and sooner seen by letters than by places
     for found in _NUMBER.finditer(text):
         value = sum((_value(part) * 10 ** _GROUPS.get(group, 0) for part, group in _PART.findall(found[0])), Decimal())
         yield found[0].rstrip(), f"{value:f}".rstrip("0").rstrip(".") if value % 1 else str(int(value))
