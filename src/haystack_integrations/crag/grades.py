@@ -20,7 +20,9 @@ _LONGEST_NAME: Final = 2_048  # as long as an address; it stands in prompts, ans
 
 def _is_grade(score: object, status: object) -> bool:
     # Of Python's own floats, which nearly all are, there is no need to ask what kind of number they are.
-    is_number = type(score) is float or (isinstance(score, Real) and not isinstance(score, bool))
+    if type(score) is float:
+        return 0 <= score <= 1 and status in _STATUSES
+    is_number = isinstance(score, Real) and not isinstance(score, bool)
     return is_number and 0 <= float(cast("float", score)) <= 1 and status in _STATUSES
 
 
@@ -65,7 +67,8 @@ class Grade:
                 "maximum"
             )
             raise ConfigurationError(msg)
-        object.__setattr__(self, "score", float(self.score))  # NumPy's own numbers are no JSON
+        if type(self.score) is not float:
+            object.__setattr__(self, "score", float(self.score))  # NumPy's own numbers are no JSON
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -144,17 +147,18 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         return None
     if question is not None and meta.get("question") != question:
         return None
-    if not _is_grade(meta["score"], meta["status"]):
-        return None  # metadata is anybody's: what no grader writes is no grade
     opinion: Any = meta.get("opinion")
-    return Grade(
-        score=float(meta["score"]),
-        status=meta["status"],
-        grader=str(meta.get("grader", "")),
-        question=str(meta.get("question", "")),
-        reason=meta.get("reason"),
-        opinion=float(opinion) if _is_grade(opinion, "graded") else None,
-    )
+    try:
+        return Grade(
+            score=meta["score"],
+            status=meta["status"],
+            grader=str(meta.get("grader", "")),
+            question=str(meta.get("question", "")),
+            reason=meta.get("reason"),
+            opinion=None if opinion is None or not _is_grade(opinion, "graded") else float(opinion),
+        )
+    except ConfigurationError:
+        return None  # metadata is anybody's: what no grader writes is no grade
 
 
 def taken_up(documents: Iterable[Document], question: str) -> list[Document]:
@@ -171,7 +175,7 @@ def taken_up(documents: Iterable[Document], question: str) -> list[Document]:
         meta = crag_meta(document)
         grade = grade_of(document)
         tied = annotate(document, question=question) if grade and not meta.get("question") else document
-        taken.append(without_grade(tied) if grade and grade_of(tied, question) is None else tied)
+        taken.append(without_grade(tied) if grade and crag_meta(tied).get("question") != question else tied)
         if grade is None and "score" in meta:
             strange.append({name: meta.get(name) for name in ("score", "status")})
     if strange:
