@@ -60,9 +60,11 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
         for run in zip(*(shown[start:] for start in range(size)), strict=False)
         if all(map(_counts, run))
     }
-    if not runs:
+    # Most texts have none of these letters in a row, which is sooner seen than where one stands alone.
+    somewhere = [short for short in map(str.upper, runs) if any(short in text for text in texts)]
+    if not somewhere:
         return
-    written = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, runs)).upper()})(?![\w-])")
+    written = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, somewhere))})(?![\w-])")
     known = {short.lower() for text in texts if not text.isupper() for short in written.findall(text)}
     if not known:
         return
