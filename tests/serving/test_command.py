@@ -23,8 +23,9 @@ from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
+from haystack_integrations.crag.serving.doubts import doubts
 from haystack_integrations.crag.serving.server import app_from_environment, check_port
-from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
+from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
 

@@ -10,7 +10,8 @@ from serving.conftest import QUESTION
 from serving.failing import BrokenStore
 
 from haystack_integrations.crag.metrics_export import configure_metrics
-from haystack_integrations.crag.serving.settings import doubts, read_settings
+from haystack_integrations.crag.serving.doubts import doubts
+from haystack_integrations.crag.serving.settings import read_settings
 
 RUN = "/corrective_retrieval/run"
 

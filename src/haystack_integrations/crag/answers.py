@@ -19,7 +19,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.observing.telemetry import names_of
-from haystack_integrations.crag.replies.model_reply import ended_by
+from haystack_integrations.crag.replies.model_reply import INTERRUPTED, ended_by
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, NOT_ASKED, AnswerStatus
 
 STREAM: Final = "stream"
@@ -134,13 +134,20 @@ def spent_on(replies: Sequence[ChatMessage]) -> Usage:
     return sum(chain(map(Usage.of, replies), longer), Usage())
 
 
-def mark_broken_off(reply: ChatMessage, generator: object) -> None:
+def mark_ended(reply: ChatMessage, why: Sequence[str], generator: object) -> None:
     """
-    Mark an answer whose stream ended without a word on why. Servers of OpenAI's APIs always give one, others need not.
+    Write on a streamed answer why it ended, or that its stream ended without a word on why.
+
+    Servers of OpenAI's APIs always give one, others need not.
 
     :param reply: The answer.
+    :param why: What the parts of its stream said.
     :param generator: The chat generator that it came from.
     """
+    if why:  # Haystack's generator joins the parts without a server's own word, such as `model_length`
+        if reply.meta.get("finish_reason") in (None, INTERRUPTED):
+            reply.meta["finish_reason"] = why[-1]
+        return
     asked = (generator, *(getattr(generator, "chat_generators", None) or ()))  # it, or those of a FallbackChatGenerator
     if any(map(uses_openai, asked)) and not reply.meta.get("finish_reason"):
         reply.meta[BROKEN_OFF] = True

@@ -20,10 +20,8 @@ _LONGEST_NAME: Final = 2_048  # as long as an address; it stands in prompts, ans
 
 def _is_grade(score: object, status: object) -> bool:
     # Of Python's own floats, which nearly all are, there is no need to ask what kind of number they are.
-    if type(score) is float:
-        return 0 <= score <= 1 and status in _STATUSES
-    is_number = isinstance(score, Real) and not isinstance(score, bool)
-    return is_number and 0 <= float(cast("float", score)) <= 1 and status in _STATUSES
+    is_number = type(score) is float or (isinstance(score, Real) and not isinstance(score, bool))
+    return is_number and 0 <= cast("float", score) <= 1 and status in _STATUSES
 
 
 def question_id(question: str) -> str:

@@ -107,8 +107,9 @@ def _searxng() -> Check:
 
 
 def _serving() -> Check:
+    from haystack_integrations.crag.serving.doubts import doubts
     from haystack_integrations.crag.serving.keys import Keys
-    from haystack_integrations.crag.serving.settings import doubts, read_settings
+    from haystack_integrations.crag.serving.settings import read_settings
 
     settings = read_settings()
     Keys(file=settings.api_keys_file)  # built for its check

@@ -8,15 +8,14 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
-from haystack_integrations.crag.answers import NoTextError, apology, mark_broken_off, reply_tags
+from haystack_integrations.crag.answers import NoTextError, apology, mark_ended, reply_tags
 from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
-from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.replies.thoughts import without_thought
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.settings import check_one_of, check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
 
@@ -29,9 +28,9 @@ class AnswerGenerator(ChatBacked):
     """
     Asks a chat generator for the answer and waits no longer than the run's budget and `timeout_s` allow.
 
-    A model that hangs, drips or fails after the evidence was found is no reason to lose the evidence: the run ends
-    with it, with a sentence in the place of the answer, and with the reason in the record. Of a prompt that is too long
-    for the model's context the passages with the lowest grades are left out, which the record says, too.
+    A model that hangs, drips or fails is no reason to lose the evidence: the run ends with it, with a sentence in the
+    place of the answer, and the reason on record. Of a prompt too long for the model's context the passages with the
+    lowest grades are left out, which the record says, too.
 
     ```python
     from haystack.components.generators.chat import MockChatGenerator
@@ -62,9 +61,7 @@ class AnswerGenerator(ChatBacked):
         """
         check_generator(chat_generator)
         check_positive({"timeout_s": timeout_s})
-        if on_failure not in ("reply", "raise"):
-            msg = f"on_failure must be 'reply' or 'raise', but got {on_failure!r}"
-            raise ConfigurationError(msg)
+        check_one_of("on_failure", on_failure, ("reply", "raise"))
         self.chat_generator = chat_generator
         self.timeout_s, self.on_failure, self.apology = timeout_s, on_failure, apology
         self._model = AnswerModel(chat_generator)
@@ -90,11 +87,10 @@ class AnswerGenerator(ChatBacked):
         with trace("crag.answer") as span:
             try:
                 self.warm_up()
-                seconds = seconds_for(state, self.timeout_s)
-                model = self._asked_for_answer()
+                seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 with heard(model.listener(streaming_callback), why=why, adds_usage=model.adds_usage) as callback:
                     sent = model.ask(messages, seconds, callback)
-                replies = [without_thought(reply) for reply in sent["replies"]]
+                replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
             return self._told(span, replies, None if callback is None else why)
@@ -119,12 +115,11 @@ class AnswerGenerator(ChatBacked):
         with trace("crag.answer") as span:
             try:
                 await self.warm_up_async()
-                seconds = seconds_for(state, self.timeout_s)
-                model = self._asked_for_answer()
+                seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 listener, in_thread = model.listener(streaming_callback), not await runs_here(model.generator)
                 with heard(listener, why, in_thread=in_thread, adds_usage=model.adds_usage) as callback:
                     sent = await model.ask_async(messages, seconds, callback)
-                replies = [without_thought(reply) for reply in sent["replies"]]
+                replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return self._failed(span, error)
             return self._told(span, replies, None if callback is None else why)
@@ -148,10 +143,7 @@ class AnswerGenerator(ChatBacked):
     def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         first = replies[0] if replies else ChatMessage.from_assistant("")
-        if why:  # Haystack's generator joins the parts without a server's own word, such as `model_length`
-            if first.meta.get("finish_reason") in (None, INTERRUPTED):
-                first.meta["finish_reason"] = why[-1]
-        elif why is not None:
-            mark_broken_off(first, self.chat_generator)
+        if why is not None:
+            mark_ended(first, why, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
         return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first)

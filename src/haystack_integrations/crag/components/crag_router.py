@@ -13,7 +13,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import ABSTENTION, LOOP_ACTIONS, WEB_ACTIONS, Action, Mode, OnLimit
+from haystack_integrations.crag.vocabulary import ABSTENTION, Action, Mode, OnLimit
 
 
 @component
@@ -23,9 +23,8 @@ class CragRouter:
     """
     Decides what happens with a graded retrieval, and writes the decision down.
 
-    Documents below `filter_threshold` are dropped, the rest is aggregated and compared with `upper` and `lower`. It is
-    corrected until it is correct, a limit is reached, or nothing new comes. Then the run ends with the best evidence of
-    any pass, or says that nothing answers: never with an exception, never empty.
+    What reaches `filter_threshold` is aggregated, compared with `upper` and `lower`, and corrected until it is correct,
+    at a limit, or nothing new comes: then the best evidence of any pass is the end, or the word that nothing answers.
 
     ```python
     from haystack import Document
@@ -78,8 +77,7 @@ class CragRouter:
         :param variance_rule: Between the thresholds, let the spread of the scores decide; see `decisions.judge`.
         :param on_ambiguous: Action, or a ladder of actions by pass; the last one stays. Likewise `on_incorrect`.
         :param on_ungraded: Likewise, when grading failed: only a web action here lets a failure reach a web search.
-        :param on_limit: At a limit `generate` from the best evidence of any pass, `generate_relevant` from what passed
-            the filter in any, else abstain, or `abstain`.
+        :param on_limit: At a limit `generate` from any pass's best, `generate_relevant` from what passed, or `abstain`.
         :param max_iterations: Most passes, 1 to 20. None reads `KB_AGENT_MAX_ITERATIONS` (environment, `.env`), else 3.
         :param max_evidence: Most documents to end with at a limit.
         :param enough_documents: An ambiguous retrieval that keeps so many is answered from them. None: never.
@@ -94,15 +92,14 @@ class CragRouter:
         """
         check_aggregate(aggregate, aggregate_over)
         self.preset, self.upper, self.lower, self.strict, self.keep_good = preset, upper, lower, strict, keep_good
-        self.variance_rule = variance_rule
-        self.filter_threshold, self.keep_beside = filter_threshold, keep_beside
+        self.filter_threshold, self.keep_beside, self.variance_rule = filter_threshold, keep_beside, variance_rule
         self.second_opinion, self.clear_lead = second_opinion, clear_lead
         self.aggregate, self.aggregate_over, self.mode = aggregate, aggregate_over, check_mode(mode)
         self.on_ambiguous, self.on_incorrect, self.on_ungraded = on_ambiguous, on_incorrect, on_ungraded
         self.enough_documents, self.on_limit, self.max_evidence = enough_documents, on_limit, max_evidence
         self.max_iterations, self.abstention, self.explain_abstention = max_iterations, abstention, explain_abstention
-        beside = (keep_beside, second_opinion, clear_lead)
-        thresholds = Thresholds.of(preset, upper, lower, filter_threshold, strict, *beside)
+        filters = (filter_threshold, strict, keep_beside, second_opinion, clear_lead)
+        thresholds = Thresholds.of(preset, upper, lower, *filters)
         self._routing = Routing(thresholds, Policy.of(self, thresholds), aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(
@@ -141,17 +138,13 @@ class CragRouter:
         :param sealed: Give `decision` as one object that pipelines do not copy; see `sealing`. `load` asks for it.
         :returns: A dictionary with the following keys, only the branch taken among the first six:
             - `generate`: The evidence to answer from; `abstain`: words for none; with both `outcome`: the final state.
-            - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state for the correction.
-            - `kept`: With the web, the documents that stay beside it, for a refinement that runs beside it too;
-              `decision`, `state`: the decision record, plain JSON, and the state after it.
+            - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state; with the web `kept`: the documents that stay.
+            - `decision`, `state`: The decision record, plain JSON, and the state after it.
         """
         said = {**(scored or {}), **(report or {}), "retrieval": retrieval}
         choice, decision, after = self._routing.decide(query, documents, state, said, mode)
-        branch: dict[str, Any] = {"generate": choice.evidence, "outcome": after}
-        if choice.action in LOOP_ACTIONS:
-            tell_of_dead_end(self, choice.action)
-            branch = {choice.action: after, **({"kept": list(after.kept)} if choice.action in WEB_ACTIONS else {})}
-        elif choice.action == "abstain":
-            branch = {"abstain": in_words(self.abstention, decision, explain=self.explain_abstention), "outcome": after}
-        # The keys of the branches not taken are left out: a None would trigger them.
+        branch = choice.branch(after)
+        if "abstain" in branch:
+            branch["abstain"] = in_words(self.abstention, decision, explain=self.explain_abstention)
+        tell_of_dead_end(self, choice.action)
         return {**branch, "decision": given(decision, sealed=sealed), "state": after}

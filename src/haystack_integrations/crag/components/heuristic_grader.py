@@ -135,13 +135,10 @@ class HeuristicGrader(Copied):
                 return {"documents": documents, "scores": [], "status": "skipped", **said}
             graded = self._heuristics.grade(query, documents, () if state is None else state.kept)
             question = question_id(query)
+            rows, name = zip(documents, graded.scores, graded.reasons, strict=True), self._heuristics.name
             noted = [
-                with_grade(
-                    document,
-                    given_in_run(state, document, question)
-                    or Grade(score, "graded", self._heuristics.name, question, reason),
-                )
-                for document, score, reason in zip(documents, graded.scores, graded.reasons, strict=True)
+                with_grade(each, given_in_run(state, each, question) or Grade(score, "graded", name, question, reason))
+                for each, score, reason in rows
             ]
             scores = [float(document.meta[META_KEY]["score"]) for document in noted]
             self._heuristics.tell(span, noted, scores, graded)

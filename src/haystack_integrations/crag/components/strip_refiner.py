@@ -118,8 +118,7 @@ class StripRefiner(PartBacked):
             - `dropped`: Copies of the others, whole, with `strips_in` and `strips_kept: 0`.
             - `report`: What it cost and met: `strips_in`, `strips_kept`, `strips_lexical`, `empty`, `llm_calls`,
               `tokens_in`, `tokens_out`, `unknown_numbers`, `reasons`, `limit`.
-            - `state`: The state with what was spent, and without kept documents that were refined; missing when none
-              came.
+            - `state`: With what was spent, without kept documents that were refined; missing when none came.
         """
         with trace("crag.refine") as span:
             refinement = Refinement(query, documents, state, self._now())

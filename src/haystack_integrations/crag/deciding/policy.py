@@ -49,6 +49,18 @@ class Choice:
     evidence: list[Document]
     carried: tuple[Document, ...] = ()
 
+    def branch(self, after: CragState) -> dict[str, Any]:
+        """
+        Give what the router's sockets get: of the branches only the one taken, since a None would trigger the others.
+
+        :param after: The state after the decision.
+        :returns: Values by socket; the words of an abstention are to come.
+        """
+        if self.action in LOOP_ACTIONS:
+            beside = {"kept": list(after.kept)} if self.action in WEB_ACTIONS else {}
+            return {self.action: after, **beside}
+        return {self.action: self.evidence if self.action == "generate" else "", "outcome": after}
+
 
 @dataclass(frozen=True)
 class Policy:

@@ -20,8 +20,6 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
     :returns: Attributes by name; see docs/observability.md.
     """
     kept, discarded = decision["kept"], decision["discarded"]
-    scored = [entry for entry in (*kept, *discarded) if entry["score"] is not None][:MOST_ON_A_SPAN]
-    dropped = discarded[:MOST_ON_A_SPAN]
     coverage, cascade, abstention = decision["coverage"], decision["cascade"] or {}, decision.get("abstention")
     return {
         "openinference.span.kind": "CHAIN",
@@ -44,12 +42,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.documents.kept": len(kept),
         "crag.documents.discarded": len(discarded),
         "crag.documents.cut": decision["grading"].get("cut") or None,
-        "crag.document.ids": [traced_id(entry["id"]) for entry in scored],
-        # Unrounded: rounded, a score just below the filter would be at it, and its document dropped for no reason.
-        "crag.scores": [entry["score"] for entry in scored],
-        "crag.discarded.ids": [traced_id(entry["id"]) for entry in dropped],
-        "crag.discarded.reasons": [entry["reason"] for entry in dropped],
-        "crag.discarded.scores": [entry["score"] for entry in dropped],
+        **_documents(kept, discarded),
         "crag.web.status": coverage["web"],
         "crag.llm_calls": coverage["llm_calls"],
         "crag.tokens": coverage["tokens"],
@@ -60,6 +53,20 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.abstention.queries": abstention and len(abstention["looked_for"]),
         "crag.abstention.documents": abstention and abstention["found"]["documents"],
         "crag.abstention.missing": abstention and len(abstention["missing"]["words"]),
+    }
+
+
+def _documents(kept: Sequence[Mapping[str, Any]], discarded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Tell the scores of documents, and why some were dropped."""
+    scored = [entry for entry in (*kept, *discarded) if entry["score"] is not None][:MOST_ON_A_SPAN]
+    dropped = discarded[:MOST_ON_A_SPAN]
+    return {
+        "crag.document.ids": [traced_id(entry["id"]) for entry in scored],
+        # Unrounded: rounded, a score just below the filter would be at it, and its document dropped for no reason.
+        "crag.scores": [entry["score"] for entry in scored],
+        "crag.discarded.ids": [traced_id(entry["id"]) for entry in dropped],
+        "crag.discarded.reasons": [entry["reason"] for entry in dropped],
+        "crag.discarded.scores": [entry["score"] for entry in dropped],
     }
 
 

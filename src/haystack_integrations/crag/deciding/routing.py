@@ -73,9 +73,8 @@ class Routing:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
             searched = status_of_run(known.trail, report.get("retrieval"))
             pool = self.policy.pool(everything, known, question)
-            new = any(document.id not in known.seen for document in documents)
-            judgement = _still_open(judgement, known, never_judged(known, everything, question))
-            judgement, met = doubted(judgement, searched), report.get("limit")
+            new, met = any(document.id not in known.seen for document in documents), report.get("limit")
+            judgement = doubted(_still_open(judgement, known, never_judged(known, everything, question)), searched)
             choice = self.policy.choose(judgement, known, pool, new=new, met=met, whole=searched == "ok")
             decision = decision_record(
                 known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
@@ -138,10 +137,10 @@ def tell_of_dead_end(router: Any, action: str) -> None:
     `load` refuses such a pipeline. A router in one of the user's own is told of its connections by Haystack only.
 
     :param router: The component.
-    :param action: What it is about to do, one of `LOOP_ACTIONS`.
+    :param action: What it is about to do.
     """
     sockets = router.__haystack_output__
-    if sockets.get("generate").receivers and not sockets.get(action).receivers:
+    if action in LOOP_ACTIONS and sockets.get("generate").receivers and not sockets.get(action).receivers:
         logger.warning(
             "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
             "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Request, params
@@ -76,17 +76,7 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
         finally:
             await send_rest()
 
-    app = FastAPI(
-        title="crag",
-        description="Corrective RAG: answers with evidence, or the word that there is none.",
-        version=__version__,
-        lifespan=lifespan,
-        docs_url=DOCS,
-        swagger_ui_oauth2_redirect_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        responses=_FAILURES,
-    )
+    app = _bare_app(lifespan)
     app.state.deployment = deployment
     app.include_router(health_router(readiness))
     _add_routes(app, deployment, settings, _KEYS if keys.required else [])
@@ -97,6 +87,21 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     app.add_middleware(Envelope, running=running)
     trace_requests(app)
     return app
+
+
+def _bare_app(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:
+    """Make an app without a route."""
+    return FastAPI(
+        title="crag",
+        description="Corrective RAG: answers with evidence, or the word that there is none.",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=DOCS,
+        swagger_ui_oauth2_redirect_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=_FAILURES,
+    )
 
 
 def _add_routes(app: FastAPI, deployment: Deployment, settings: ServeSettings, keys: Sequence[params.Depends]) -> None:

@@ -13,9 +13,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.serving.app import create_app
+from haystack_integrations.crag.serving.doubts import doubts
 from haystack_integrations.crag.serving.logs import configure_logs
 from haystack_integrations.crag.serving.offers import PlainParser
-from haystack_integrations.crag.serving.settings import ServeSettings, doubts, environment_name, read_settings
+from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
 from haystack_integrations.crag.serving.workers import end_with_parent, hold_many_connections, run_workers
 
 logger = logging.getLogger(__name__)

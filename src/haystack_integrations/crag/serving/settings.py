@@ -1,7 +1,6 @@
 """What `crag serve` can be told: from options, the environment or `.env`, checked at once. Keys are never shown."""
 
 from contextlib import suppress
-from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -12,7 +11,6 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
-from haystack_integrations.crag.observing.otlp import sends
 from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
 from haystack_integrations.crag.settings import (
     CALIBRATION_SETTING,
@@ -20,7 +18,6 @@ from haystack_integrations.crag.settings import (
     REDIS_SETTING,
     STORE_SETTING,
     STORE_URL_SETTING,
-    named,
 )
 from haystack_integrations.crag.web.searxng import Server
 
@@ -186,32 +183,6 @@ def read_settings(**given: Any) -> ServeSettings:
         problems = (_problem(entry) for entry in error.errors(include_url=False, include_input=False))
         msg = f"unusable settings: {'; '.join(problems)}"
         raise ConfigurationError(msg) from None
-
-
-def doubts(settings: ServeSettings) -> list[str]:
-    """
-    Say what can work, and is perhaps not what was meant.
-
-    :param settings: The settings.
-    :returns: Sentences for the log.
-    """
-    known = {environment_name(name) for name in ServeSettings.model_fields}
-    known |= {PREFIX + name.upper() for name in ServeSettings.model_fields}
-    found = []
-    for name in sorted(named()):
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
-            near = get_close_matches(name.upper(), sorted(known), 1)
-            found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
-    if settings.workers > 1 and not sends("metrics"):
-        found.append(
-            f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
-            f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
-        )
-    if not settings.has_keys:
-        found.append(
-            f"No API keys are set: anyone on this machine may ask; set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE"
-        )
-    return found
 
 
 def is_loopback(host: str) -> bool:

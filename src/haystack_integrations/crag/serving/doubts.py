@@ -1,0 +1,33 @@
+"""What of the settings of `crag serve` can work, and is perhaps not what was meant."""
+
+from difflib import get_close_matches
+
+from haystack_integrations.crag.observing.otlp import sends
+from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
+from haystack_integrations.crag.settings import named
+
+
+def doubts(settings: ServeSettings) -> list[str]:
+    """
+    Say what can work, and is perhaps not what was meant.
+
+    :param settings: The settings.
+    :returns: Sentences for the log.
+    """
+    known = {environment_name(name) for name in ServeSettings.model_fields}
+    known |= {PREFIX + name.upper() for name in ServeSettings.model_fields}
+    found = []
+    for name in sorted(named()):
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            near = get_close_matches(name.upper(), sorted(known), 1)
+            found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
+    if settings.workers > 1 and not sends("metrics"):
+        found.append(
+            f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
+            f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
+        )
+    if not settings.has_keys:
+        found.append(
+            f"No API keys are set: anyone on this machine may ask; set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE"
+        )
+    return found
