@@ -39,8 +39,21 @@ def shows(text: str, title: str) -> bool:
     """
     Tell whether a text begins with a title, so that it need not be shown again.
 
+    ```python
+    from haystack_integrations.crag.texts.titles import shows
+
+    assert shows("## Refunds are paid within 30 days.", "Refunds")
+    assert not shows("Articles of association.", "Art")
+    ```
+
     :param text: The text.
     :param title: The title; an empty one needs no showing.
-    :returns: Whether it does, whatever the case of letters, also as a Markdown heading.
+    :returns: Whether it does, whatever the case of letters, also as a Markdown heading; where letters have no case
+        (Chinese, Korean) also as the beginning of a word.
     """
-    return text.lstrip(_MARKS).casefold().startswith(title[:LONGEST_TITLE].casefold())
+    begun, wanted = text.lstrip(_MARKS).casefold(), title[:LONGEST_TITLE].casefold()
+    if not begun.startswith(wanted):
+        return False
+    following = begun[len(wanted) : len(wanted) + 1]
+    goes_on = following.isdigit() or following.upper() != following
+    return not (wanted[-1:].isalnum() and goes_on) or len(title) > LONGEST_TITLE
