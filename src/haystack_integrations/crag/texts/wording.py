@@ -91,7 +91,7 @@ def read(question: Question, text: str, title: str = "") -> Reading:
     :returns: What they share.
     """
     wanted = set(question.terms)
-    heading, body = question.read(title), question.read(text)
+    heading, body = question.read(title) if title else [], question.read(text)
     hits = tuple((place, term) for place, term in enumerate(body) if term in wanted)
     pairs = {pair(one, two) for (i, one), (j, two) in pairwise(hits) if j == i + 1}
     pairs.update(_pairs(heading))
