@@ -178,6 +178,13 @@ def test_a_token_budget_cuts_the_list_but_never_the_first() -> None:
     assert ids(joiner.run(bm25=[long, short])["documents"]) == ["a"]
 
 
+def test_a_document_that_does_not_fit_the_token_budget_makes_room_for_those_after_it() -> None:
+    """A file that nobody has cut does not push out all short passages behind it."""
+    joiner = EvidenceJoiner({"bm25": 1.0}, max_tokens=10)
+    found = [doc("a"), doc("b", content="word " * 50), doc("c", content="word"), doc("d", content="word " * 9)]
+    assert ids(joiner.run(bm25=found)["documents"]) == ["a", "c"]
+
+
 def test_what_a_refinement_keeps_can_be_fused_as_a_list_of_its_own() -> None:
     """First on ties, within the token budget, its grades with it; what both lists have moves up."""
     kept = (doc("a", content="first text"), doc("b", content="second text"))

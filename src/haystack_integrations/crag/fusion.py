@@ -194,17 +194,19 @@ def similarity_of(score: float | None, kind: str | None) -> float | None:
 
 def within_tokens(documents: Sequence[Document], most: int | None) -> list[Document]:
     """
-    Cut a list where a token budget ends.
+    Keep what fits into a token budget, best first: one that does not fit makes room for a shorter one after it.
 
     :param documents: Documents, best first.
     :param most: Most tokens, estimated; None for no limit.
-    :returns: The first documents that fit; always at least one, if there is one.
+    :returns: Those that fit, in order; the first always stays.
     """
+    if most is None:
+        return list(documents)
     kept: list[Document] = []
     spent = 0
     for document in documents:
-        spent += count_tokens(document.content or "")
-        if kept and most is not None and spent > most:
-            break
-        kept.append(document)
+        tokens = count_tokens(document.content or "")
+        if not kept or spent + tokens <= most:
+            kept.append(document)
+            spent += tokens
     return kept
