@@ -11,6 +11,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_SYSTEM
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.text import count_tokens
 
 QUESTION = "Who wrote Emma?"
 
@@ -45,6 +46,8 @@ def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
     assert (record["documents_before"], record["documents_after"]) == (2, 2)
     kinds = [entry["type"] for entry in record["corrections"]]
     assert kinds == ["keep", "discard", "refine", "keep", "keep"]
+    assert record["corrections"][2] == {"type": "refine", "action": "refine", "query": QUESTION}
+    assert record["evidence_tokens"] == sum(count_tokens(f"{number} 0") for number in range(2))
     assert [entry["source"] for entry in record["kept"]] == ["0.md", "0.md"]
     assert [entry["reason"] for entry in record["discarded"]] == ["below_filter"]
 

@@ -117,6 +117,8 @@ def test_all_evidence_below_threshold_triggers_re_retrieve(store: Any, asynchron
     assert actions(result) == ["re_retrieve", "re_retrieve", "generate"]
     assert result["crag"]["retrieval"] == ["bm25", "dense", "expanded_hybrid"]
     assert result["crag"]["strategy"] == "expand"
+    expanded = [entry["strategy"] for entry in result["crag"]["corrections"] if entry["type"] == "expand"]
+    assert expanded == ["dense", "expanded_hybrid"]
 
 
 @BOTH_DOORS
