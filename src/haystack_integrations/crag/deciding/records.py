@@ -12,6 +12,7 @@ from haystack_integrations.crag.deciding.policy import Choice
 from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
 from haystack_integrations.crag.grades import origin_of
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, GRADING_DETAILS, Mode
@@ -177,7 +178,7 @@ def run_record(
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": _is_web_used(evidence),
-        "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
+        "cache_hits": sum(int(n) for one in state.trail if is_number(n := one["grading"].get("cache_hits"))),
         "coverage": coverage,
         "trail": list(state.trail),
     }
