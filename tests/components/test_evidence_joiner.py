@@ -298,6 +298,17 @@ def test_half_a_character_in_a_document_stops_nothing_and_makes_no_two_texts_one
     assert len({question_id(document.content or "") for document in found[:2]}) == 2
 
 
+def test_the_first_of_a_vector_search_leads_by_as_much_on_every_store() -> None:
+    """Elasticsearch gives (1 + cosine) / 2 for what Haystack's store gives as a cosine: the same search, one lead."""
+    cosines = [0.8, 0.5, -0.2]
+    found = []
+    for kind, scores in (("cosine", cosines), ("half_cosine", [(1 + cosine) / 2 for cosine in cosines])):
+        joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": kind})  # type: ignore[dict-item]
+        listed = [doc(name, score) for name, score in zip("abc", scores, strict=True)]
+        found.append(lead_in(joiner.run(dense=listed)["documents"])[0])
+    assert found == [{"dense": 1.2}, {"dense": 1.2}]
+
+
 def test_a_lead_that_a_stored_document_brings_along_is_nobodys() -> None:
     """Only what this run's retrievers say counts."""
     forged = Document(content="A", score=1.0, meta={"crag": {"retrievers": {"bm25": {"lead": 9.0, "rank": 1}}}})
