@@ -9,6 +9,7 @@ from typing import Any, get_args
 from haystack import Document, component
 
 from haystack_integrations.crag.errors import WebSearchError
+from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import (
     ACTIONS,
     GRADER_FAILED,
@@ -119,6 +120,18 @@ def _check_what_was_not_judged(trail: Sequence[Mapping[str, Any]]) -> None:
         assert not (pending and was_ungraded and decision["verdict"] == "incorrect")
 
 
+def _check_corrections(record: Mapping[str, Any]) -> None:
+    """What was carried out, and what it searched for; `strategy` and `corrected` say no more and no less."""
+    done = [entry for entry in record["corrections"] if entry["type"] not in ("keep", "discard")]
+    assert bool(done) == record["corrected"] == (record["strategy"] != "none")
+    kinds = {entry["type"] for entry in done}
+    assert ("web_search" in kinds) == (record["strategy"] in ("web", "web_and_refine"))
+    assert record["strategy"] != "expand" or kinds == {"expand"}
+    for entry in done:
+        assert entry["type"] == "refine" or entry["query"] in record["queries"]
+        assert entry["type"] != "expand" or entry["strategy"] in record["retrieval"]
+
+
 def check_record(record: Mapping[str, Any], documents: Sequence[Document], came: set[str]) -> None:
     """
     A record is JSON, tells of the documents that were handed on, and of each that ever came in, once.
@@ -132,6 +145,8 @@ def check_record(record: Mapping[str, Any], documents: Sequence[Document], came:
     assert record["iterations"] == len(record["trail"])
     assert [entry["id"] for entry in record["kept"]] == [document.id for document in documents]
     assert record["documents_after"] == len(documents)
+    assert record["evidence_tokens"] == sum(count_tokens(document.content or "") for document in documents)
+    _check_corrections(record)
     gone = [entry["id"] for entry in record["discarded"]]
     assert len(gone) == len(set(gone))
     kept = {entry["id"] for entry in record["kept"]}

@@ -178,6 +178,13 @@ def test_a_token_budget_cuts_the_list_but_never_the_first() -> None:
     assert ids(joiner.run(bm25=[long, short])["documents"]) == ["a"]
 
 
+def test_a_document_that_does_not_fit_the_token_budget_makes_room_for_those_after_it() -> None:
+    """A file that nobody has cut does not push out all short passages behind it."""
+    joiner = EvidenceJoiner({"bm25": 1.0}, max_tokens=10)
+    found = [doc("a"), doc("b", content="word " * 50), doc("c", content="word"), doc("d", content="word " * 9)]
+    assert ids(joiner.run(bm25=found)["documents"]) == ["a", "c"]
+
+
 def test_what_a_refinement_keeps_can_be_fused_as_a_list_of_its_own() -> None:
     """First on ties, within the token budget, its grades with it; what both lists have moves up."""
     kept = (doc("a", content="first text"), doc("b", content="second text"))
@@ -289,6 +296,17 @@ def test_half_a_character_in_a_document_stops_nothing_and_makes_no_two_texts_one
     joined = EvidenceJoiner({"bm25": 1.0}).run(bm25=found)["documents"]
     assert [document.id for document in joined] == ["0", "1", "3"]
     assert len({question_id(document.content or "") for document in found[:2]}) == 2
+
+
+def test_the_first_of_a_vector_search_leads_by_as_much_on_every_store() -> None:
+    """Elasticsearch gives (1 + cosine) / 2 for what Haystack's store gives as a cosine: the same search, one lead."""
+    cosines = [0.8, 0.5, -0.2]
+    found = []
+    for kind, scores in (("cosine", cosines), ("half_cosine", [(1 + cosine) / 2 for cosine in cosines])):
+        joiner = EvidenceJoiner({"dense": 1.0}, similarity={"dense": kind})  # type: ignore[dict-item]
+        listed = [doc(name, score) for name, score in zip("abc", scores, strict=True)]
+        found.append(lead_in(joiner.run(dense=listed)["documents"])[0])
+    assert found == [{"dense": 1.2}, {"dense": 1.2}]
 
 
 def test_a_lead_that_a_stored_document_brings_along_is_nobodys() -> None:

@@ -11,6 +11,7 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_SYSTEM
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.text import count_tokens
 
 QUESTION = "Who wrote Emma?"
 
@@ -37,6 +38,17 @@ def test_tokens_and_calls_of_grading_and_answer_are_summed() -> None:
     assert record["coverage"]["tokens"] == 320
 
 
+def test_cache_hits_are_grades_of_the_cache_and_none_that_the_run_knew() -> None:
+    """A document that comes again in the next pass is `cached`, too: no cache gave its grade."""
+    documents = [graded("a text", 0.5, QUESTION)]
+    router, state = CragRouter(max_iterations=2), None
+    for hits in (1, 0):
+        report = {"llm_calls": 0, "cache_hits": hits}
+        state = router.run(query=QUESTION, documents=documents, state=state, report=report)["state"]
+    assert state is not None
+    assert RecordBuilder().run(outcome=state)["crag"]["cache_hits"] == 1
+
+
 def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
     """What came in first, what was answered from, what was done between."""
     record = RecordBuilder().run(outcome=outcome([0.5, 0.1], [0.9]))["crag"]
@@ -45,6 +57,8 @@ def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
     assert (record["documents_before"], record["documents_after"]) == (2, 2)
     kinds = [entry["type"] for entry in record["corrections"]]
     assert kinds == ["keep", "discard", "refine", "keep", "keep"]
+    assert record["corrections"][2] == {"type": "refine", "action": "refine", "query": QUESTION}
+    assert record["evidence_tokens"] == sum(count_tokens(f"{number} 0") for number in range(2))
     assert [entry["source"] for entry in record["kept"]] == ["0.md", "0.md"]
     assert [entry["reason"] for entry in record["discarded"]] == ["below_filter"]
 

@@ -1,6 +1,7 @@
 """RulePrefilter: which rule speaks when, and that no rule speaks by accident."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,26 @@ def test_an_unreadable_setting_is_refused_at_construction(value: str, monkeypatc
     monkeypatch.setenv("KB_AGENT_VECTOR_SCORE_THRESHOLD", value)
     with pytest.raises(ConfigurationError, match=rf"KB_AGENT_VECTOR_SCORE_THRESHOLD.*{value}.*default 0.8"):
         RulePrefilter()
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (
+            lambda: RulePrefilter(max_items=-1),
+            "max_items must be a whole number from 0 to 10000, but got -1; correct it",
+        ),
+        (lambda: RulePrefilter(vector_score=1.5), "vector_score must be a number from 0 to 1, but got 1.5; correct it"),
+        (
+            lambda: CragRouter(max_iterations=0),
+            "max_iterations must be a whole number from 1 to 20, but got 0; correct it",
+        ),
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_named_by_its_own_name(made: Callable[[], Any], said: str) -> None:
+    """Not by the variable that would hold without it: who wrote it into a YAML has set none."""
+    with pytest.raises(ConfigurationError, match=f"^{said}"):
+        made()
 
 
 def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:

@@ -150,6 +150,7 @@ def test_a_web_search_that_fails_leaves_the_originals(
     assert [document.content for document in result["documents"]] == [OTHER]
     assert result["crag"]["coverage"]["web"] == "failed"
     assert result["crag"]["web_used"] is False
+    assert result["crag"]["signals"] == result["crag"]["trail"][0]["signals"]  # what its score is still made of
 
 
 def test_correction_can_be_switched_off(in_memory_store: Any, metasearch: Metasearch) -> None:
@@ -169,4 +170,5 @@ def test_the_record_holds_what_the_design_reports(in_memory_store: Any, metasear
     assert {"keyword", "coherence", "length", "diversity"} <= set(record["signals"]["set"])
     assert record["milliseconds"] > 0
     assert record["documents_before"] == record["documents_after"] == 3
+    assert record["evidence_tokens"] == 3 * count_tokens(LONG + "0")
     assert record["cache_hits"] == 0

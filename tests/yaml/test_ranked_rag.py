@@ -105,6 +105,7 @@ def test_incorrect_results_are_replaced_by_the_webs(
     assert numbers(result) == []
     types = {entry["type"] for entry in result["crag"]["corrections"]}
     assert {"discard", "web_search"} <= types
+    assert {"type": "web_search", "action": "web", "query": QUESTION} in result["crag"]["corrections"]
     assert result["crag"]["web_used"] is True
     assert metasearch.queries == [QUESTION]
 
@@ -118,6 +119,7 @@ def test_without_a_web_an_incorrect_retrieval_ends_with_an_empty_explained_resul
     assert result["documents"] == []
     assert result["crag"]["action"] == "abstain"
     assert result["crag"]["coverage"]["web"] == "skipped"
+    assert {entry["type"] for entry in result["crag"]["corrections"]} == {"discard"}
     assert "do not answer" in result["answers"][0].data
     assert metasearch.queries == []
 

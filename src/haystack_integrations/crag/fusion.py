@@ -156,9 +156,15 @@ def fuse(
 def _tell_lead(hits: Sequence[Hit]) -> None:
     """Say of the first how clearly a retriever put it first: its score there, as a multiple of the next one's."""
     for name, found in hits[0].found.items() if hits else ():
-        behind = max((hit.found[name]["score"] or 0.0 for hit in hits[1:] if name in hit.found), default=0.0)
-        if found["rank"] == 1 and behind > 0.0 and (found["score"] or 0.0) > behind:
-            found["lead"] = round(found["score"] / behind, 3)
+        behind = max((_standing(hit.found[name]) for hit in hits[1:] if name in hit.found), default=0.0)
+        if found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
+            found["lead"] = round(own / behind, 3)
+
+
+def _standing(found: Mapping[str, Any]) -> float:
+    """Give a score to compare: a cosine as (1 + cosine) / 2, as Elasticsearch has it, lest a lead differ by store."""
+    cosine = found.get("similarity")
+    return (found["score"] or 0.0) if cosine is None else (1.0 + float(cosine)) / 2
 
 
 def lead_of(document: Document) -> float:
@@ -194,17 +200,19 @@ def similarity_of(score: float | None, kind: str | None) -> float | None:
 
 def within_tokens(documents: Sequence[Document], most: int | None) -> list[Document]:
     """
-    Cut a list where a token budget ends.
+    Keep what fits into a token budget, best first: one that does not fit makes room for a shorter one after it.
 
     :param documents: Documents, best first.
     :param most: Most tokens, estimated; None for no limit.
-    :returns: The first documents that fit; always at least one, if there is one.
+    :returns: Those that fit, in order; the first always stays.
     """
+    if most is None:
+        return list(documents)
     kept: list[Document] = []
     spent = 0
     for document in documents:
-        spent += count_tokens(document.content or "")
-        if kept and most is not None and spent > most:
-            break
-        kept.append(document)
+        tokens = count_tokens(document.content or "")
+        if not kept or spent + tokens <= most:
+            kept.append(document)
+            spent += tokens
     return kept

@@ -55,34 +55,43 @@ def _filed() -> dict[str, str | None]:
         raise ConfigurationError(msg) from None
 
 
-def number(name: str, given: T | None, default: T, parse: Callable[[str], T], low: float, high: float) -> T:
+def number(
+    name: str,
+    given: T | None,
+    default: T,
+    parse: Callable[[str], T],
+    low: float,
+    high: float,
+    setting: str | None = None,
+) -> T:
     """
     Find a number: as given, else from the environment, else from `.env`, else the default.
 
-    :param name: Name of the environment variable.
+    :param name: Name of the parameter.
     :param given: The value passed in code or YAML; None means none was.
     :param default: What holds when nobody says anything.
     :param parse: `int` or `float`.
     :param low: Smallest accepted value.
     :param high: Largest accepted value.
+    :param setting: Name of the environment variable that holds where nothing is given, if there is one.
     :returns: The number.
     :raises ConfigurationError: For a value that is no number of that kind or out of range; the message names it.
     """
     wanted = f"{'a whole number' if parse is int else 'a number'} from {low:g} to {high:g}"
     raw: object = given
-    where = "the value passed for"
+    where, way_out = name, f"correct it, or leave it out ({default})"
     if given is None:
-        text = configured(name)
+        text = configured(setting) if setting else None
         if text is None:
             return default
-        raw, where = text, "the setting"
+        raw, where, way_out = text, f"the setting {setting}", f"correct or unset it (default {default})"
     try:
         value = parse(raw) if isinstance(raw, str) else raw
     except ValueError:
         value = None
     usable = isinstance(value, int | float if parse is float else int) and not isinstance(value, bool)
     if not usable or not low <= value <= high:  # type: ignore[operator]
-        msg = f"{where} {name} must be {wanted}, but got {raw!r}; correct or unset it (default {default})"
+        msg = f"{where} must be {wanted}, but got {raw!r}; {way_out}"
         raise ConfigurationError(msg)
     return parse(value)  # type: ignore[arg-type]
 

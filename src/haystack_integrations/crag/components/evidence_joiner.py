@@ -72,8 +72,8 @@ class EvidenceJoiner:
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
             (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine; scores that grow
             from the first document to the last are distances, and say nothing.
-        :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays. What
-            is left out is not judged, and only the span tells how many (`crag.documents.left_out`).
+        :param max_tokens: Most tokens (estimated) over all documents; None for no limit. The first always stays; of the
+            others, those that fit. The rest is not judged: only the span tells how many (`crag.documents.left_out`).
         :param kept_weight: Fuse what a refinement keeps as a list of its own with this weight, first on ties, under
             the name `kept`; None puts it before all that is new.
         :raises ConfigurationError: For an unusable weight, name or number.

@@ -77,8 +77,8 @@ class RulePrefilter:
         self.vector_score = vector_score
         self.metadata_rules = metadata_rules
         self._rules = RULES if rules is None else tuple(rules)
-        self._max_items = number(MAX_ITEMS_SETTING, max_items, 2, int, 0, 10_000)
-        self._vector_score = number(VECTOR_SCORE_SETTING, vector_score, 0.8, float, 0.0, 1.0)
+        self._max_items = number("max_items", max_items, 2, int, 0, 10_000, MAX_ITEMS_SETTING)
+        self._vector_score = number("vector_score", vector_score, 0.8, float, 0, 1, VECTOR_SCORE_SETTING)
 
     @component.output_types(approved=list[Document], documents=list[Document], rule_name=str)
     def run(

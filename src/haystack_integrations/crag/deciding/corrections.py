@@ -1,12 +1,13 @@
 """What was corrected: the corrections of one decision, those of a run that were carried out, and their name."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS, NO_WEB, WEB
 
-_CORRECTIONS: Final = {
+_TYPES: Final = {
     "refine": ("refine",),
     "re_retrieve": ("expand",),
     "web": ("web_search",),
@@ -31,7 +32,7 @@ def corrections_in(
         {"type": "keep", "id": entry["id"], "reason": entry["status"] or entry["reason"]} for entry in kept
     ]
     done += [{"type": "discard", "id": entry["id"], "reason": entry["reason"]} for entry in dropped]
-    return done + [{"type": kind, "action": action} for kind in _CORRECTIONS.get(action, ())]
+    return done + [{"type": kind, "action": action} for kind in _TYPES.get(action, ())]
 
 
 def corrections_of(state: CragState) -> list[str]:
@@ -42,11 +43,37 @@ def corrections_of(state: CragState) -> list[str]:
     :returns: Actions; none where the mode only observes, none for which there was no other query, and none by a web
         that was not searched or did not answer.
     """
+    return [action for action in _led(state) if action in LOOP_ACTIONS]
+
+
+def carried_out(state: CragState) -> list[dict[str, Any]]:
+    """
+    List what was done to the retrieval in a run: what its decisions kept and dropped, and what was carried out of them.
+
+    :param state: What the run knows, with at least one decision.
+    :returns: The entries of all passes; with what was searched for, and by a strategy how. A decision that led nowhere
+        (observed only, no other query, no web) corrects nothing, though its own record has what it wanted.
+    """
+    done: list[dict[str, Any]] = []
+    for decision, then, action in zip_longest(state.trail, state.trail[1:], _led(state)[1:]):
+        done += [entry for entry in decision["corrections"] if entry["type"] in ("keep", "discard")]
+        done += [{"type": kind, "action": action, **_found_by(kind, action, then)} for kind in _TYPES.get(action, ())]
+    return done
+
+
+def _led(state: CragState) -> list[str]:
+    """Name for each pass the correction that led to it, as far as it was carried out; nothing for the first."""
     if state.trail[-1]["mode"] != "enforce":
-        return []
-    led = [(decision["after"], decision["coverage"]["web"]) for decision in state.trail]
-    done = [_WITHOUT_WEB.get(action, action) if web in NO_WEB else action for action, web in led]
-    return [action for action in done if action in LOOP_ACTIONS]
+        return [""] * len(state.trail)
+    led = [(decision["after"] or "", decision["coverage"]["web"]) for decision in state.trail]
+    return [_WITHOUT_WEB.get(action, action) if web in NO_WEB else action for action, web in led]
+
+
+def _found_by(kind: str, action: str, then: Mapping[str, Any]) -> dict[str, str]:
+    """Tell the query of a correction, and the strategy of another one; refinement beside the web searches nothing."""
+    if kind == "refine" and (action != "refine" or then["strategy"] == WEB):
+        return {}
+    return {"query": then["query"]} | ({"strategy": then["strategy"]} if kind == "expand" else {})
 
 
 def strategy_of(actions: Sequence[str]) -> str:

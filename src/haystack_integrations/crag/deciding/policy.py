@@ -107,7 +107,7 @@ class Policy:
         return cls(
             ladders,
             router.on_limit,
-            number(ITERATIONS_SETTING, router.max_iterations, 3, int, 1, _MOST_ITERATIONS),
+            number("max_iterations", router.max_iterations, 3, int, 1, _MOST_ITERATIONS, ITERATIONS_SETTING),
             router.max_evidence,
             thresholds,
             router.enough_documents,

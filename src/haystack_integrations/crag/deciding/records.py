@@ -6,13 +6,15 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.deciding.corrections import corrections_in, corrections_of, strategy_of
+from haystack_integrations.crag.deciding.corrections import carried_out, corrections_in, corrections_of, strategy_of
 from haystack_integrations.crag.deciding.decisions import Judgement, best_first, dropped_entry, graded_entry
 from haystack_integrations.crag.deciding.policy import Choice
 from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
 from haystack_integrations.crag.grades import origin_of
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, GRADING_DETAILS, Mode
 
 FIRST_STRATEGY: Final = "first"
@@ -158,24 +160,25 @@ def run_record(
     coverage["deadline_hit"] |= _of_time(shortcomings)
     coverage["degraded"] = bool(coverage["reasons"])
     return {
-        **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit", "signals")},
+        **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit")},
+        "signals": _signals(state.trail),
         "abstention": last.get("abstention"),
         "answer": answer,
-        "corrections": [entry for decision in state.trail for entry in decision["corrections"]],
+        "corrections": carried_out(state),
         "strategy": strategy_of(applied),
         "corrected": bool(applied),
         "iterations": state.iteration,
         "retrieval": [decision["strategy"] for decision in state.trail],
         "queries": [decision["query"] for decision in state.trail],
         "documents_before": first["coverage"]["documents_in"],
-        "documents_after": len(evidence),
+        **_size(evidence),
         "kept": _entries(evidence, last["mode"]),
         "discarded": _never_used(state, evidence, unshown),
         "tokens": {"in": tokens_in, "out": tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
         "web_used": _is_web_used(evidence),
-        "cache_hits": sum(decision["coverage"]["cached"] for decision in state.trail),
+        "cache_hits": sum(int(n) for one in state.trail if is_number(n := one["grading"].get("cache_hits"))),
         "coverage": coverage,
         "trail": list(state.trail),
     }
@@ -195,8 +198,20 @@ def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) ->
     left = zip(rest, _entries(rest, record["mode"]), strict=True)
     cut = [dropped_entry(document, entry["score"], "top_k") for document, entry in left]
     kept = _entries(chosen, record["mode"])
-    told = {"kept": kept, "documents_after": len(kept), "discarded": [*record["discarded"], *cut]}
+    told = {"kept": kept, **_size(chosen), "discarded": [*record["discarded"], *cut]}
     return {"documents": chosen, "crag": {**record, **told, "web_used": _is_web_used(chosen)}}
+
+
+def _signals(trail: Sequence[Mapping[str, Any]]) -> Any:
+    """Give what the last score was made of: a pass that had nothing to grade has that of the one before."""
+    told = [decision["signals"] for decision in trail]
+    measured = [signals for signals in told if signals and any(signals.values())]
+    return measured[-1] if measured and trail[-1]["score"] is not None else told[-1]
+
+
+def _size(evidence: Sequence[Document]) -> dict[str, int]:
+    tokens = sum(count_tokens(document.content or "") for document in evidence)
+    return {"documents_after": len(evidence), "evidence_tokens": tokens}
 
 
 def _entries(documents: Sequence[Document], mode: Mode) -> list[dict[str, Any]]:
