@@ -158,6 +158,18 @@ def test_only_questions_that_both_have_are_compared(folder: Path, tmp_path: Path
     assert f" {few['verdict']['accuracy']:.3f} " in line
 
 
+def test_a_comparison_with_verdicts_on_lists_of_another_length_says_so(folder: Path, tmp_path: Path) -> None:
+    """What is right for the first document alone may be wrong for five: the difference is not the grader's."""
+    base, judged = tmp_path / "base.json", ("eval", folder, "--split", SPLIT, "--grader", "evidence")
+    file = folder / SPLIT / "bm25_top10.jsonl"
+    first, *others = [json.loads(line) for line in file.read_text().splitlines()]
+    write_lines(file, [{"id": first["id"], "retrieved": ["other-0", "built-0"]}, *others])
+    assert crag(*judged, "--top-k", "1", "--json", base).exit_code == 0
+    said = " ".join(crag(*judged, "--compare", base).stdout.split())
+    assert "Compared on all 24 questions. Of 1 of them the right verdict was another one in the base" in said
+    assert "right verdict was" not in crag(*judged, "--top-k", "1", "--compare", base).stdout
+
+
 def test_an_earlier_result_of_other_questions_is_refused_before_anything_is_judged(
     folder: Path, tmp_path: Path
 ) -> None:
