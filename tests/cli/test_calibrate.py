@@ -66,6 +66,21 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "these figures are not held out" in result.stderr
 
 
+def test_questions_that_no_figure_is_about_are_told(tmp_path: Path) -> None:
+    """Nothing was retrieved for one, another is not strict: the number in the report is less than that in the file."""
+    folder = write_towns(tmp_path / "the towns", count=60)
+    lists, questions = (folder / SPLIT / name for name in ("bm25_top10.jsonl", "queries.jsonl"))
+    first, *others = [json.loads(line) for line in lists.read_text().splitlines()]
+    write_lines(lists, [{"id": first["id"], "retrieved": []}, *others])
+    rows = [json.loads(line) for line in questions.read_text().splitlines()]
+    write_lines(questions, [*rows[:-1], {**rows[-1], "strict": False}])
+    shown = crag("calibrate", folder, "--split", SPLIT, "--output", tmp_path / "mine.json")
+    assert shown.exit_code == 0, shown.stderr
+    assert "Calibrated on 58 questions" in shown.stdout
+    said = "warning: not in the figures: 2 of 60 questions, for which nothing was retrieved or which the data marks as"
+    assert said in " ".join(shown.stderr.split())
+
+
 def test_what_was_fitted_for_a_limit_that_cannot_be_kept_is_not_lost(folder: Path, tmp_path: Path) -> None:
     """It stands under another name, without the limit; nothing takes the place of the file that was asked for."""
     file, kept = tmp_path / "mine.json", tmp_path / "mine.unlimited.json"

@@ -18,7 +18,10 @@ from scripted_model import NAME, ScriptedModel, documents_in, judging
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import source
 
-KEYS = "dataset split pipeline grader lists n verdict filter strips answer_support gaps cost first".split()
+KEYS = [
+    *"dataset split pipeline grader lists n verdict filter strips answer_support gaps cost first".split(),
+    *"gaps_at_10_percent intervals comparison".split(),
+]
 
 
 @pytest.fixture
@@ -79,6 +82,26 @@ def test_a_dash_prints_json_and_nothing_else(folder: Path) -> None:
     assert result.stderr == ""
 
 
+def test_a_program_is_told_what_the_terminal_shows(folder: Path, tmp_path: Path) -> None:
+    """Gaps at a rate of false alarms, intervals, and what was compared: none of it is in the table alone."""
+    base, ours = tmp_path / "base.json", ("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json")
+    assert crag("eval", folder, "--split", SPLIT, "--grader", "coherence", "--json", base).exit_code == 0
+    alone = json.loads(base.read_text())
+    result = json.loads(crag(*ours, "-", "--compare", base).stdout)
+    shown = " ".join(crag(*ours, tmp_path / "new.json", "--compare", base).stdout.split())
+    assert json.loads((tmp_path / "new.json").read_text())["comparison"]["about"] == result["comparison"]["about"]
+    gap = result["gaps_at_10_percent"]
+    assert f"by score alone: {gap['recall']:.0%} at {gap['false_alarms']:.0%} false alarms" in shown
+    assert f"below {gap['threshold']:.3f}" in shown
+    low = result["intervals"]["verdict.macro_f1"]["low"]
+    assert f"{result['verdict']['macro_f1']:.3f} {low:.3f} to" in shown
+    assert result["comparison"]["about"] == "Compared on all 24 questions"
+    change = result["comparison"]["measures"]["verdict.macro_f1"]
+    assert change["base"] == pytest.approx(alone["verdict"]["macro_f1"])
+    assert change["difference"] == pytest.approx(result["verdict"]["macro_f1"] - alone["verdict"]["macro_f1"])
+    assert alone["comparison"] is None
+
+
 def test_what_does_not_apply_is_null(tmp_path: Path) -> None:
     """Never 0: no gap list, no labelled sentence, no answer."""
     folder = write_dataset(tmp_path / "set", without=["gap_bm25_top10.jsonl"])
@@ -88,6 +111,7 @@ def test_what_does_not_apply_is_null(tmp_path: Path) -> None:
     result = json.loads(crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", "-").stdout)
     assert set(result["gaps"].values()) == set(result["strips"].values()) == {None}
     assert set(result["answer_support"].values()) == {None}
+    assert result["gaps_at_10_percent"] is None
     assert result["filter"]["f1"] is not None
 
 
@@ -134,6 +158,18 @@ def test_only_questions_that_both_have_are_compared(folder: Path, tmp_path: Path
     assert f" {few['verdict']['accuracy']:.3f} " in line
 
 
+def test_a_comparison_with_verdicts_on_lists_of_another_length_says_so(folder: Path, tmp_path: Path) -> None:
+    """What is right for the first document alone may be wrong for five: the difference is not the grader's."""
+    base, judged = tmp_path / "base.json", ("eval", folder, "--split", SPLIT, "--grader", "evidence")
+    file = folder / SPLIT / "bm25_top10.jsonl"
+    first, *others = [json.loads(line) for line in file.read_text().splitlines()]
+    write_lines(file, [{"id": first["id"], "retrieved": ["other-0", "built-0"]}, *others])
+    assert crag(*judged, "--top-k", "1", "--json", base).exit_code == 0
+    said = " ".join(crag(*judged, "--compare", base).stdout.split())
+    assert "Compared on all 24 questions. Of 1 of them the right verdict was another one in the base" in said
+    assert "right verdict was" not in crag(*judged, "--top-k", "1", "--compare", base).stdout
+
+
 def test_an_earlier_result_of_other_questions_is_refused_before_anything_is_judged(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -162,7 +198,8 @@ def test_a_run_that_was_cut_off_is_taken_up(folder: Path, tmp_path: Path) -> Non
     journal.write_text("".join(lines[:9]) + lines[9][:30])
     assert crag(*command, "--grader", "evidence").exit_code == 0
     again = json.loads(file.read_text())
-    assert {**again, "cost": None} == {**whole, "cost": None}
+    # Intervals are of the cost, too, which is another one.
+    assert {**again, "cost": None, "intervals": None} == {**whole, "cost": None, "intervals": None}
     assert journal.read_text().startswith("".join(lines[:9]))
     assert "other grader; add --fresh" in refused(crag(*command, "--grader", "rerank"), ExitCode.USAGE)
     assert crag(*command, "--grader", "rerank", "--fresh").exit_code == 0

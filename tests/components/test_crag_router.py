@@ -239,6 +239,15 @@ def test_dropped_documents_and_the_decision_are_logged_without_text(caplog: pyte
     assert "secret" not in caplog.text
 
 
+def test_the_log_of_observe_says_of_no_document_that_it_was_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    """It is passed on: whoever reads the log would look for what took it."""
+    documents = docs(0.9, 0.1)
+    with caplog.at_level(logging.INFO, logger="haystack_integrations"):
+        assert route(documents, mode="observe")["generate"] == documents
+    assert f"evidence that enforce would drop: id={documents[1].id}, score=0.1" in caplog.text
+    assert "evidence dropped" not in caplog.text
+
+
 @pytest.mark.parametrize(("connected", "warned"), [((), False), (("generate",), True), (("generate", "refine"), False)])
 def test_a_correction_that_leads_nowhere_is_warned_of(
     caplog: pytest.LogCaptureFixture, connected: tuple[str, ...], warned: bool

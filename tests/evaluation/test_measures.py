@@ -16,6 +16,7 @@ from haystack_integrations.crag.evaluation.measures import (
     verdict_measures,
 )
 from haystack_integrations.crag.evaluation.probabilities import adaptive_ece, probability_measures, reliability_curve
+from haystack_integrations.crag.evaluation.whole_result import whole_result
 
 NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
@@ -126,6 +127,9 @@ def test_without_a_score_the_verdict_of_a_gap_list_says_whether_it_alarms() -> N
     found = gap_recall_at([*covered, *gaps])
     assert found is not None
     assert (found["recall"], found["false_alarms"]) == (0.5, 0.0)
+    records = [*covered, *gaps]
+    told = whole_result(summarise(records, **NAMES), records, intervals={}, comparison=None, compared_on=None)
+    assert told["gaps_at_10_percent"] == {"threshold": None, "recall": 0.5, "false_alarms": 0.0}  # JSON has no infinity
 
 
 def test_scores_of_two_scales_have_no_threshold() -> None:

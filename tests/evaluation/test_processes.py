@@ -117,3 +117,33 @@ def test_a_process_that_dies_before_it_has_read_what_it_is_given_is_told(tmp_pat
         [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.returncode) == ("broken\n", 0)
+
+
+_KILLED = """
+import os, signal, time
+from pathlib import Path
+from haystack_integrations.crag.evaluation.processes import at_work
+
+READY = Path(__file__).with_name("ready")
+
+def ready(*given):
+    READY.touch()
+
+if __name__ == "__main__":
+    with at_work(2, ready, (), time.sleep, [0, 0]) as futures:
+        [future.result() for future in futures]
+        assert READY.exists()
+        os.kill(os.getpid(), signal.{signal})
+        time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="killed in another way")
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_processes_end_with_the_one_that_started_them(name: str, tmp_path: Path) -> None:
+    """Killed by a time limit, or for its memory, it can end none of them: each waited for its next part for ever."""
+    (script := tmp_path / "script.py").write_text(_KILLED.format(signal=name))
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, script], env=environment(), text=True, **piped) as process:
+        process.communicate(timeout=60)  # its output ends with the last process that holds it
+    assert process.returncode == -signal.Signals[name]

@@ -127,8 +127,28 @@ def test_what_only_the_pipeline_can_tell_is_the_clients_fault_too(answering: Any
     assert (response.json()["error"], response.json()["trace_id"]) == (code, None)
     assert "CANARY" not in response.text
     # A store's own words would repeat what was sent: what filters look like is told instead.
-    told = response.json().get("detail")
-    assert told is None if code != "invalid_filters" else "not in" in told[0]["operators"]
+    told = response.json()["detail"]
+    if code == "invalid_filters":
+        assert "not in" in told[0]["operators"]
+    else:
+        assert told == [{"field": "question", "rule": "empty"}]
+
+
+def test_a_question_longer_than_the_pipelines_own_limit_is_told_that_limit(serve: Any) -> None:
+    """The server's may be higher than that of a pipeline; the code alone would not say what is wrong."""
+    with serve(question_chars=5000).client() as client:
+        response = client.post("/corrective_retrieval/run", json={"question": "x" * 4097})
+    assert (response.status_code, response.json()["error"]) == (422, "invalid_question")
+    assert response.json()["detail"] == [{"field": "question", "rule": "string_too_long", "max_length": 4096}]
+
+
+def test_an_unknown_limit_of_a_budget_is_told_those_that_there_are(answering: Any) -> None:
+    """As an unknown option is: a slip such as `llm_call` is found at once."""
+    with answering.client() as client:
+        response = client.post("/corrective_rag/run", json={"question": QUESTION, "budget": {"CANARY": 3}})
+    names = ["iterations", "llm_calls", "tokens", "seconds"]
+    assert response.status_code == 422
+    assert response.json()["detail"] == [{"field": "budget", "rule": "extra_forbidden", "accepted": names}]
 
 
 def test_an_abstention_is_an_answer(answering: Any, model: ScriptedModel) -> None:

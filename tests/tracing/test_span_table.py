@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
 from haystack.dataclasses import ChatMessage
 from makers import cacheable, fill, grading_by, scripted
 from metasearch import Metasearch
@@ -16,12 +16,14 @@ from web_server import web_server
 import haystack_integrations.crag as package
 from haystack_integrations.crag.caching import MemoryGradeCache
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.observing.telemetry import traced_id
 from haystack_integrations.crag.pipelines import export, load, names
+from haystack_integrations.crag.store_profiles import open_store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text("utf-8")
 QUESTION = "Where do canary birds sing?"
@@ -43,8 +45,23 @@ def test_the_retrievers_of_a_run_say_what_they_gave(spans: InMemorySpanExporter,
         assert run["openinference.span.kind"] == "RETRIEVER"
         assert run["crag.documents.out"] == 5
         assert "gen_ai.retrieval.query.text" not in run
+    (dense,) = [run for run in runs if run["haystack.component.name"] == "dense"]
+    assert dense["gen_ai.request.top_k"] == 10  # of the file, as the run names none
     (join,) = named(spans, "crag.join")
     assert (join["crag.documents.in.bm25"], join["crag.documents.in.dense"], join["crag.documents.out"]) == (5, 5, 5)
+
+
+@pytest.mark.parametrize("top_k", [None, 3])
+def test_a_search_of_elasticsearch_names_its_index_and_how_many_it_asked_for(
+    spans: InMemorySpanExporter, top_k: int | None
+) -> None:
+    """Whether the run says how many or the retriever does, and also where no server answers."""
+    pipeline, store = Pipeline(), open_store("elasticsearch", "http://127.0.0.1:9", "handbook")
+    pipeline.add_component("bm25", ReportingBM25Retriever(document_store=store, top_k=7))
+    pipeline.run({"bm25": {"query": QUESTION} | ({} if top_k is None else {"top_k": top_k})})
+    (run,) = named(spans, "haystack.component.run")
+    assert (run["gen_ai.data_source.id"], run["gen_ai.request.top_k"]) == ("handbook", top_k or 7)
+    assert run["crag.retrieval.status"] == "failed"
 
 
 def test_what_is_content_is_there_with_haystacks_switch(spans: InMemorySpanExporter, store: Any, content: None) -> None:

@@ -37,6 +37,17 @@ class NotConfiguredError(ConfigurationError):
 class QuestionError(CragError, ValueError):
     """The question is empty or longer than the pipeline accepts."""
 
+    def __init__(self, message: str, rule: str = "unusable", **limits: int) -> None:
+        """
+        Keep which rule is broken, for those who are not shown a message.
+
+        :param message: Got, wanted, way out.
+        :param rule: The rule in a word, as pydantic calls such rules.
+        :param limits: The numbers in it.
+        """
+        super().__init__(message)
+        self.broken: dict[str, str | int] = {"rule": rule, **limits}
+
 
 class GradingError(CragError, RuntimeError):
     """Grading failed and the grader was told to raise (`on_failure="raise"`)."""

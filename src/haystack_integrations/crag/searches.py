@@ -193,11 +193,25 @@ def _unsearched(error: Exception, limit: Limit) -> Found:
     return failed(error, limit)
 
 
-def told(found: Found) -> Found:
+def wanted(retriever: Any, top_k: int | None) -> int | None:
+    """
+    Tell how many documents a retriever is asked for.
+
+    :param retriever: Any component.
+    :param top_k: The run's own number.
+    :returns: That, or else the retriever's; None where it has none by that name, as Haystack's retrievers do.
+    """
+    own = getattr(retriever, "top_k", None) if top_k is None else top_k
+    return own if isinstance(own, int) else None
+
+
+def told(found: Found, top_k: int | None, source: str | None = None) -> Found:
     """
     Say on the retriever's own span, and in the figures, how much was searched.
 
     :param found: What was found.
+    :param top_k: How many documents it was asked for, where that is known.
+    :param source: The name of the index, where there is one.
     :returns: The same.
     """
     index_searched(found.report["status"])
@@ -206,6 +220,8 @@ def told(found: Found) -> Found:
         set_tags(
             span,
             {
+                "gen_ai.request.top_k": top_k,
+                "gen_ai.data_source.id": source,
                 "crag.retrieval.status": found.report["status"],
                 "crag.retrieval.failure": found.report.get("kind"),
                 "crag.retrieval.shards": shards.get("total"),

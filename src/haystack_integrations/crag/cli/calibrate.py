@@ -18,7 +18,7 @@ from haystack_integrations.crag.cli.files import (
     with_texts,
     write,
 )
-from haystack_integrations.crag.cli.output import Json, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError
 
 if TYPE_CHECKING:
@@ -76,7 +76,18 @@ def calibrate(
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
         _tell(found, output, model, lists)
+    _tell_left_out(found.figures["n"], len(dataset.cases))
     tell_repeated(dataset)
+
+
+def _tell_left_out(judged: int, number: int) -> None:
+    """Say how many questions the figures are not about: whoever labelled them would look for them."""
+    if judged < number:
+        complain(
+            f"not in the figures: {number - judged} of {number} questions, for which nothing was retrieved or which "
+            "the data marks as not strict",
+            "warning",
+        )
 
 
 def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationError:

@@ -191,6 +191,7 @@ def _deliver(
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
     from haystack_integrations.crag.evaluation.table import text_table
+    from haystack_integrations.crag.evaluation.whole_result import whole_result
 
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
     result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)
@@ -198,9 +199,10 @@ def _deliver(
         groups = group_numbers(dataset)
         bounds = intervals(records, groups=groups)
         comparison, about = (None, None) if base is None else _compared(records, base, groups)
-    file, html = files
+    (file, html), gap = files, gap_recall_at(records) or two_scales(records)
+    whole = whole_result(result, records, intervals=bounds, comparison=comparison, compared_on=about)
     if file is not None:
-        write(file, json_.dumps(result, ensure_ascii=False, indent=2) + "\n")
+        write(file, json_.dumps(whole, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
         more: dict[str, Any] = {
             "calibration": _limits(setup.calibration),
@@ -208,9 +210,8 @@ def _deliver(
             "compared_on": about,
         }
         write(html, html_report(result, with_texts(records, dataset), intervals=bounds, **more))
-    gap = gap_recall_at(records) or two_scales(records)
     told = text_table(result, intervals=bounds, comparison=comparison, gap=gap, compared_on=about)
-    show_json(result) if printed else show(told)
+    show_json(whole) if printed else show(told)
 
 
 def _compared(
@@ -218,11 +219,12 @@ def _compared(
 ) -> "tuple[Mapping[str, Mapping[str, float] | None], str]":
     """Compare with an earlier evaluation, and say on how many questions."""
     from haystack_integrations.crag.evaluation.intervals import paired
-    from haystack_integrations.crag.evaluation.matching import of_both_judged
+    from haystack_integrations.crag.evaluation.matching import of_both_judged, other_truths
     from haystack_integrations.crag.evaluation.table import shared
 
     ours, theirs = of_both_judged(records, base.records)
-    return paired(ours, theirs, groups=groups), shared(len(ours), len(records), base.number)
+    about = shared(len(ours), len(records), base.number, other_truths(ours, theirs))
+    return paired(ours, theirs, groups=groups), about
 
 
 def _limits(calibration: str | None) -> dict[str, Any] | None:

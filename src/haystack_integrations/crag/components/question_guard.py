@@ -84,16 +84,16 @@ class QuestionGuard:
         """
         if query is not None and not isinstance(query, str):
             msg = f"got a {type(query).__name__} as the question, wanted a text; of a ChatMessage pass its text"
-            raise QuestionError(msg)
+            raise QuestionError(msg, "string_type")
         if query is None or not query.strip():
             msg = "the question is empty; ask one with at least one word"
-            raise QuestionError(msg)
+            raise QuestionError(msg, "empty")
         if len(query) > self.max_characters:
             msg = (
                 f"the question has {len(query):,} characters, but at most {self.max_characters:,} are accepted; "
                 "shorten it, or raise max_characters of QuestionGuard"
             )
-            raise QuestionError(msg)
+            raise QuestionError(msg, "string_too_long", max_length=self.max_characters)
         try:
             query.encode()
         except UnicodeEncodeError as error:
@@ -101,10 +101,10 @@ class QuestionGuard:
                 f"the question holds half a character at place {error.start + 1:,}, which no server takes; "
                 "send it as UTF-8 text"
             )
-            raise QuestionError(msg) from None
+            raise QuestionError(msg, "string_unicode") from None
         if not one_line(query):
             msg = "the question is empty: none of its characters can be seen; ask one with at least one word"
-            raise QuestionError(msg)
+            raise QuestionError(msg, "empty")
         if top_k is not None:
             check_whole("top_k", top_k)
         Budget.of(budget)

@@ -18,6 +18,7 @@ from haystack_integrations.crag.searches import (
     search_within,
     search_within_async,
     told,
+    wanted,
 )
 from haystack_integrations.crag.settings import check_positive, check_whole
 from haystack_integrations.crag.sockets import sockets_of
@@ -103,7 +104,8 @@ class ReportingRetriever(Copied):
         :raises Exception: What the retriever raises for a mistake in its program, in settings or filters.
         """
         self.warm_up()
-        return told(search_within(self.retriever, *self._asking(query, filters, top_k, state))).result()
+        found = search_within(self.retriever, *self._asking(query, filters, top_k, state))
+        return told(found, wanted(self.retriever, top_k)).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -111,7 +113,8 @@ class ReportingRetriever(Copied):
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
         await self.warm_up_async()
-        return told(await search_within_async(self.retriever, *self._asking(query, filters, top_k, state))).result()
+        found = await search_within_async(self.retriever, *self._asking(query, filters, top_k, state))
+        return told(found, wanted(self.retriever, top_k)).result()
 
     def _asking(self, query: str, filters: Filters, top_k: int | None, state: State) -> tuple[dict[str, Any], Limit]:
         if top_k is not None:

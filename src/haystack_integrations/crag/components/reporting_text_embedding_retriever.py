@@ -19,6 +19,7 @@ from haystack_integrations.crag.searches import (
     search_within_async,
     tells_of_itself,
     told,
+    wanted,
 )
 from haystack_integrations.crag.settings import check_positive, check_whole
 
@@ -86,12 +87,12 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
         try:
             vector = run_within(self.text_embedder, limit.seconds, {"text": query})["embedding"]
         except Exception as error:
-            return told(failed(error, limit)).result()
+            return told(failed(error, limit), wanted(retriever, top_k)).result()
         asked = {"query_embedding": vector, "filters": filters, "top_k": top_k}
         if tells_of_itself(retriever):
             found: dict[str, Any] = retriever.run(**asked, state=state)
             return found
-        return told(search_within(retriever, asked, limit.rest(began))).result()
+        return told(search_within(retriever, asked, limit.rest(began)), wanted(retriever, top_k)).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -103,12 +104,13 @@ class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
         try:
             vector = (await run_within_async(self.text_embedder, limit.seconds, {"text": query}))["embedding"]
         except Exception as error:
-            return told(failed(error, limit)).result()
+            return told(failed(error, limit), wanted(retriever, top_k)).result()
         asked = {"query_embedding": vector, "filters": filters, "top_k": top_k}
         if tells_of_itself(retriever):
             found: dict[str, Any] = await retriever.run_async(**asked, state=state)
             return found
-        return told(await search_within_async(retriever, asked, limit.rest(began))).result()
+        searched = await search_within_async(retriever, asked, limit.rest(began))
+        return told(searched, wanted(retriever, top_k)).result()
 
     def _begun(self, top_k: int | None, state: State) -> tuple[Any, Limit, float]:
         """Give the retriever, how long it all may take, and since when."""

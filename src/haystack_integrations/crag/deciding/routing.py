@@ -211,8 +211,10 @@ def _log(decision: Mapping[str, Any]) -> None:
             for entry in discarded[:_MOST_IN_A_LINE]
         ]
         dropped += [f"and {more} more"] if (more := len(discarded) - _MOST_IN_A_LINE) > 0 else []
+        # In `observe` it is passed on: a line that said otherwise would send whoever reads it to look for a loss.
         logger.info(
-            "evidence dropped: {dropped}, iteration={iteration}",
+            "{said}: {dropped}, iteration={iteration}",
+            said="evidence that enforce would drop" if decision["mode"] == "observe" else "evidence dropped",
             dropped="; ".join(dropped),
             iteration=decision["iteration"],
         )

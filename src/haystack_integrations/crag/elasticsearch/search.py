@@ -62,7 +62,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
                 left = limit.rest(began).seconds
                 fields = call_within(left, lambda: client.field_caps(index=store._index, fields=TEXT)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
-    return told(found)
+    return told(found, body["size"], store._index)
 
 
 async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
@@ -103,7 +103,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
                 left = limit.rest(began).seconds
                 fields = (await asyncio.wait_for(client.field_caps(index=store._index, fields=TEXT), left)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
-    return told(found)
+    return told(found, body["size"], store._index)
 
 
 def _whole(first: Found, second: Found) -> Found:

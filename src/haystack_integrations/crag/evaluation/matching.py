@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.measures import Record
+from haystack_integrations.crag.evaluation.measures import Record, before_corrections
 
 _SHOWN: Final = 5
 
@@ -39,6 +39,18 @@ def of_both_judged(records: Sequence[Record], base: Sequence[Record]) -> tuple[l
     ours, theirs = ({one["id"] for one in given if one["error"] is None} for given in (records, base))
     own, other = ([one for one in given if one["id"] in ours & theirs] for given in (records, base))
     return own, other
+
+
+def other_truths(records: Sequence[Record], base: Sequence[Record]) -> int:
+    """
+    Count the questions whose right verdict is another one in the base, of lists of another length or of other lists.
+
+    :param records: The evaluation.
+    :param base: The one to compare with, of the same questions.
+    :returns: How many; of live lists the first ones are compared, which no correction has changed.
+    """
+    true = {record["id"]: before_corrections(record)["label"] for record in base}
+    return sum(before_corrections(record)["label"] != true[record["id"]] for record in records)
 
 
 def matched(records: Sequence[Record], base: Sequence[Record]) -> list[Record]:

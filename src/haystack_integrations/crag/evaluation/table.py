@@ -77,20 +77,27 @@ def text_table(
     return Group(*parts)
 
 
-def shared(number: int, asked: int, base: int) -> str:
+def shared(number: int, asked: int, base: int, other_truths: int) -> str:
     """
     Say on how many questions two evaluations are compared.
 
     :param number: How many both have judged.
     :param asked: How many there are now.
     :param base: How many there are in the base.
-    :returns: The sentence.
+    :param other_truths: How many of them have another right verdict in the base.
+    :returns: The sentences.
     """
-    if number == asked == base:
-        return f"Compared on all {number:,} questions"
+    said = f"Compared on all {number:,} questions"
+    if not number == asked == base:
+        said = (
+            f"Compared on the {number:,} questions that both have judged, of {asked:,} here and {base:,} in the base: "
+            "base and difference are about these, the values about all that were asked here"
+        )
+    if not other_truths:
+        return said
     return (
-        f"Compared on the {number:,} questions that both have judged, of {asked:,} here and {base:,} in the base: base "
-        "and difference are about these, the values about all that were asked here"
+        f"{said}. Of {other_truths:,} of them the right verdict was another one in the base, whose lists are others or "
+        "of another length (--top-k): differences in verdicts are partly in what was asked"
     )
 
 

@@ -137,6 +137,7 @@ class Heuristics:
         tags = {
             "crag.documents.graded": len(documents) - cached,
             "crag.documents.cached": cached,
+            "crag.documents.failed": 0,  # a judgement without a model is always one
             **{f"crag.probability.{name}": value for name, value in verdict.items()},
             "crag.grader.calibrated": of_set.get("calibrated"),
             "crag.grader.statistics": of_set.get("statistics"),

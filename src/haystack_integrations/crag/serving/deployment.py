@@ -34,6 +34,7 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
+from haystack_integrations.crag.serving.questions import names_in
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import untraced
 from haystack_integrations.crag.serving.wrapper import CragWrapper
@@ -61,15 +62,15 @@ class Deployment:
     wrappers: dict[str, CragWrapper]
     registry: ImmutablePipelineRegistry
 
-    def accepted(self, scope: "Scope") -> list[str]:
+    def accepted(self, scope: "Scope") -> dict[str | None, list[str]]:
         """
         Name what a request may hold.
 
         :param scope: The request.
-        :returns: The fields of the pipeline that its route runs; empty for other routes.
+        :returns: The names that the pipeline takes that its route runs; empty for other routes.
         """
         wrapper = self.wrappers.get(scope["path"].removeprefix("/").removesuffix("/run"))
-        return [] if wrapper is None else list(wrapper.question_model.model_fields)
+        return {} if wrapper is None else names_in(wrapper.question_model)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

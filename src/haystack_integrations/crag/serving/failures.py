@@ -93,12 +93,14 @@ def no_room(error: OSError) -> ServeError:
     return ServeError(503, "unavailable")
 
 
-def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], served: Iterable[str]) -> None:
+def add_handlers(
+    app: FastAPI, accepted: Callable[[Scope], Mapping[str | None, Sequence[str]]], served: Iterable[str]
+) -> None:
     """
     Let every failure of an app be told in this form.
 
     :param app: The app.
-    :param accepted: Gives the names that a request may hold, for one that holds another.
+    :param accepted: Gives the names that a request and its fields may hold, for one that holds another.
     :param served: The pipelines.
     """
 
@@ -123,12 +125,12 @@ def add_handlers(app: FastAPI, accepted: Callable[[Scope], Sequence[str]], serve
     app.add_exception_handler(RequestValidationError, failed)
 
 
-def broken_rules(errors: Sequence[Any], accepted: Sequence[str]) -> list[dict[str, Any]]:
+def broken_rules(errors: Sequence[Any], accepted: Mapping[str | None, Sequence[str]]) -> list[dict[str, Any]]:
     """
     Say which fields are wrong and which rules they break.
 
     :param errors: As pydantic lists them.
-    :param accepted: The names that are accepted, told where another one was sent.
+    :param accepted: The names that are accepted, told where another one was sent: by field, None for the whole request.
     :returns: One entry for each; without a value, and without a name that the client made up.
     """
     found = []
@@ -141,8 +143,8 @@ def broken_rules(errors: Sequence[Any], accepted: Sequence[str]) -> list[dict[st
         limits: dict[str, Any] = {name: value for name, value in context.items() if isinstance(value, int | float)}
         if error["type"] == "literal_error":
             limits["expected"] = context["expected"]
-        if unknown and not entry["field"] and accepted:
-            limits["accepted"] = list(accepted)
+        if unknown and (names := accepted.get(entry["field"])):
+            limits["accepted"] = list(names)
         found.append({**entry, **limits})
     return found
 
@@ -172,7 +174,15 @@ def translated(options: Mapping[str, Any]) -> Iterator[None]:
         named = (name for link in causes(error) if (name := getattr(link, "component_name", None)))
         part = next(named, None) or _raised_in(error)
         logger.warning("A run failed: {code} ({kinds}; {part})", code=code, kinds=kinds, part=part)
-        raise ServeError(status, code, _FILTERS if code == "invalid_filters" else None) from None
+        raise ServeError(status, code, _rules_of(code, error)) from None
+
+
+def _rules_of(code: str, error: Exception) -> Sequence[Mapping[str, Any]] | None:
+    """Say which rule a question or filters break, without a word of theirs; a failure of ours is none of theirs."""
+    if code == "invalid_filters":
+        return _FILTERS
+    broken = next((link.broken for link in causes(error) if isinstance(link, QuestionError)), None)
+    return [{"field": "question", **broken}] if code == "invalid_question" and broken else None
 
 
 def _raised_in(error: Exception) -> str:

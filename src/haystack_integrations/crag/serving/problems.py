@@ -44,7 +44,7 @@ class Problem(BaseModel):
     trace_id: str | None = Field(description="The trace of the request, when tracing is on.")
     detail: list[dict[str, Any]] | None = Field(
         default=None,
-        description="With 422: each field that is wrong and the rule that it breaks, never its value. "
+        description="With 415 and 422: each field that is wrong and the rule that it breaks, never its value. "
         "With 404: the pipelines or routes that there are.",
     )
 
@@ -52,7 +52,7 @@ class Problem(BaseModel):
 class ChatError(BaseModel):
     """What went wrong, as clients of OpenAI read it."""
 
-    message: str = Field(description="The code, and with 404 and 422 the fields, rules and names that `detail` has.")
+    message: str = Field(description="The code, and the fields, rules and names that `detail` has.")
     type: str = Field(description="`invalid_request_error` or `server_error`.")
     param: None = None
     code: str = Field(description="What `error` is at the other routes.")

@@ -137,7 +137,17 @@ def checked(model: type[BaseModel], asked: Mapping[str, Any]) -> dict[str, Any]:
         return model.model_validate(asked).model_dump(exclude_none=True)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=True)
-        raise ServeError(422, "invalid_request", broken_rules(errors, list(model.model_fields))) from None
+        raise ServeError(422, "invalid_request", broken_rules(errors, names_in(model))) from None
+
+
+def names_in(model: type[BaseModel]) -> dict[str | None, list[str]]:
+    """
+    Name what a request may hold, and what its budget may.
+
+    :param model: As `question_model` gives it.
+    :returns: The names by field; None for those of the whole request.
+    """
+    return {None: list(model.model_fields), "budget": list(BudgetLimits.model_fields)}
 
 
 def last_question(messages: Sequence[Mapping[str, Any]]) -> str:
