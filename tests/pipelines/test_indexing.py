@@ -24,6 +24,7 @@ from haystack import Document, component
 from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
+from haystack.errors import FilterError
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
@@ -207,7 +208,7 @@ def test_a_store_that_does_not_list_all_of_its_documents_is_refused_before_anyth
     (folder / "short.txt").write_text("Persuasion was written anew.")
     count = store.count_documents()
     store.listed = count - 1
-    with pytest.raises(StoreError, match=f"lists {count - 1} of its {count} documents.*nothing was indexed"):
+    with pytest.raises(StoreError, match=f"{count - 1} of its {count}, so that old.*nothing was indexed"):
         index(folder, store, base=folder)
     assert store.count_documents() == count
 
@@ -220,6 +221,85 @@ def test_all_that_vanished_is_removed_where_a_store_deletes_so_many_at_once(tmp_
     jsonl(path, record(0, "Text 0."))
     assert events(index(path, store, base=tmp_path))["documents_deleted"] == 1_199
     assert store.count_documents() == 1
+
+
+class PartStore:
+    """As OpenSearch and Milvus: of those that pass a filter it lists so many, and counts all."""
+
+    def __init__(self, listed: int) -> None:
+        self.listed, self.listings, self.inner = listed, 0, InMemoryDocumentStore(index=uuid4().hex)
+
+    def filter_documents(self, filters=None):
+        self.listings += 1
+        return self.inner.filter_documents(filters)[: self.listed]
+
+    def count_documents(self):
+        return self.inner.count_documents()
+
+    def write_documents(self, documents, policy=DuplicatePolicy.NONE):
+        return self.inner.write_documents(documents, policy)
+
+    def delete_documents(self, document_ids):
+        self.inner.delete_documents(document_ids)
+
+
+def test_a_store_that_lists_so_many_at_once_is_listed_in_parts(tmp_path):
+    """Of a file of more passages than it lists at once, too; what another program wrote is left alone."""
+    store = PartStore(listed=100)
+    (tmp_path / "long.txt").write_text(long_text("Emma", 300))
+    path = jsonl(tmp_path / "c.jsonl", *(record(number, f"Text {number}.") for number in range(300)))
+    index(tmp_path, store, base=tmp_path)
+    store.inner.write_documents([Document(id="7000", content="Of another program.")])
+    assert sum(one.meta.get("source") == "long.txt" for one in store.inner.filter_documents()) > store.listed
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 301, "unchanged": 301}
+    (tmp_path / "long.txt").write_text(long_text("Persuasion", 7))
+    jsonl(path, record(0, "Text 0."), record(1, "Changed."), record(7000, "Of us."))
+    report = index(tmp_path, store, base=tmp_path)
+    assert (report.unchanged, report.updated, report.removed) == (1, 2, 298)
+    assert [failure.source for failure in report.failures] == ["c.jsonl#7000"]  # its id is another program's
+    assert contents_by_source(store) == {"long.txt", "c.jsonl#0", "c.jsonl#1", None}
+
+
+def contents_by_source(store: PartStore) -> set[str | None]:
+    return {one.meta.get("source") for one in store.inner.filter_documents()}
+
+
+def test_a_store_that_cannot_list_all_in_parts_is_refused(tmp_path):
+    """Where most were written by another program, no part has few enough of them."""
+    store = PartStore(listed=100)
+    store.write_documents([Document(content=f"Of another program, {number}.") for number in range(150)])
+    jsonl(tmp_path / "c.jsonl", record(0))
+    with pytest.raises(StoreError, match=r"lists 100 documents at once.*100 of its 150.*nothing was indexed"):
+        index(tmp_path, store, base=tmp_path)
+    assert store.count_documents() == 150
+
+
+def test_a_store_that_refuses_to_filter_by_the_number_is_refused_for_what_it_does_not_list(tmp_path):
+    """The store's own error is the cause of ours, which says what to do."""
+
+    class Strict(PartStore):
+        def filter_documents(self, filters=None):
+            if filters:
+                raise FilterError("no such field")
+            return super().filter_documents()
+
+    store = Strict(listed=100)
+    store.write_documents([Document(content=f"Text {number}.") for number in range(150)])
+    jsonl(tmp_path / "c.jsonl", record(0))
+    with pytest.raises(StoreError, match="nothing was indexed") as refused:
+        index(tmp_path, store, base=tmp_path)
+    assert isinstance(refused.value.__cause__, FilterError)
+
+
+def test_a_store_is_not_listed_again_to_see_what_it_kept_where_it_told_before(tmp_path):
+    """Of 100,000 passages that cost as much as finding what is there."""
+    store = PartStore(listed=100)
+    path = jsonl(tmp_path / "c.jsonl", record(0))
+    index(path, store, base=tmp_path)
+    assert store.listings == 2
+    jsonl(path, record(0, "Changed."))
+    index(path, store, base=tmp_path)
+    assert store.listings == 3
 
 
 class SchemaStore(InMemoryDocumentStore):

@@ -19,6 +19,9 @@ MADE_BY: Final = "source_pipeline"
 PROVENANCE: Final = (_SHOWN, _PATH, "source_sha256", MADE_BY, "chunk", "chunks")
 """The metadata that tell which part of which version of which source a document is."""
 
+SLOT: Final = "source_slot"
+"""The metadata field with a number by which a store can list a part of its documents."""
+
 RECORDS: Final = ".jsonl"
 """The suffix of JSON Lines files."""
 
@@ -34,7 +37,7 @@ _MOST_ENTRIES: Final = 10_000  # ten times what Elasticsearch maps; 200,000 of t
 _MOST_WHOLE: Final = 10_000
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
-_RESERVED: Final = {*PROVENANCE, META_KEY}
+_RESERVED: Final = {*PROVENANCE, SLOT, META_KEY}
 # So many bad lines and not one good: no JSON Lines file, and the rest of it is not reported line by line.
 _HOPELESS: Final = 100
 
