@@ -1,6 +1,7 @@
 """Indexing files and records, in memory: what is written, replaced, removed and left alone."""
 
 import contextlib
+import functools
 import io
 import json
 import logging
@@ -21,6 +22,7 @@ import pytest
 import yaml
 from files import EMMA, jsonl, long_text, pdf, record
 from haystack import Document, component
+from haystack.components.converters import TextFileToDocument
 from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
@@ -954,6 +956,23 @@ def test_a_file_that_breaks_the_pipeline_does_not_take_others_along(folder, stor
     assert failure.source == "n05.md"
     assert "'embedder' failed on it (ArithmeticError); look at its server and key" in failure.reason
     assert report.added == 5 + 11
+
+
+@pytest.mark.parametrize("told", [{}, {"source": 5, "source_path": ["a"]}])
+def test_a_converter_that_tells_no_source_costs_no_source(folder, store, monkeypatch, told):
+    """That of markitdown-haystack drops what a stream tells of itself, and a model's metadata may be named as ours."""
+    convert = TextFileToDocument.run
+
+    @functools.wraps(convert)
+    def without(self, sources, meta=None):
+        made = convert(self, sources, meta)["documents"]
+        return {"documents": [replace(one, meta={**told, "page": 1}) for one in made]}
+
+    monkeypatch.setattr(TextFileToDocument, "run", without)
+    assert index(folder, store, base=folder).added == 5
+    assert contents(store)["short.txt"] == (folder / "short.txt").read_text()
+    assert {one.meta["page"] for one in store.filter_documents() if one.meta["source"] == "long.md"} == {1}
+    assert index(folder, store, base=folder).unchanged == 5
 
 
 @component
