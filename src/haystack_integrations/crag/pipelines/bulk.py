@@ -10,12 +10,12 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened, name_of
+from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of
 from haystack_integrations.crag.pipelines.in_parts import list_all, with_slots
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
-from haystack_integrations.crag.pipelines.sending import Action, Sender
+from haystack_integrations.crag.pipelines.sending import Sender, actions_of
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
@@ -233,18 +233,11 @@ class ElasticsearchBulk:
             raise StoreError(msg)
 
     def _write(self, documents: list[Document]) -> dict[str, str]:
-        from elasticsearch import SerializationError
-
         serializer = self.client.transport.serializers.get_serializer("application/json")
-        refused, actions = dict[str, str](), list[Action]()
-        for document in documents:
-            try:
-                body = serializer.dumps(flattened(document, self._sparse_field))
-            except SerializationError:  # its text would hold the whole document
-                refused[document.id] = "its metadata cannot be written as JSON"
-            else:
-                actions.append(({"index": {"_id": document.id}}, body))
-        refused |= self._sender.send(actions)
+        refused = dict[str, str]()
+        for start in range(0, len(documents), _AT_ONCE):  # those of a large file are more than memory should hold twice
+            actions, bad = actions_of(documents[start : start + _AT_ONCE], serializer.dumps, self._sparse_field)
+            refused |= bad | self._sender.send(actions)
         if written := [document.id for document in documents if document.id not in refused]:
             self._last = written
         return refused
