@@ -27,6 +27,7 @@ from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from haystack.errors import FilterError
+from makers import PartStore
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
@@ -210,7 +211,7 @@ def test_a_store_that_does_not_list_all_of_its_documents_is_refused_before_anyth
     (folder / "short.txt").write_text("Persuasion was written anew.")
     count = store.count_documents()
     store.listed = count - 1
-    with pytest.raises(StoreError, match=f"{count - 1} of its {count}, so that old.*nothing was indexed"):
+    with pytest.raises(StoreError, match=f"{count - 1} of its {count}; old versions.*nothing was indexed"):
         index(folder, store, base=folder)
     assert store.count_documents() == count
 
@@ -223,26 +224,6 @@ def test_all_that_vanished_is_removed_where_a_store_deletes_so_many_at_once(tmp_
     jsonl(path, record(0, "Text 0."))
     assert events(index(path, store, base=tmp_path))["documents_deleted"] == 1_199
     assert store.count_documents() == 1
-
-
-class PartStore:
-    """As OpenSearch and Milvus: of those that pass a filter it lists so many, and counts all."""
-
-    def __init__(self, listed: int) -> None:
-        self.listed, self.listings, self.inner = listed, 0, InMemoryDocumentStore(index=uuid4().hex)
-
-    def filter_documents(self, filters=None):
-        self.listings += 1
-        return self.inner.filter_documents(filters)[: self.listed]
-
-    def count_documents(self):
-        return self.inner.count_documents()
-
-    def write_documents(self, documents, policy=DuplicatePolicy.NONE):
-        return self.inner.write_documents(documents, policy)
-
-    def delete_documents(self, document_ids):
-        self.inner.delete_documents(document_ids)
 
 
 def test_a_store_that_lists_so_many_at_once_is_listed_in_parts(tmp_path):
@@ -291,6 +272,21 @@ def test_a_store_that_refuses_to_filter_by_the_number_is_refused_for_what_it_doe
     with pytest.raises(StoreError, match="nothing was indexed") as refused:
         index(tmp_path, store, base=tmp_path)
     assert isinstance(refused.value.__cause__, FilterError)
+
+
+def test_a_store_that_heeds_no_filter_is_refused_soon(tmp_path):
+    """Listed by halves of what it lists in full each time, it would be for hours."""
+
+    class Heedless(PartStore):
+        def filter_documents(self, filters=None):
+            return super().filter_documents()
+
+    store = Heedless(listed=100)
+    store.write_documents([Document(content=f"Text {number}.") for number in range(150)])
+    jsonl(tmp_path / "c.jsonl", record(0))
+    with pytest.raises(StoreError, match="nothing was indexed"):
+        index(tmp_path, store, base=tmp_path)
+    assert store.listings < 30
 
 
 def test_a_store_is_not_listed_again_to_see_what_it_kept_where_it_told_before(tmp_path):

@@ -10,8 +10,8 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.in_parts import each_document, with_slots
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of
-from haystack_integrations.crag.pipelines.in_parts import list_all, with_slots
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
@@ -114,7 +114,8 @@ class StoreBulk:
 
     def known(self, scope: Listing) -> dict[str, list[Known]]:
         """Read what the store holds."""
-        told = list_all(self.store)
+        documents = each_document(self.store, "old versions of others would stay, so nothing was indexed")
+        told = {one.id: {name: one.meta[name] for name in PROVENANCE if name in one.meta} for one in documents}
         self._there = {id_: name_of(meta) for id_, meta in told.items()}
         self._kept = {name for meta in told.values() for name in meta}
         return scope.known(told.items())

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 from haystack import Document
 
+from haystack_integrations.crag.in_parts import SLOT
 from haystack_integrations.crag.inputs import levels
 from haystack_integrations.crag.vocabulary import META_KEY
 
@@ -18,9 +19,6 @@ MADE_BY: Final = "source_pipeline"
 
 PROVENANCE: Final = (_SHOWN, _PATH, "source_sha256", MADE_BY, "chunk", "chunks")
 """The metadata that tell which part of which version of which source a document is."""
-
-SLOT: Final = "source_slot"
-"""The metadata field with a number by which a store can list a part of its documents."""
 
 RECORDS: Final = ".jsonl"
 """The suffix of JSON Lines files."""
