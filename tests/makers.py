@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.grades import Grade, question_id, with_grade
@@ -106,3 +109,23 @@ def run_by_door(pipeline: Any, *, asynchronous: bool, **inputs: Any) -> dict[str
         return dict(asyncio.run(run()) if asynchronous else pipeline.run(**inputs))
     finally:
         pipeline.close()
+
+
+class PartStore:
+    """As OpenSearch and Milvus: of those that pass a filter it lists so many, and counts all."""
+
+    def __init__(self, listed: int) -> None:
+        self.listed, self.listings, self.inner = listed, 0, InMemoryDocumentStore(index=uuid4().hex)
+
+    def filter_documents(self, filters: dict[str, Any] | None = None) -> list[Document]:
+        self.listings += 1
+        return self.inner.filter_documents(filters)[: self.listed]
+
+    def count_documents(self) -> int:
+        return self.inner.count_documents()
+
+    def write_documents(self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE) -> int:
+        return self.inner.write_documents(documents, policy)
+
+    def delete_documents(self, document_ids: list[str]) -> None:
+        self.inner.delete_documents(document_ids)

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
+from makers import PartStore
 
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics, count_store, memory
 from haystack_integrations.crag.corpus_statistics.memory import MemoryStatistics
+from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.in_parts import with_slots
 
 
 def novel(key: int, text: str = "It is a novel.") -> Document:
@@ -102,3 +105,19 @@ def test_all_documents_of_a_store_are_counted_for_a_file(in_memory_store: Any) -
     in_memory_store.write_documents([novel(1), novel(2), Document(id="3", meta={"title": "novel"})])
     counter = count_store(in_memory_store)
     assert (counter.documents, dict(counter.frequencies)) == (2, {"novel": 2, "title1": 1, "title2": 1})
+
+
+def test_all_documents_are_counted_of_a_store_that_lists_so_many_at_once():
+    """OpenSearch and Milvus list 10,000, and the statistics were those of these, without a word."""
+    store = PartStore(listed=100)
+    store.write_documents(with_slots(Document(content=f"novel number{number}") for number in range(350)))
+    counter = count_store(store)
+    assert (counter.documents, counter.frequencies["novel"]) == (350, 350)
+
+
+def test_a_store_that_does_not_list_all_of_its_documents_is_not_counted():
+    """As one that another program filled."""
+    store = PartStore(listed=100)
+    store.write_documents([Document(content=f"novel number{number}") for number in range(350)])
+    with pytest.raises(StoreError, match="of its 350; nothing was counted"):
+        count_store(store)

@@ -1,6 +1,7 @@
 """Indexing files and records, in memory: what is written, replaced, removed and left alone."""
 
 import contextlib
+import functools
 import io
 import json
 import logging
@@ -21,9 +22,12 @@ import pytest
 import yaml
 from files import EMMA, jsonl, long_text, pdf, record
 from haystack import Document, component
+from haystack.components.converters import TextFileToDocument
 from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
+from haystack.errors import FilterError
+from makers import PartStore
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
@@ -207,7 +211,7 @@ def test_a_store_that_does_not_list_all_of_its_documents_is_refused_before_anyth
     (folder / "short.txt").write_text("Persuasion was written anew.")
     count = store.count_documents()
     store.listed = count - 1
-    with pytest.raises(StoreError, match=f"lists {count - 1} of its {count} documents.*nothing was indexed"):
+    with pytest.raises(StoreError, match=f"{count - 1} of its {count}; old versions.*nothing was indexed"):
         index(folder, store, base=folder)
     assert store.count_documents() == count
 
@@ -220,6 +224,80 @@ def test_all_that_vanished_is_removed_where_a_store_deletes_so_many_at_once(tmp_
     jsonl(path, record(0, "Text 0."))
     assert events(index(path, store, base=tmp_path))["documents_deleted"] == 1_199
     assert store.count_documents() == 1
+
+
+def test_a_store_that_lists_so_many_at_once_is_listed_in_parts(tmp_path):
+    """Of a file of more passages than it lists at once, too; what another program wrote is left alone."""
+    store = PartStore(listed=100)
+    (tmp_path / "long.txt").write_text(long_text("Emma", 300))
+    path = jsonl(tmp_path / "c.jsonl", *(record(number, f"Text {number}.") for number in range(300)))
+    index(tmp_path, store, base=tmp_path)
+    store.inner.write_documents([Document(id="7000", content="Of another program.")])
+    assert sum(one.meta.get("source") == "long.txt" for one in store.inner.filter_documents()) > store.listed
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 301, "unchanged": 301}
+    (tmp_path / "long.txt").write_text(long_text("Persuasion", 7))
+    jsonl(path, record(0, "Text 0."), record(1, "Changed."), record(7000, "Of us."))
+    report = index(tmp_path, store, base=tmp_path)
+    assert (report.unchanged, report.updated, report.removed) == (1, 2, 298)
+    assert [failure.source for failure in report.failures] == ["c.jsonl#7000"]  # its id is another program's
+    assert contents_by_source(store) == {"long.txt", "c.jsonl#0", "c.jsonl#1", None}
+
+
+def contents_by_source(store: PartStore) -> set[str | None]:
+    return {one.meta.get("source") for one in store.inner.filter_documents()}
+
+
+def test_a_store_that_cannot_list_all_in_parts_is_refused(tmp_path):
+    """Where most were written by another program, no part has few enough of them."""
+    store = PartStore(listed=100)
+    store.write_documents([Document(content=f"Of another program, {number}.") for number in range(150)])
+    jsonl(tmp_path / "c.jsonl", record(0))
+    with pytest.raises(StoreError, match=r"lists 100 documents at once.*100 of its 150.*nothing was indexed"):
+        index(tmp_path, store, base=tmp_path)
+    assert store.count_documents() == 150
+
+
+def test_a_store_that_refuses_to_filter_by_the_number_is_refused_for_what_it_does_not_list(tmp_path):
+    """The store's own error is the cause of ours, which says what to do."""
+
+    class Strict(PartStore):
+        def filter_documents(self, filters=None):
+            if filters:
+                raise FilterError("no such field")
+            return super().filter_documents()
+
+    store = Strict(listed=100)
+    store.write_documents([Document(content=f"Text {number}.") for number in range(150)])
+    jsonl(tmp_path / "c.jsonl", record(0))
+    with pytest.raises(StoreError, match="nothing was indexed") as refused:
+        index(tmp_path, store, base=tmp_path)
+    assert isinstance(refused.value.__cause__, FilterError)
+
+
+def test_a_store_that_heeds_no_filter_is_refused_soon(tmp_path):
+    """Listed by halves of what it lists in full each time, it would be for hours."""
+
+    class Heedless(PartStore):
+        def filter_documents(self, filters=None):
+            return super().filter_documents()
+
+    store = Heedless(listed=100)
+    store.write_documents([Document(content=f"Text {number}.") for number in range(150)])
+    jsonl(tmp_path / "c.jsonl", record(0))
+    with pytest.raises(StoreError, match="nothing was indexed"):
+        index(tmp_path, store, base=tmp_path)
+    assert store.listings < 30
+
+
+def test_a_store_is_not_listed_again_to_see_what_it_kept_where_it_told_before(tmp_path):
+    """Of 100,000 passages that cost as much as finding what is there."""
+    store = PartStore(listed=100)
+    path = jsonl(tmp_path / "c.jsonl", record(0))
+    index(path, store, base=tmp_path)
+    assert store.listings == 2
+    jsonl(path, record(0, "Changed."))
+    index(path, store, base=tmp_path)
+    assert store.listings == 3
 
 
 class SchemaStore(InMemoryDocumentStore):
@@ -874,6 +952,23 @@ def test_a_file_that_breaks_the_pipeline_does_not_take_others_along(folder, stor
     assert failure.source == "n05.md"
     assert "'embedder' failed on it (ArithmeticError); look at its server and key" in failure.reason
     assert report.added == 5 + 11
+
+
+@pytest.mark.parametrize("told", [{}, {"source": 5, "source_path": ["a"]}])
+def test_a_converter_that_tells_no_source_costs_no_source(folder, store, monkeypatch, told):
+    """That of markitdown-haystack drops what a stream tells of itself, and a model's metadata may be named as ours."""
+    convert = TextFileToDocument.run
+
+    @functools.wraps(convert)
+    def without(self, sources, meta=None):
+        made = convert(self, sources, meta)["documents"]
+        return {"documents": [replace(one, meta={**told, "page": 1}) for one in made]}
+
+    monkeypatch.setattr(TextFileToDocument, "run", without)
+    assert index(folder, store, base=folder).added == 5
+    assert contents(store)["short.txt"] == (folder / "short.txt").read_text()
+    assert {one.meta["page"] for one in store.filter_documents() if one.meta["source"] == "long.md"} == {1}
+    assert index(folder, store, base=folder).unchanged == 5
 
 
 @component

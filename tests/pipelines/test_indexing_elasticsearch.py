@@ -481,6 +481,25 @@ def test_smaller_requests_are_sent_where_a_proxy_takes_no_large_ones(store, clie
     assert max(sizes) > 150_000
 
 
+def test_the_passages_of_a_large_file_are_not_all_held_as_json_at_once(store, client, monkeypatch):
+    """Of a file of 99 MB that was most of a gigabyte."""
+    sizes, send = [], sending.Sender.send
+
+    def counted(sender, actions):
+        sizes.append(len(actions := list(actions)))
+        return send(sender, actions)
+
+    monkeypatch.setattr(sending.Sender, "send", counted)
+    prepare(store)
+    documents = [Document(id=str(number), content=f"Passage {number}.") for number in range(2_500)]
+    documents[1_200].meta["bad"] = {1, 2}
+    with bulk.open_bulk(store) as writer:
+        assert writer.write(documents).result() == {"1200": "its metadata cannot be written as JSON"}
+        writer.finish()
+    assert store.count_documents() == 2_499
+    assert max(sizes) <= 1_000
+
+
 def test_documents_from_elsewhere_are_left_alone(store, client, folder):
     """Neither removed nor overwritten, also when a record has their id."""
     store.write_documents([Document(id="mine", content="mine", meta={"source": "c.jsonl#9"})], refresh=True)

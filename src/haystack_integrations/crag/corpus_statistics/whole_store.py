@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.corpus_statistics.counting import TermCounter, collect, document_parts, document_text
 from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.in_parts import each_document
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 _PAGE: Final = 1000
@@ -25,10 +26,10 @@ def count_store(store: Any, *, title_field: str | None = "title") -> TermCounter
     assert count_store(store).frequencies == {"emma": 1, "novel": 1}
     ```
 
-    :param store: A document store. One that is not Elasticsearch gives all its documents at once.
+    :param store: A document store. One that is not Elasticsearch lists all its documents, if need be in parts.
     :param title_field: Metadata field with a document's title, counted with its content. None counts the content only.
     :returns: The counter.
-    :raises StoreError: When the server, or a part of the index, does not answer.
+    :raises StoreError: When the server, or a part of the index, does not answer, or a store does not list all it holds.
     """
     profile = profile_of(store)
     is_server = profile is not None and profile.name == "elasticsearch"
@@ -38,7 +39,7 @@ def count_store(store: Any, *, title_field: str | None = "title") -> TermCounter
 
 
 def _of_store(store: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    return ((document.content, document.meta) for document in store.filter_documents())
+    return ((document.content, document.meta) for document in each_document(store, "nothing was counted"))
 
 
 def _of_server(store: Any, title_field: str | None) -> Iterator[tuple[Any, Mapping[str, Any]]]:

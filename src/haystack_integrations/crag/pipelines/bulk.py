@@ -10,11 +10,12 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.pipelines.contents import PROVENANCE, flattened, name_of
+from haystack_integrations.crag.in_parts import each_document, with_slots
+from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
-from haystack_integrations.crag.pipelines.sending import Action, Sender
+from haystack_integrations.crag.pipelines.sending import Sender, actions_of
 from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
 
 if TYPE_CHECKING:
@@ -107,20 +108,17 @@ class StoreBulk:
 
     def __init__(self, store: Any) -> None:
         """Wrap a store."""
-        self.store, self._there, self._has_written = store, dict[str, str](), False
+        self.store, self._there = store, dict[str, str]()
+        self._kept = set[str]()  # the metadata that are known to be there when they are read again
+        self._slots = profile_of(store) is None
 
     def known(self, scope: Listing) -> dict[str, list[Known]]:
         """Read what the store holds."""
-        count = self.store.count_documents()
-        documents = self.store.filter_documents()
-        if len(documents) < min(count, self.store.count_documents()):  # counted twice: others may be deleting
-            msg = (
-                f"the store lists {len(documents)} of its {count} documents, as OpenSearch and Milvus list 10,000, so "
-                "that old versions of others would stay; nothing was indexed: use smaller ones, or Elasticsearch"
-            )
-            raise StoreError(msg)
-        self._there = {document.id: name_of(document.meta) for document in documents}
-        return scope.known((document.id, document.meta) for document in documents)
+        documents = each_document(self.store, "old versions of others would stay, so nothing was indexed")
+        told = {one.id: {name: one.meta[name] for name in PROVENANCE if name in one.meta} for one in documents}
+        self._there = {id_: name_of(meta) for id_, meta in told.items()}
+        self._kept = {name for meta in told.values() for name in meta}
+        return scope.known(told.items())
 
     def owners(self, ids: list[str]) -> dict[str, str]:
         """Tell by what `known` read: no store need be able to filter by id, and Weaviate is not."""
@@ -128,9 +126,10 @@ class StoreBulk:
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents; they are written when this returns."""
-        for start in range(0, len(documents), _AT_ONCE):
-            self.store.write_documents(documents[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
-        if documents and not self._has_written:
+        told = with_slots(documents) if self._slots else documents
+        for start in range(0, len(told), _AT_ONCE):
+            self.store.write_documents(told[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
+        if documents:
             self._check_kept(documents[0])
         (done := Future[dict[str, str]]()).set_result({})
         return done
@@ -145,14 +144,16 @@ class StoreBulk:
 
     def _check_kept(self, written: Document) -> None:
         """Look whether the next run will know a document again: LanceDB keeps only the metadata of its schema."""
-        self._has_written = True
+        if self._kept.issuperset(wanted := [name for name in PROVENANCE if name in written.meta]):
+            return
         found = next((one for one in self.store.filter_documents() if one.id == written.id), written)
-        if lost := [name for name in PROVENANCE if found.meta.get(name) != written.meta.get(name)]:
+        if lost := [name for name in wanted if found.meta.get(name) != written.meta[name]]:
             msg = (
                 f"the store loses the metadata {lost} of what is written, so that it would never be updated or "
                 "removed; add them to the store's schema, or use another store"
             )
             raise StoreError(msg)
+        self._kept.update(wanted)
 
 
 class ElasticsearchBulk:
@@ -233,18 +234,11 @@ class ElasticsearchBulk:
             raise StoreError(msg)
 
     def _write(self, documents: list[Document]) -> dict[str, str]:
-        from elasticsearch import SerializationError
-
         serializer = self.client.transport.serializers.get_serializer("application/json")
-        refused, actions = dict[str, str](), list[Action]()
-        for document in documents:
-            try:
-                body = serializer.dumps(flattened(document, self._sparse_field))
-            except SerializationError:  # its text would hold the whole document
-                refused[document.id] = "its metadata cannot be written as JSON"
-            else:
-                actions.append(({"index": {"_id": document.id}}, body))
-        refused |= self._sender.send(actions)
+        refused = dict[str, str]()
+        for start in range(0, len(documents), _AT_ONCE):  # those of a large file are more than memory should hold twice
+            actions, bad = actions_of(documents[start : start + _AT_ONCE], serializer.dumps, self._sparse_field)
+            refused |= bad | self._sender.send(actions)
         if written := [document.id for document in documents if document.id not in refused]:
             self._last = written
         return refused

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 from haystack import Document
 
+from haystack_integrations.crag.in_parts import SLOT
 from haystack_integrations.crag.inputs import levels
 from haystack_integrations.crag.vocabulary import META_KEY
 
@@ -34,7 +35,7 @@ _MOST_ENTRIES: Final = 10_000  # ten times what Elasticsearch maps; 200,000 of t
 _MOST_WHOLE: Final = 10_000
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
-_RESERVED: Final = {*PROVENANCE, META_KEY}
+_RESERVED: Final = {*PROVENANCE, SLOT, META_KEY}
 # So many bad lines and not one good: no JSON Lines file, and the rest of it is not reported line by line.
 _HOPELESS: Final = 100
 

@@ -12,12 +12,12 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
-from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, name_of, provenance
+from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem
 from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
-from haystack_integrations.crag.pipelines.sources import MIME_TYPES
+from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
 from haystack_integrations.crag.texts.titles import titled
 from haystack_integrations.crag.web.markup import crowded
 
@@ -136,20 +136,23 @@ class Converter:
             documents = self._read(streams, _allowed(*sources)) if streams else []
         except (PipelineRuntimeError, GivenUpError) as error:
             if len(sources) > 1:
-                return {name: result for source in sources for name, result in self._run([source]).items()}
+                return self._one_by_one(sources)
             if isinstance(error, GivenUpError):
                 return {sources[0].name: Failure(sources[0].name, _too_slow(sources[0]))}
             kind = type(error.__cause__ or error).__name__  # not its text, which may quote the file
             way = "look at its server and key" if error.component_name == "embedder" else "save it in another format"
             reason = f"the pipeline's {error.component_name!r} failed on it ({kind}); {way}"
             return {sources[0].name: Failure(sources[0].name, reason)}
-        parts: dict[str, list[Document]] = {source.name: [] for source in sources}
-        for document in documents:
-            parts[name_of(document.meta)].append(document)
+        parts = by_source(sources, documents)
+        if parts is None:
+            return self._one_by_one(sources)
         for source in sources:
             self._look_at(source, parts[source.name])
         results = ((source, _numbered(source, parts[source.name], self.made_by)) for source in sources)
         return {source.name: self._embedded(source, result) for source, result in results}
+
+    def _one_by_one(self, sources: list[Source]) -> dict[str, list[Document] | Failure]:
+        return {name: result for source in sources for name, result in self._run([source]).items()}
 
     def _embedded(self, source: Source, result: list[Document] | Failure) -> list[Document] | Failure:
         """Refuse what would be found by words only, and be up to date for ever."""

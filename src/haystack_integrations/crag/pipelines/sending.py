@@ -1,9 +1,12 @@
 """Bulk requests to an index of Elasticsearch, of a size that whatever stands on the way to it takes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack import Document
+
+from haystack_integrations.crag.pipelines.contents import flattened
 from haystack_integrations.crag.pipelines.refusals import LARGE, TOO_LARGE, refusal
 
 if TYPE_CHECKING:
@@ -16,6 +19,30 @@ _REQUEST_DOCUMENTS: Final = 512
 _REQUEST_BYTES: Final = 8_000_000
 _LEAST_BYTES: Final = 100_000
 _RETRIES: Final = 4
+
+
+def actions_of(
+    documents: Iterable[Document], dumps: Callable[[Any], Any], sparse_field: str | None
+) -> tuple[list[Action], dict[str, str]]:
+    """
+    Make documents ready to be sent.
+
+    :param documents: The documents.
+    :param dumps: The client's own way to write JSON.
+    :param sparse_field: The index's field for sparse vectors, if it has one.
+    :returns: What is to be sent, and the reason by id for those that cannot be.
+    """
+    from elasticsearch import SerializationError
+
+    refused, actions = dict[str, str](), list[Action]()
+    for document in documents:
+        try:
+            body = dumps(flattened(document, sparse_field))
+        except SerializationError:  # its text would hold the whole document
+            refused[document.id] = "its metadata cannot be written as JSON"
+        else:
+            actions.append(({"index": {"_id": document.id}}, body))
+    return actions, refused
 
 
 class Sender:

@@ -5,13 +5,26 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
+from haystack import Document
+
 from haystack_integrations.crag.errors import SourceError
-from haystack_integrations.crag.pipelines.contents import MAX_NAME, RECORDS, Empty, Failure, Source, records
+from haystack_integrations.crag.pipelines.contents import (
+    MAX_NAME,
+    PROVENANCE,
+    RECORDS,
+    Empty,
+    Failure,
+    Source,
+    name_of,
+    provenance,
+    records,
+)
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.pipelines.shards import Shard
 
@@ -128,6 +141,29 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
                 yield Source(name, shown, sha256, data, path.suffix.lower())
         except OSError as error:
             yield Failure(name, f"cannot be read ({error.strerror}); check that it is there and that you may read it")
+
+
+def by_source(sources: Sequence[Source], documents: Iterable[Document]) -> dict[str, list[Document]] | None:
+    """
+    Sort documents by what they were made of.
+
+    :param sources: What they were made of.
+    :param documents: The documents.
+    :returns: Those of each source by its name. None where one does not say it, as those of markitdown-haystack's
+        converter, and there are several: then convert one at a time.
+    """
+    parts: dict[str, list[Document]] = {source.name: [] for source in sources}
+    for document in documents:
+        if (name := name_of(document.meta)) in parts:
+            parts[name].append(document)
+        elif len(sources) > 1:
+            return None
+        else:
+            only = sources[0]
+            meta = {key: value for key, value in document.meta.items() if key not in PROVENANCE}
+            told = provenance(only.name, only.shown, only.sha256)
+            parts[only.name].append(replace(document, meta={**meta, **told}))
+    return parts
 
 
 def _is_of_another(found: Source | Failure, takes: Callable[..., bool]) -> bool:
