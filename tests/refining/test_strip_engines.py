@@ -203,6 +203,8 @@ def test_a_ranker_that_fails_leaves_the_judgement_to_wording(door: str, caplog: 
     assert texts(result) == [BY_WORDING]
     assert result["documents"][0].meta["crag"]["strips_lexical"] == "RuntimeError"
     assert result["dropped"][0].meta["crag"]["strips_lexical"] == "RuntimeError"
+    by_wording = refine(StripRefiner(), PAGE, OTHER, door=door)["documents"][0].meta["crag"]["strips"]
+    assert result["documents"][0].meta["crag"]["strips"] == by_wording
     assert result["report"]["reasons"] == ["strips_lexical:RuntimeError"]
     assert "5 were judged by wording in place of scorer=ranker" in caplog.text
     assert "secret" not in caplog.text
