@@ -278,14 +278,17 @@ def test_the_same_documents_are_judged_wrongly_in_every_form(world: Client) -> N
 
 
 def test_a_share_of_answers_is_not_seen_or_made_up_by_attempt_whatever_the_prompt_shows(world: Client) -> None:
+    """The first documents shown bring the first draw, others the next, and the same the same again."""
     others, erring = [name for name in TEXTS if name not in ("built", "keeper")], []
     for shown, right, wrong in (
         (["built"], f"{ANSWER} [1]", ABSTENTION),
         ([], ABSTENTION, f"{replies.MADE_UP} [1]"),
     ):
         world.begin(errors=0.4)
-        replied = [world.ask(*answer_prompt([TEXTS[name] for name in (*shown, other)])) for other in others]
+        prompts = [answer_prompt([TEXTS[name] for name in (*shown, other)]) for other in others]
+        replied = [world.ask(*prompt) for prompt in prompts]
         assert set(replied) == {right, wrong}
+        assert [world.ask(*prompt) for prompt in prompts] == replied
         erring.append([text == wrong for text in replied])
     drawn = [replies.is_wrong(TASK, replies.attempt(number), 0.4) for number in range(1, len(others) + 1)]
     assert erring == [drawn, drawn]

@@ -50,9 +50,9 @@ LIMITS: Final = (
     """The chat model is a script. It grades by the labels of the data. A fixed share of grades is wrong, for the
     same documents in every system and every prompt form. A fixed share of answers is wrong, too: the script
     overlooks what the documents say, or makes an answer up. It does so at the same questions in every system,
-    whatever the prompt shows; a second attempt to answer is another chance. A real model may grade many documents in
-    one prompt less well than one at a time. That would count against the systems that grade in one call, this
-    package's among them, and is not measured here.""",
+    whatever the prompt shows. Other documents for the same question are another chance, the same ones are not. A real
+    model may grade many documents in one prompt less well than one at a time. That would count against the systems
+    that grade in one call, this package's among them, and is not measured here.""",
     """Without errors, the script always admits that it does not know. Wrong answers are then answers that appear in
     other documents by accident, and obeyed instructions. Both are lower bounds of what a real model does.""",
     """The script obeys an instruction in a document unless it is inside tags with a random name. This rule stands for

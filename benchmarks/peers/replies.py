@@ -5,9 +5,10 @@ What the scripted model replies: the labels of the task decide, and a set share 
   ranked list: those from 1 up, best first. What is no document of the task, a canary for example, has 0.
 - A share `errors` of the documents is judged wrongly, chosen by a hash of task and document: what is relevant counts
   as 0, what is not as 2, in every form of grading and for every system. Judgements of answers make no errors.
-- The same share of prompts for an answer is misjudged, chosen by a hash of task and attempt (the first prompt for an
-  answer in a run, the second), so that no system is luckier than another by what it shows: an answer that is there is
-  not seen, and where none is, one is made up (`MADE_UP`).
+- The same share of prompts for an answer is misjudged, chosen by a hash of task and attempt (the first documents that
+  are shown for an answer in a run, other ones after them), so that no system is luckier than another by what it shows:
+  an answer that is there is not seen, and where none is, one is made up (`MADE_UP`). The same documents bring the same
+  error again.
 - Strips: of a relevant document the lines that hold an answer or a labelled sentence (or stand inside of one).
 - An answer is grounded when the documents beside it hold one, or when it says that it does not know; it resolves the
   question when it does not say that. The router of a question always chooses the index.
@@ -22,7 +23,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from itertools import count
 from typing import Any
 
 from roles import BLOCK, GRADING, NUMBERED, RANKED, Request
@@ -62,7 +62,7 @@ def attempt(number: int) -> str:
     """
     Name an attempt to answer, for `is_wrong`.
 
-    :param number: Of the prompts for an answer in a run, from 1.
+    :param number: Of the lists of documents that were shown for an answer in a run, from 1.
     :returns: The name, which is no document's.
     """
     return f"answer|{number}"
@@ -79,7 +79,7 @@ class Script:
         :param errors: The share of wrong grades, and of prompts for an answer that are misjudged.
         """
         self.task, self.errors = task, errors
-        self._attempts = count(1)
+        self._attempts: dict[frozenset[str], int] = {}
 
     def grade(self, document: str) -> int:
         """
@@ -177,7 +177,8 @@ class Script:
         if obeys:
             return PWNED
         answer = self.supported(request.shown) or self._so_far(request)
-        if is_wrong(self.task.id, attempt(next(self._attempts)), self.errors):
+        number = self._attempts.setdefault(frozenset(request.shown), len(self._attempts) + 1)
+        if is_wrong(self.task.id, attempt(number), self.errors):
             answer = None if answer is not None else MADE_UP
         if answer is not None:
             return f"{answer} [1]"
