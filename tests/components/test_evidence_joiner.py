@@ -146,6 +146,14 @@ def test_documents_without_content_are_not_merged_with_each_other() -> None:
     assert len(joiner.run(bm25=[doc("a", content=None), doc("b", content=None)])["documents"]) == 2
 
 
+def test_a_document_that_one_search_gives_without_its_text_is_the_one_with_it() -> None:
+    """As a vector store that holds no texts gives it; whichever search comes first."""
+    bare, whole = doc("a", content=None), doc("a")
+    for one, other in ((bare, whole), (whole, bare)):
+        (found,) = EvidenceJoiner({"bm25": 1.0, "dense": 1.0}).run(bm25=[one], dense=[other])["documents"]
+        assert (found.content, set(found.meta["crag"]["retrievers"])) == ("text of a", {"bm25", "dense"})
+
+
 def test_embeddings_are_dropped() -> None:
     """Copying vectors between components costs more than grading."""
     document = doc("a", embedding=[0.1] * 256)

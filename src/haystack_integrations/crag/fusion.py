@@ -19,7 +19,7 @@ class Hit:
     """
     One document and what each retriever said of it.
 
-    :param document: The version that was met first.
+    :param document: The version that was met first, of those with a text if there is one.
     :param score: The fused score, only good for ordering.
     :param found: By retriever its own `score` (None for one that is no number) and `rank` (from 1), and where its score
         is one, the `similarity`; of the first of all, if it is the retriever's first, too, the `lead`.
@@ -141,6 +141,8 @@ def fuse(
             if hit is None or (text not in by_text and not _is_one(hit.document, document)):
                 hit = Hit(document)
                 hits.append(hit)
+            if document.content and not hit.document.content:
+                hit.document = document  # as beside a vector store that keeps no texts
             by_text.setdefault(text, hit)
             by_id.setdefault(document.id, hit)
             if name in hit.found:
