@@ -239,6 +239,8 @@ def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
         {"weights": {"bm25": 1}, "top_k": 0},
         {"weights": {"bm25": 1}, "similarity": {"dense": "cosine"}},
         {"weights": {"kept": 1}},
+        *({"weights": {taken: 1}} for taken in ("state", "refined_state", "", 1)),
+        {"weights": {"dense": 1, "dense_report": 1}},
         {"weights": {"bm25": 1}, "kept_weight": -1},
         *({"weights": {"bm25": bad}} for bad in (math.nan, math.inf, True, "1", None)),
         *({"weights": {"bm25": 1}, "kept_weight": bad} for bad in (math.nan, math.inf, True, "1")),

@@ -150,6 +150,37 @@ def test_a_models_web_query_has_under_ten_words(reply: str, query: str) -> None:
     assert result["report"]["source"] == "model"
 
 
+@pytest.mark.parametrize(
+    ("reply", "query"),
+    [
+        ("site:example.com harbour bridge designer", "harbour bridge designer"),
+        ("bridge designer filetype:pdf -ferry OR Bradfield", "bridge designer Bradfield"),
+        ('"harbour bridge" AND designer', "harbour bridge designer"),
+        ("inurl:bridge\nSydney bridge engineer", "Sydney bridge engineer"),
+    ],
+)
+def test_no_operator_of_a_models_tells_a_search_engine_where_to_look(reply: str, query: str) -> None:
+    """The prompt forbids them; with `site:` all evidence would come from where a model thinks of."""
+    result = expand(QueryExpander(mode="web", chat_generator=scripted(reply)), judged("web_and_refine"))
+    assert (result["query"], result["report"]["source"]) == (query, "model")
+
+
+@pytest.mark.parametrize(
+    ("reply", "query", "fallback"),
+    [
+        ("site:python.org pip -q", "site:python.org pip -q", None),
+        ("site:example.com", "site python.org pip q", "unusable"),
+    ],
+)
+def test_an_operator_that_the_question_has_itself_is_searched_with(
+    reply: str, query: str, fallback: str | None
+) -> None:
+    """It is the user's wish. Of a reply of nothing but operators no word is sent: the rules write a query."""
+    state = CragState.start("site:python.org what does pip -q do?")
+    result = expand(QueryExpander(mode="web", chat_generator=scripted(reply)), state)
+    assert (result["query"], result["report"]["fallback"]) == (query, fallback)
+
+
 @BOTH
 @pytest.mark.parametrize("mode", ["multi", "decompose"])
 def test_several_queries_come_from_one_call(mode: Any, asynchronous: bool) -> None:

@@ -41,8 +41,16 @@ def check_weights(weights: Any, kept: Any) -> None:
     if not isinstance(weights, Mapping) or not weights or not all(map(_is_weight, weights.values())):
         msg = f"weights must name at least one retriever, each with a finite number >= 0, but got {weights!r}"
         raise ConfigurationError(msg)
-    if "kept" in weights or not (kept is None or _is_weight(kept)):
-        msg = f"kept_weight must be >= 0 and finite, no retriever may be called 'kept', but got {kept!r}, {weights!r}"
+    if not (kept is None or _is_weight(kept)):
+        msg = f"kept_weight must be a finite number >= 0 or None, but got {kept!r}"
+        raise ConfigurationError(msg)
+    # A retriever has two sockets of its name. One that is taken would get a list where it wants something else.
+    taken = {"kept", "state", "refined_state", *(f"{name}_report" for name in weights)}
+    if unusable := [name for name in weights if not isinstance(name, str) or not name or name in taken]:
+        msg = (
+            f"a retriever in weights cannot be called {unusable[0]!r}; choose a text that is not 'kept', 'state', "
+            "'refined_state' or another retriever's name with '_report'"
+        )
         raise ConfigurationError(msg)
 
 

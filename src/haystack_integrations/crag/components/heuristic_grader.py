@@ -30,7 +30,8 @@ class HeuristicGrader(Copied):
     `calibration` the model is the one in this package: eight signals, fitted on other people's questions, and **not
     calibrated on your data**, as its report says. With a file that `crag calibrate` wrote from 80 questions of your own
     or more it reads some hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
-    Never is a verdict `correct` where a year, version, id, option or name of code of the question is in no document.
+    Never is a verdict `correct` where a year, version, option, name of code or id with four digits in a row, as the
+    question has it, is in no document. Shorter ids (X-200, PROJ-123) are read as any other word.
     `weights` takes weightings instead: `coherence` and `rerank` as published, or `evidence`.
 
     ```python

@@ -62,7 +62,7 @@ class StaticDocumentEmbedder:
         :param documents: Any documents.
         :returns: A dictionary with the following keys:
             - `documents`: Copies with a unit vector as `embedding`, same order. A document without any token that
-              the model knows (no content, or only symbols) has the embedding None: it is found by its words or not
+              the model knows (no content, or rare signs only) has the embedding None: it is found by its words or not
               at all, and no store is handed a vector without a direction.
         :raises TypeError: When `documents` is no list of documents.
         """

@@ -56,7 +56,7 @@ class StaticTextEmbedder:
 
         :param text: The text, usually a question.
         :returns: A dictionary with the following keys:
-            - `embedding`: A unit vector. A text without any token that the model knows (empty, or only symbols) gets
+            - `embedding`: A unit vector. A text without any token that the model knows (empty, or rare signs only) gets
               the vector of equal components, which is near nothing in particular: a zero vector has no direction,
               and stores that compare by cosine refuse it.
         :raises TypeError: When `text` is no string.

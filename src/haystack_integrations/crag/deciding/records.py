@@ -155,10 +155,9 @@ def run_record(
     applied = corrections_of(state)
     total, coverage = state.usage + spent, _coverage(state)
     tokens_in, tokens_out, tokens = (None, None, None) if untold else (total.tokens_in, total.tokens_out, total.tokens)
-    coverage |= {"llm_calls": total.llm_calls, "tokens": tokens}
-    coverage["reasons"] = [*coverage["reasons"], *shortcomings]
+    reasons = [*coverage["reasons"], *shortcomings]
+    coverage |= {"llm_calls": total.llm_calls, "tokens": tokens, "reasons": reasons, "degraded": bool(reasons)}
     coverage["deadline_hit"] |= _of_time(shortcomings)
-    coverage["degraded"] = bool(coverage["reasons"])
     return {
         **{key: last[key] for key in ("verdict", "score", "action", "rule", "mode", "thresholds", "limit")},
         "signals": _signals(state.trail),

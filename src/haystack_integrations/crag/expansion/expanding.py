@@ -9,7 +9,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.expansion.options import ExpansionOptions
-from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key
+from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key, without_operators
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.expansion.rules import keywords, web_form, wordings
 from haystack_integrations.crag.expansion.split import split
@@ -91,7 +91,11 @@ class Expansion:
             self.failed(problem)
             return
         if self.name == WEB:
-            queries = [form for query in queries if (form := web_form(query.replace(",", " ").strip()))]
+            bare = (without_operators(query.replace(",", " "), self._question) for query in queries)
+            queries = [form for query in bare if (form := web_form(query))]
+            if not queries:
+                self.failed("unusable")
+                return
         self._written = [query for query in queries if query_key(query) not in self._tried_anywhere]
         self.refused = len(queries) - len(self._written)
         if self._written:

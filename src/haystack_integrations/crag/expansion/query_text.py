@@ -32,6 +32,12 @@ _QUOTED: Final = {
     "`": "`",
 }
 _MOST_PREFIXES: Final = 4
+_OPERATOR: Final = re.compile(
+    r"[-+!]\S|(?:(?:all)?in(?:url|title|text|anchor|body)|site|domain|url|host|ip|link|linkfromdomain|related|cache|info"
+    r"|filetype|ext|contains|feed|hasfeed|before|after|source|lang|language|loc|location|prefer):",
+    re.IGNORECASE,
+)
+_CONNECTIVES: Final = ("AND", "OR", "NOT", "NEAR", "|")
 
 
 def query_key(text: str) -> str:
@@ -122,3 +128,19 @@ def usable(text: str) -> bool:
     :returns: Whether it can.
     """
     return len(text) <= MAX_QUERY_CHARACTERS and any(sign.isalnum() for sign in text)
+
+
+def without_operators(text: str, question: str) -> str:
+    """
+    Take from a query what tells a search engine where to look or what to leave out (`site:`, `-word`, `"exact"`).
+
+    :param text: A query that a model wrote.
+    :param question: The question that it was written for; what that has itself is asked for, and stays.
+    :returns: The query; may be empty.
+    """
+    asked = set(question.split())
+    if '"' not in question:
+        text = text.replace('"', " ")
+    orders = (word for word in text.split() if _OPERATOR.match(word) or word in _CONNECTIVES)
+    unasked = {word for word in orders if word not in asked}
+    return " ".join(word for word in text.split() if word not in unasked)

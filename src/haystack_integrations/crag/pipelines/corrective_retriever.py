@@ -39,7 +39,7 @@ _ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evide
 @component
 class CorrectiveRetriever(Copied):
     """
-    Retrieves, judges, searches once more where that may help, and hands on what answers: nothing, where nothing does.
+    Retrieves, judges, searches up to twice more where that may help, and hands on what answers, or nothing.
 
     It stands where a retriever stood: same input `query`, same output `documents`, same `document_store` and `top_k`.
     Inside runs a shipped pipeline, so what that decides is decided here, and is in the record.
