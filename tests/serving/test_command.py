@@ -265,6 +265,19 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
     assert doubts(read_settings(api_keys="a-key")) == []
 
 
+def test_a_setting_beyond_what_the_pipelines_allow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that took longer than the run's budget failed as before, however long the setting was made."""
+    monkeypatch.setenv("CRAG_SERVE_ANSWER_SECONDS", "60")
+    monkeypatch.setenv("CRAG_SERVE_QUESTION_CHARS", "4097")
+    question, answer = doubts(read_settings(api_keys="a-key", pipelines="corrective_rag,strict_rag,heuristic_rag"))
+    assert question.startswith("CRAG_SERVE_QUESTION_CHARS is 4,097 and has no effect")
+    assert "CRAG_SERVE_ANSWER_SECONDS is 60, but runs end sooner by their own budget" in answer
+    assert "(corrective_rag 45)" in answer
+    monkeypatch.setenv("CRAG_SERVE_ANSWER_SECONDS", "45")
+    monkeypatch.setenv("CRAG_SERVE_QUESTION_CHARS", "4096")
+    assert doubts(read_settings(api_keys="a-key")) == []
+
+
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:
     """With the exit code for it, and without the password of its address."""
     url = "http://elastic:CANARY@127.0.0.1:9"
