@@ -163,6 +163,19 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, t
         assert ("Nothing is indexed" in caplog.text) is is_told
 
 
+def test_the_address_of_a_store_that_is_not_asked_is_told(
+    docs: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the variable alone came a server that was ready and empty, or kept uploads until it was started anew."""
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
+    for given, is_told in (({}, True), ({"uploads": True}, True), ({"docs": docs}, False)):
+        caplog.clear()
+        deploy(read_settings(pipelines="corrective_retrieval", **given))
+        told = "The store is memory, so the server at ELASTICSEARCH_URL is not asked: set CRAG_STORE=elasticsearch"
+        assert (told in caplog.text) is is_told
+        assert "CANARY" not in caplog.text
+
+
 @pytest.mark.usefixtures("configured_model")
 def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
     """Where none has a use for it, the start says so."""
