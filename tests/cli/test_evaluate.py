@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -227,6 +228,28 @@ def test_an_interruption_from_the_keyboard_loses_nothing(tmp_path: Path) -> None
     assert crag(*command).exit_code == 0
     assert journal.read_text().startswith("".join(finished))
     assert json.loads(file.read_text())["n"] == 150 * len(ISLANDS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="killed in another way")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_time_limit_leaves_nothing_in_temporary_folders(workers: str, tmp_path: Path) -> None:
+    """SIGTERM ends it as before, but words of the corpus stayed there for as long as the machine ran."""
+    folder = write_dataset(tmp_path / "many questions", times=150)
+    file, journal = tmp_path / "result.json", tmp_path / "result.json.records.jsonl"
+    (temporary := tmp_path / "temporary").mkdir()
+    command = ["eval", str(folder), "--split", SPLIT, "--json", str(file), "--workers", workers]
+    started: Any = {"text": True, "stderr": subprocess.PIPE, "env": environment() | {"TMPDIR": str(temporary)}}
+    with subprocess.Popen([*SCRIPT, *command], **started) as process:
+        end = time.monotonic() + 120
+        while (not journal.exists() or journal.read_bytes().count(b"\n") < 5) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert [*temporary.glob("crag-eval-*/*")]
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert process.returncode == -signal.SIGTERM
+    assert said.startswith("error: interrupted; finished work is kept")
+    assert not [*temporary.iterdir()]
 
 
 def test_questions_that_stand_twice_are_told(folder: Path) -> None:

@@ -159,6 +159,13 @@ def judged(tmp_path: Path) -> Path:
     return folder
 
 
+def test_without_questions_no_judgement_is_what_is_wrong(judged: Path) -> None:
+    """Its first line was named: as of a question that is not among them."""
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\n")
+    (judged / SPLIT / "queries.jsonl").write_text("")
+    assert "queries.jsonl: got 0 questions, wanted at least 10" in refusal(judged)
+
+
 def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
     """Without a head, the first line is one."""
     (judged / SPLIT / "qrels.tsv").write_bytes(b"\xef\xbb\xbfq0\tbuilt-0\t2\n")

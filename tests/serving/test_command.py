@@ -163,6 +163,19 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, t
         assert ("Nothing is indexed" in caplog.text) is is_told
 
 
+def test_the_address_of_a_store_that_is_not_asked_is_told(
+    docs: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the variable alone came a server that was ready and empty, or kept uploads until it was started anew."""
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
+    for given, is_told in (({}, True), ({"uploads": True}, True), ({"docs": docs}, False)):
+        caplog.clear()
+        deploy(read_settings(pipelines="corrective_retrieval", **given))
+        told = "The store is memory, so the server at ELASTICSEARCH_URL is not asked: set CRAG_STORE=elasticsearch"
+        assert (told in caplog.text) is is_told
+        assert "CANARY" not in caplog.text
+
+
 @pytest.mark.usefixtures("configured_model")
 def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
     """Where none has a use for it, the start says so."""
@@ -262,6 +275,19 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
     assert "CANARY" not in str(told)
     monkeypatch.delenv("CRAG_SERVE_API_KEY")
     Path(".env").unlink()
+    assert doubts(read_settings(api_keys="a-key")) == []
+
+
+def test_a_setting_beyond_what_the_pipelines_allow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that took longer than the run's budget failed as before, however long the setting was made."""
+    monkeypatch.setenv("CRAG_SERVE_ANSWER_SECONDS", "60")
+    monkeypatch.setenv("CRAG_SERVE_QUESTION_CHARS", "4097")
+    question, answer = doubts(read_settings(api_keys="a-key", pipelines="corrective_rag,strict_rag,heuristic_rag"))
+    assert question.startswith("CRAG_SERVE_QUESTION_CHARS is 4,097 and has no effect")
+    assert "CRAG_SERVE_ANSWER_SECONDS is 60, but runs end sooner by their own budget" in answer
+    assert "(corrective_rag 45)" in answer
+    monkeypatch.setenv("CRAG_SERVE_ANSWER_SECONDS", "45")
+    monkeypatch.setenv("CRAG_SERVE_QUESTION_CHARS", "4096")
     assert doubts(read_settings(api_keys="a-key")) == []
 
 

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.calibrate import calibrate
+from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
@@ -227,8 +228,8 @@ def doctor(
     raise typer.Exit(ExitCode.DONE if healthy else ExitCode.FAILED)
 
 
-app.command("eval")(evaluate)
-app.command("calibrate")(calibrate)
+app.command("eval")(tidied("eval", evaluate))
+app.command("calibrate")(tidied("calibrate", calibrate))
 app.command("label")(label)
 app.command("serve")(serve)
 app.command("trace")(trace)

@@ -135,7 +135,7 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
             strict=row.strict(),
         )
         doubts += row.doubts
-    for question, number in lines.items():
+    for question, number in lines.items() if found else ():  # without questions, none of its lines is what is wrong
         Row(place / QRELS, number, {}).check(question, found, f"a question of {QUERIES}")
     return found, doubts
 

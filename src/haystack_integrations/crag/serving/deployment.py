@@ -38,6 +38,7 @@ from haystack_integrations.crag.serving.questions import names_in
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import untraced
 from haystack_integrations.crag.serving.wrapper import CragWrapper
+from haystack_integrations.crag.settings import STORE_SETTING, STORE_URL_SETTING
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -207,6 +208,9 @@ def _store(settings: ServeSettings) -> Any:
 
     if settings.store == "elasticsearch":
         return elasticsearch_store(find_place(settings.store, settings.url, settings.index))
+    if settings.url and not settings.docs:  # else the server looks well, and has nothing in it
+        words = "The store is memory, so the server at {url} is not asked: set {store}=elasticsearch, or unset it."
+        logger.warning(words, url=STORE_URL_SETTING, store=STORE_SETTING)
     store = _guarded_store() if settings.uploads else memory_store()
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
