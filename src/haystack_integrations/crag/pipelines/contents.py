@@ -35,6 +35,7 @@ _MOST_ENTRIES: Final = 10_000  # ten times what Elasticsearch maps; 200,000 of t
 _MOST_WHOLE: Final = 10_000
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
+_SENTENCES: Final = "sentences"  # of labelled data: the text again
 _RESERVED: Final = {*PROVENANCE, SLOT, META_KEY}
 # So many bad lines and not one good: no JSON Lines file, and the rest of it is not reported line by line.
 _HOPELESS: Final = 100
@@ -118,8 +119,8 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
     Read a JSON Lines file, a line at a time.
 
     A record has an `id`, a `text` (or `content`), and may have a `title` and a `meta` object; its other strings,
-    numbers and booleans are metadata too. It is one document, with the record's id; one of more than 10,000 characters
-    is split into passages, with ids of their own, as a file is.
+    numbers, booleans and lists of strings are metadata too. It is one document, with the record's id; one of more than
+    10,000 characters is split into passages, with ids of their own, as a file is.
 
     :param file: The file, opened for reading bytes.
     :param name: The file's name.
@@ -181,7 +182,7 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
 
 def _unwieldy(fields: dict[str, Any]) -> str | None:
     """Tell of metadata as no one writes it: no store takes it, or it is copied, entry by entry, at every question."""
-    kept = {key: value for key, value in fields.items() if key == "meta" or not isinstance(value, dict | list)}
+    kept = {key: value for key, value in fields.items() if key == "meta" or _is_kept(fields, key)}
     entries = 0
     for depth, level in enumerate(levels(kept), 1):
         entries += len(level)
@@ -192,10 +193,16 @@ def _unwieldy(fields: dict[str, Any]) -> str | None:
     return None
 
 
+def _is_kept(fields: Mapping[str, Any], key: str) -> bool:
+    """Tell what is metadata outside of `meta`: teams and tags; no vector, and not the text once more in sentences."""
+    value = fields[key]
+    is_list = isinstance(value, list) and key != _SENTENCES
+    return isinstance(value, str | int | float) or (is_list and all(isinstance(one, str) for one in value))
+
+
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:
     own = fields.get("meta")
-    scalars = {key: value for key, value in fields.items() if isinstance(value, str | int | float)}
-    values = {**(own if isinstance(own, dict) else {}), **scalars}
+    values = {**(own if isinstance(own, dict) else {}), **{key: fields[key] for key in fields if _is_kept(fields, key)}}
     for own_field in ("id", "text", "content", "meta"):
         values.pop(own_field, None)
     if "title" in values:
