@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,6 @@ from haystack_integrations.crag.chat_model import (
     has_key,
 )
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
-from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import answers_questions, asks_a_model
 from haystack_integrations.crag.pipelines.loader import load, names, read
@@ -34,6 +33,7 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
+from haystack_integrations.crag.serving.given import give_time, share_cache
 from haystack_integrations.crag.serving.questions import names_in
 from haystack_integrations.crag.serving.settings import ServeSettings
 from haystack_integrations.crag.serving.spans import untraced
@@ -119,8 +119,9 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     for name in chosen:
         spec, loaded = read(name), _loaded(name, store, models, seconds, parts[name])
         if cache is not None:
-            for part in _graders(loaded):
-                part.cache = cache
+            share_cache(loaded, cache)
+        if "answer_seconds" in settings.model_fields_set:
+            give_time(loaded, seconds)
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars, follow_ups=settings.follow_ups)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
@@ -232,10 +233,6 @@ def _cache(settings: ServeSettings) -> "RedisGradeCache | None":
     from haystack_integrations.crag.caching import RedisGradeCache
 
     return RedisGradeCache(Secret.from_token(settings.redis_url.get_secret_value()))
-
-
-def _graders(loaded: "LoadedPipeline") -> Iterator[BatchRelevanceGrader]:
-    return (part for _, part in loaded.pipeline.walk() if isinstance(part, BatchRelevanceGrader))
 
 
 def _registration(name: str, wrapper: Any) -> PipelineRegistration:

@@ -1,12 +1,9 @@
 """What of the settings of `crag serve` can work, and is perhaps not what was meant."""
 
-from collections.abc import Iterator
 from difflib import get_close_matches
 
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.observing.otlp import sends
-from haystack_integrations.crag.pipelines.forms import settings_of
-from haystack_integrations.crag.pipelines.loader import names, read
 from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
 from haystack_integrations.crag.settings import named
 
@@ -25,7 +22,11 @@ def doubts(settings: ServeSettings) -> list[str]:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             near = get_close_matches(name.upper(), sorted(known), 1)
             found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
-    found += _beyond(settings)
+    if settings.question_chars > (longest := QuestionGuard().max_characters):
+        found.append(
+            f"{PREFIX}QUESTION_CHARS is {settings.question_chars:,} and has no effect: the pipelines take questions of "
+            f"at most {longest:,} characters; lower or unset it"
+        )
     if settings.workers > 1 and not sends("metrics"):
         found.append(
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
@@ -36,29 +37,3 @@ def doubts(settings: ServeSettings) -> list[str]:
             f"No API keys are set: anyone on this machine may ask; set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE"
         )
     return found
-
-
-def _beyond(settings: ServeSettings) -> Iterator[str]:
-    """Tell what is set higher than the pipelines' own limits, which hold all the same."""
-    longest = QuestionGuard().max_characters
-    if settings.question_chars > longest:
-        yield (
-            f"{PREFIX}QUESTION_CHARS is {settings.question_chars:,} and has no effect: the pipelines take questions of "
-            f"at most {longest:,} characters; lower or unset it"
-        )
-    wait = settings.answer_seconds
-    sooner = {name: seconds for name, seconds in _budgets(settings) if seconds < wait}
-    if sooner and "answer_seconds" in settings.model_fields_set:
-        told = ", ".join(f"{name} {seconds:g}" for name, seconds in sooner.items())
-        yield (
-            f"{PREFIX}ANSWER_SECONDS is {wait:g}, but runs end sooner by their own budget of seconds ({told}); a "
-            'request that needs longer sends {"budget": {"seconds": ...}}'
-        )
-
-
-def _budgets(settings: ServeSettings) -> Iterator[tuple[str, float]]:
-    """Give how long a run of each pipeline may take, its answer included, where a model writes one."""
-    for name in settings.pipelines or names():
-        parts = [settings_of(part) for part in read(name)["components"].values()]
-        if any("chat_generator" in part for part in parts):
-            yield from ((name, each["seconds"]) for part in parts if "seconds" in (each := part.get("budget") or {}))
