@@ -204,24 +204,21 @@ class ShortStore(InMemoryDocumentStore):
         super().delete_documents(document_ids[: self.deleted])
 
 
-def test_a_list_of_texts_beside_the_text_of_a_record_is_metadata_and_no_vector_or_sentences_are(tmp_path):
+def test_a_list_of_names_beside_the_text_of_a_record_is_metadata_and_no_vector_and_no_text_in_parts_is(tmp_path):
     """A filter on `teams` found none of them, and `not in` let all through."""
     store = InMemoryDocumentStore(index=uuid4().hex)
-    fields = {
-        "teams": ["sales", "board"],
-        "tags": [],
-        "rank": 3,
+    kept = {"teams": ["sales", "board"], "tags": [], "rank": 3}
+    left_out = {
         "sentences": ["It is."],
         "vector": [0.1],
         "more": {"a": 1},
+        "tokens": ["it"] * 20_000,
+        "parts": ["a" * 201],
     }
-    index(jsonl(tmp_path / "c.jsonl", record(1, **fields)), store, base=tmp_path)
+    index(jsonl(tmp_path / "c.jsonl", record(1, **kept, **left_out)), store, base=tmp_path)
     (written,) = store.filter_documents({"field": "meta.teams", "operator": "==", "value": ["sales", "board"]})
-    assert {name: written.meta[name] for name in fields if name in written.meta} == {
-        "teams": ["sales", "board"],
-        "tags": [],
-        "rank": 3,
-    }
+    assert {name: written.meta[name] for name in kept} == kept
+    assert left_out.keys().isdisjoint(written.meta)
 
 
 def test_a_store_that_does_not_list_all_of_its_documents_is_refused_before_anything_is_written(folder):

@@ -36,6 +36,7 @@ _MOST_WHOLE: Final = 10_000
 # Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
 _DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
 _SENTENCES: Final = "sentences"  # of labelled data: the text again
+_MOST_NAMES, _LONGEST_NAME = 1_000, 200  # in a list beside the text
 _RESERVED: Final = {*PROVENANCE, SLOT, META_KEY}
 # So many bad lines and not one good: no JSON Lines file, and the rest of it is not reported line by line.
 _HOPELESS: Final = 100
@@ -119,8 +120,8 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
     Read a JSON Lines file, a line at a time.
 
     A record has an `id`, a `text` (or `content`), and may have a `title` and a `meta` object; its other strings,
-    numbers, booleans and lists of strings are metadata too. It is one document, with the record's id; one of more than
-    10,000 characters is split into passages, with ids of their own, as a file is.
+    numbers, booleans and lists of names (1,000 strings of 200 characters at most) are metadata too. It is one document,
+    with the record's id; one of more than 10,000 characters is split into passages with ids of their own, as a file is.
 
     :param file: The file, opened for reading bytes.
     :param name: The file's name.
@@ -194,10 +195,12 @@ def _unwieldy(fields: dict[str, Any]) -> str | None:
 
 
 def _is_kept(fields: Mapping[str, Any], key: str) -> bool:
-    """Tell what is metadata outside of `meta`: teams and tags; no vector, and not the text once more in sentences."""
+    """Tell what is metadata outside of `meta`: teams and tags; no vector, and not the text again, in parts or words."""
     value = fields[key]
-    is_list = isinstance(value, list) and key != _SENTENCES
-    return isinstance(value, str | int | float) or (is_list and all(isinstance(one, str) for one in value))
+    if not isinstance(value, list):
+        return isinstance(value, str | int | float)
+    is_short = len(value) <= _MOST_NAMES and key != _SENTENCES
+    return is_short and all(isinstance(one, str) and len(one) <= _LONGEST_NAME for one in value)
 
 
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:
