@@ -152,8 +152,9 @@ def test_a_file_comes_with_its_bytes_and_their_hash(tmp_path):
 
 
 def test_a_record_is_a_ready_document_with_its_own_id(tmp_path):
-    """Title, meta and other scalar fields are metadata; lists and objects beside meta are not."""
-    record = {"id": "q1", "title": "Emma", "text": "A novel.", "year": 1815, "tags": ["x"], "meta": {"lang": "en"}}
+    """Title, meta, other scalar fields and lists of names are metadata; objects and other lists beside meta are not."""
+    plain = {"title": "Emma", "text": "A novel.", "year": 1815, "tags": ["x"], "sizes": [1], "more": {"a": 1}}
+    record = {"id": "q1", **plain, "meta": {"lang": "en"}}
     (found,) = read(find(jsonl(tmp_path / "c.jsonl", record), tmp_path))
     sha256 = hashlib.sha256(json.dumps(record).encode()).hexdigest()
     assert (found.name, found.sha256) == ("c.jsonl#q1", sha256)
@@ -162,6 +163,7 @@ def test_a_record_is_a_ready_document_with_its_own_id(tmp_path):
         "lang": "en",
         "title": "Emma",
         "year": 1815,
+        "tags": ["x"],
         "source": "c.jsonl#q1",
         "source_sha256": sha256,
         "chunk": 0,
