@@ -128,7 +128,9 @@ def test_without_a_score_the_verdict_of_a_gap_list_says_whether_it_alarms() -> N
     assert found is not None
     assert (found["recall"], found["false_alarms"]) == (0.5, 0.0)
     records = [*covered, *gaps]
-    told = whole_result(summarise(records, **NAMES), records, intervals={}, comparison=None, compared_on=None)
+    told = whole_result(
+        summarise(records, **NAMES), gap_recall_at(records), intervals={}, comparison=None, compared_on=None
+    )
     assert told["gaps_at_10_percent"] == {"threshold": None, "recall": 0.5, "false_alarms": 0.0}  # JSON has no infinity
 
 

@@ -199,8 +199,8 @@ def _deliver(
         groups = group_numbers(dataset)
         bounds = intervals(records, groups=groups)
         comparison, about = (None, None) if base is None else _compared(records, base, groups)
-    (file, html), gap = files, gap_recall_at(records) or two_scales(records)
-    whole = whole_result(result, records, intervals=bounds, comparison=comparison, compared_on=about)
+    (file, html), recall = files, gap_recall_at(records)
+    whole = whole_result(result, recall, intervals=bounds, comparison=comparison, compared_on=about)
     if file is not None:
         write(file, json_.dumps(whole, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
@@ -210,6 +210,7 @@ def _deliver(
             "compared_on": about,
         }
         write(html, html_report(result, with_texts(records, dataset), intervals=bounds, **more))
+    gap = recall or two_scales(records)
     told = text_table(result, intervals=bounds, comparison=comparison, gap=gap, compared_on=about)
     show_json(whole) if printed else show(told)
 

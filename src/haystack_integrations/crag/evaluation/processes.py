@@ -7,13 +7,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context, parent_process, resource_tracker
+from functools import partial
+from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread, current_thread, main_thread
+from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.parents import when_parent_ends
 
 Part = TypeVar("Part")
 Done = TypeVar("Done")
@@ -76,26 +78,11 @@ def _in_file(begin: Callable[..., None], given: tuple[Any, ...]) -> Iterator[Pat
 
 def _begin(file: Path) -> None:
     """Make a fresh process ready."""
-    _end_with_parent()
+    # Else it would wait for its next part for ever, and keep its memory: of the pipe that parts come through it holds
+    # both ends. There is nobody to tell then, and nothing of it to be kept: records are written by the parent.
+    when_parent_ends(partial(os._exit, 1))
     begin, given = pickle.loads(file.read_bytes())  # noqa: S301 - of the process that started this one
     begin(*given)
-
-
-def _end_with_parent() -> None:
-    """
-    Let this process end when the one that started it was killed, as by a time limit.
-
-    It would wait for its next part for ever, and keep its memory: of the pipe that parts come through it holds both
-    ends, so nobody's death closes that.
-    """
-    parent = parent_process()
-    assert parent is not None  # noqa: S101 - only a process of the pool is made ready
-
-    def wait() -> None:
-        parent.join()
-        os._exit(1)  # there is nobody to tell, and nothing of it to be kept: records are written by the parent
-
-    Thread(target=wait, daemon=True, name="crag-parent").start()
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from haystack import logging
 from uvicorn import Config
 from uvicorn.supervisors import Multiprocess
 
+from haystack_integrations.crag.parents import when_parent_ends
+
 logger = logging.getLogger(__name__)
 
 _LONGEST_PAUSE: Final = 30.0
@@ -97,15 +99,7 @@ def end_with_parent() -> None:
 
     Else it would serve on and hold the port: no new start, and no stop that anybody knows, would reach it.
     """
-    parent = parent_process()
-    if parent is None:  # this process is no worker
-        return
-
-    def wait() -> None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    Thread(target=wait, daemon=True, name="crag-parent").start()
+    when_parent_ends(partial(os.kill, os.getpid(), signal.SIGTERM))
 
 
 def end_with_loop() -> None:
