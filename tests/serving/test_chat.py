@@ -283,6 +283,15 @@ def test_filters_of_a_chat_hold_as_those_of_a_run(
     assert not any("by Jane Austen" in json.dumps(request) for request in model.requests)
 
 
+def test_the_budget_of_a_chat_holds_as_that_of_a_run(answering: Any) -> None:
+    """A client that limits what a question may cost is not to pay for more."""
+    for budget, passes in (({"iterations": 1}, 1), (None, 2)):
+        body = chat("Who repaired the lighthouse in winter?", "corrective_retrieval", budget=budget)
+        with answering.client() as client:
+            told = client.post("/v1/chat/completions", json=body).json()
+        assert told["crag"]["iterations"] == passes
+
+
 def test_a_chat_keeps_its_question_from_the_web_where_it_says_so(serve: Any, metasearch: Metasearch) -> None:
     """As a run does; without a word of it the web is asked."""
     served = serve(pipelines="heuristic_rag")
@@ -295,7 +304,14 @@ def test_a_chat_keeps_its_question_from_the_web_where_it_says_so(serve: Any, met
 
 @pytest.mark.parametrize(
     "more",
-    [{"filters": "CANARY"}, {"filters": []}, {"filters": False}, {"filters": {"field": "CANARY"}}, {"web": "CANARY"}],
+    [
+        {"filters": "CANARY"},
+        {"filters": []},
+        {"filters": False},
+        {"filters": {"field": "CANARY"}},
+        {"web": "CANARY"},
+        {"budget": 5},
+    ],
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_restriction_of_a_chat_that_cannot_be_used_is_refused(

@@ -164,13 +164,14 @@ def restrictions(body: Mapping[str, Any]) -> dict[str, Any]:
     """
     Find what the request of a chat forbids its run, in fields that OpenAI's does not have.
 
-    To leave these out without a word would show a client what it wanted closed, or send its question to the web. What
-    else OpenAI's clients send is meant for another server: `top_k` is a sampler's.
+    To leave these out without a word would show a client what it wanted closed, send its question to the web, or spend
+    what it wanted saved. What else OpenAI's clients send is meant for another server: `top_k` is a sampler's, `mode` a
+    front end's.
 
     :param body: The whole request.
     :returns: The options of that name, unchecked.
     """
-    return {name: body[name] for name in ("filters", "web") if body.get(name) is not None}
+    return {name: body[name] for name in ("filters", "web", "budget") if body.get(name) is not None}
 
 
 def conversation(messages: Sequence[Mapping[str, Any]]) -> list[ChatMessage]:
