@@ -66,6 +66,15 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "these figures are not held out" in result.stderr
 
 
+def test_a_verdict_that_few_questions_have_is_told_beside_the_interval_it_narrows(tmp_path: Path) -> None:
+    """Five of sixty are incorrect: a third of macro-F1, of which nobody knows much."""
+    verdicts = ("correct",) * 6 + ("ambiguous",) * 5 + ("incorrect",)
+    folder = write_towns(tmp_path / "towns", count=60, verdicts=verdicts)
+    shown = crag("calibrate", folder, "--split", SPLIT, "--output", tmp_path / "mine.json")
+    assert shown.exit_code == 0, shown.stderr
+    assert "few questions of a verdict (5 incorrect): it counts in macro-F1" in shown.stdout
+
+
 def test_questions_that_no_figure_is_about_are_told(tmp_path: Path) -> None:
     """Nothing was retrieved for one, another is not strict: the number in the report is less than that in the file."""
     folder = write_towns(tmp_path / "the towns", count=60)

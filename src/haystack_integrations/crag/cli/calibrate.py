@@ -145,6 +145,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
 def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
+    from haystack_integrations.crag.evaluation.measures import rare_verdicts
     from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
@@ -160,6 +161,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     ]
     if figures["n"] < RECOMMENDED:
         lines.insert(2, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
+    if (rare := rare_verdicts(figures["verdict"]["confusion"])) is not None:
+        lines.insert(2, f"  {rare}")
     gap = figures["gaps_at_10_percent"]
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
