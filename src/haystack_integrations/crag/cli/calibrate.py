@@ -15,6 +15,7 @@ from haystack_integrations.crag.cli.files import (
     require_extra,
     tell_doubts,
     tell_repeated,
+    tell_whose_labels,
     with_texts,
     write,
 )
@@ -77,6 +78,7 @@ def calibrate(
     else:
         _tell(found, output, model, lists)
     _tell_left_out(found.figures["n"], len(dataset.cases))
+    tell_whose_labels(dataset)
     tell_repeated(dataset)
 
 

@@ -16,6 +16,7 @@ from haystack_integrations.crag.cli.files import (
     require_extra,
     tell_doubts,
     tell_repeated,
+    tell_whose_labels,
     with_texts,
     write,
 )
@@ -124,6 +125,7 @@ def evaluate(
         records = running.evaluate(dataset, setup, journal=journal, workers=workers, fresh=fresh, progress=progress)
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
     _tell_what_was_seen(setup.calibration, dataset)
+    tell_whose_labels(dataset)
     tell_repeated(dataset)
     _tell_failures(records)
 

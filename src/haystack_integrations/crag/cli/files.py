@@ -143,6 +143,23 @@ def tell_doubts(dataset: "Dataset") -> None:
         complain(doubt, "warning")
 
 
+def tell_whose_labels(dataset: "Dataset") -> None:
+    """
+    Say what figures are about where a model made the labels: whoever reads "wrong" thinks of the truth.
+
+    :param dataset: The data set.
+    """
+    from haystack_integrations.crag.evaluation.journal import labelled_from
+
+    if labelled_from(dataset.folder / dataset.split) is not None:
+        complain(
+            f"a chat model made the labels of {dataset.split!r} (`crag label`): but for those that you corrected, the "
+            "figures and limits are about its labels. Where it takes what is only on topic for an answer, more answers "
+            "are wrong than they say; check some of its labels",
+            "warning",
+        )
+
+
 def tell_repeated(dataset: "Dataset") -> None:
     """
     Warn of questions that stand more than once in a split.
