@@ -38,6 +38,18 @@ def test_the_realised_share_keeps_the_limit_on_average(n: int, separation: float
     assert np.mean(shares) <= most + 3 * error
 
 
+def test_where_few_calibration_sets_have_a_threshold_these_exceed_the_limit() -> None:
+    """What the pages say of the promise: sets without a threshold count as no wrong answers, and nobody sees them."""
+    rng, shares = np.random.default_rng(7), []
+    scores, answers = drawn(rng, 40_000, 0.7)
+    for _ in range(DRAWS):
+        found = control_wrong_generate(*drawn(rng, 80, 0.7), 0.1)
+        if found.threshold is not None:
+            shares.append(1 - answers[scores >= found.threshold].mean())
+    assert 0.1 < len(shares) / DRAWS < 0.3
+    assert 0.15 < np.mean(shares) < 0.25
+
+
 @pytest.mark.parametrize(("most", "least"), [(0.05, 0.3), (0.1, 0.5), (0.2, 0.65)])
 def test_eighty_questions_are_enough_to_be_useful(most: float, least: float) -> None:
     """With good scores of questions that answer in 60 % of the cases, most of these are generated."""

@@ -90,7 +90,7 @@ def realised_in_words(risk: Mapping[str, Any]) -> str:
         return said
     if risk["low"] <= risk["limit"]:
         bounds = f"{risk['low']:.1%} to {risk['high']:.1%}"
-        return f"{said}: above the limit, but within chance ({bounds}); it is kept on average"
+        return f"{said}: above the limit, but within chance ({bounds}); rely on the upper end, not on the limit"
     return f"{said}: above the limit by more than chance ({risk['low']:.1%} at least), so do not count on it"
 
 

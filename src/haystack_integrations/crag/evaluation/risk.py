@@ -57,8 +57,9 @@ def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -
     arXiv 2210.01408). The theorem counts the generated among the calibration questions; that the share among the new
     ones keeps the limit too is what the simulation in the tests shows.
 
-    What is not: that this one calibration set keeps it. About every second one is a little above the limit, more so
-    where the scores hardly separate; `realised` on questions held back, with its interval, tells.
+    What is not: that this one calibration set keeps it, nor that those with a threshold do on average. Where all have
+    one, about every second is a little above the limit; where one in five has, as the scores hardly separate, these
+    may let twice as many wrong ones through. `realised` on questions held back, with its interval, tells.
 
     :param scores: Of each calibration question: how sure one is that its evidence answers.
     :param answers: Whether it does.
