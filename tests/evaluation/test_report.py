@@ -238,6 +238,7 @@ def test_the_table_names_verdicts_that_few_questions_have() -> None:
         text_table(result, intervals=intervals(records, draws=50))
     )
     assert "few questions" not in plain(text_table(result))
+    assert "few questions of a verdict (7 incorrect)" in Page(html_report(result, records, intervals={})).text
 
 
 def test_the_table_fits_a_narrow_terminal() -> None:
