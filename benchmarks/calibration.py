@@ -90,7 +90,7 @@ def on_halves(records: Sequence[Mapping[str, Any]], groups: Mapping[str, int], m
     all_, random, found, counts = np.unique([*groups.values()]), np.random.default_rng(0), 0, np.zeros(2)
     for _ in range(HALVES):
         own = np.isin(sources, random.permutation(all_)[: len(all_) // 2])
-        threshold = control_wrong_generate(scores[own], right[own], most).threshold
+        threshold = control_wrong_generate(scores[own], right[own], most).least
         if threshold is not None:
             told = realised(scores[~own], right[~own], threshold)
             found, counts = found + 1, counts + np.array([told["wrong"], told["generated"]])

@@ -203,7 +203,7 @@ def risk_realised(
     chosen = np.full(len(records), -1.0)
     for fold in np.unique(numbers):
         own, others = called & (numbers == fold), called & (numbers != fold)
-        threshold = control_wrong_generate(scores[others], right[others], most).threshold if others.any() else None
+        threshold = control_wrong_generate(scores[others], right[others], most).least if others.any() else None
         if threshold is not None:
             chosen[own] = scores[own] - threshold  # shifted so that 0 is the threshold of every fold
     return {"limit": most, **realised(chosen, right, 0.0, groups=sources_of(records, groups))}

@@ -40,6 +40,11 @@ class RiskThreshold:
     wrong: float | None
     reachable: float
 
+    @property
+    def least(self) -> float | None:
+        """Generate from this probability on: 0 where all questions keep the limit, also for one below all of them."""
+        return 0.0 if self.generated == 1.0 else self.threshold
+
 
 def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -> RiskThreshold:
     """
