@@ -174,7 +174,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     least = found.calibration.correct_from
     if least is not None:
         surely = f"correct from a probability of {least:.2f} on: macro-F1 and accuracy above are without that limit"
-        lines.append(f"  {surely}" if least else "  the limit takes no verdict away: all that was called correct keeps it")
+        lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"
