@@ -81,7 +81,7 @@ def with_few(lists: Sequence[Prepared], labels: int, draws: int = 3) -> float:
     return float(np.mean(values))
 
 
-def on_halves(records: Sequence[Mapping[str, Any]], groups: Mapping[str, int], most: float) -> tuple[float, float]:
+def on_halves(records: Sequence[Mapping[str, Any]], groups: Mapping[str, int], most: float) -> str:
     """The share of random halves of the sources that have a threshold, and what it lets through on the other half."""
     called = [record for record in records if record["verdict"] == "correct"]
     scores = np.array([record["probabilities"]["correct"] for record in called])
@@ -94,7 +94,7 @@ def on_halves(records: Sequence[Mapping[str, Any]], groups: Mapping[str, int], m
         if threshold is not None:
             told = realised(scores[~own], right[~own], threshold)
             found, counts = found + 1, counts + np.array([told["wrong"], told["generated"]])
-    return found / HALVES, float(counts[0] / max(1, counts[1]))
+    return f"{found / HALVES:.0%}, {counts[0] / max(1, counts[1]):.3f}"
 
 
 def main() -> None:
@@ -124,12 +124,8 @@ def main() -> None:
             flush=True,
         )
         print(f"{'':9} {'; '.join(in_words(found['cascade']))}", flush=True)
-        halves = {most: on_halves(records, group_numbers(data), most) for most in LIMITS}
-        print(
-            f"{'':9} halves with a threshold, wrong on the other half: "
-            + ", ".join(f"{most}: {found:.0%}, {wrong:.3f}" for most, (found, wrong) in halves.items()),
-            flush=True,
-        )
+        halves = (f"{most}: {on_halves(records, group_numbers(data), most)}" for most in LIMITS)
+        print(f"{'':9} halves with a threshold, wrong on the other half: " + ", ".join(halves), flush=True)
         if asked.curve:
             few = {labels: with_few(lists, labels) for labels in FEW if labels < 0.8 * found["n"]}
             print(f"{'':9} labels " + ", ".join(f"{labels}: {value:.3f}" for labels, value in few.items()), flush=True)

@@ -14,8 +14,7 @@ from haystack_integrations.crag.cli.files import (
     no_lists,
     require_extra,
     tell_doubts,
-    tell_repeated,
-    tell_whose_labels,
+    tell_of_labels,
     with_texts,
     write,
 )
@@ -78,8 +77,7 @@ def calibrate(
     else:
         _tell(found, output, model, lists)
     _tell_left_out(found.figures["n"], len(dataset.cases))
-    tell_whose_labels(dataset)
-    tell_repeated(dataset)
+    tell_of_labels(dataset)
 
 
 def _tell_left_out(judged: int, number: int) -> None:

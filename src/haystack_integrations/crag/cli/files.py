@@ -143,12 +143,13 @@ def tell_doubts(dataset: "Dataset") -> None:
         complain(doubt, "warning")
 
 
-def tell_whose_labels(dataset: "Dataset") -> None:
+def tell_of_labels(dataset: "Dataset") -> None:
     """
-    Say what figures are about where a model made the labels: whoever reads "wrong" thinks of the truth.
+    Warn of labels that a model made, as who reads "wrong" thinks of the truth, and of questions that stand twice.
 
-    :param dataset: The data set.
+    :param dataset: The data.
     """
+    from haystack_integrations.crag.evaluation.groups import repeated
     from haystack_integrations.crag.evaluation.journal import labelled_from
 
     if labelled_from(dataset.folder / dataset.split) is not None:
@@ -158,16 +159,6 @@ def tell_whose_labels(dataset: "Dataset") -> None:
             "are wrong than they say; check some of its labels",
             "warning",
         )
-
-
-def tell_repeated(dataset: "Dataset") -> None:
-    """
-    Warn of questions that stand more than once in a split.
-
-    :param dataset: The data.
-    """
-    from haystack_integrations.crag.evaluation.groups import repeated
-
     if not (found := repeated(dataset)):
         return
     different = sum(len({(frozenset(case.gold), frozenset(case.partial)) for case in cases}) > 1 for cases in found)
