@@ -7,14 +7,17 @@ Nested cross-validation on the open half, five folds; questions about one source
 of the fixed lists. `few` is the mean over three draws of 100 labelled questions to fit on. `saved` is the share of a
 perfect model's grading calls that a cascade saves at 2 points of macro-F1 lost. `gaps` is the recall at 10 % false
 alarms. `wrong` are the realised shares of wrong `generate` decisions at the limits 0.05, 0.1 and 0.2 (of how many). The
-second line is about `cascade_rag`, with models that are right and ones that err (`evaluation/cascades.py`).
+second line is about `cascade_rag`, with models that are right and ones that err (`evaluation/cascades.py`). The third:
+how many random halves of the sources have a threshold for a limit, and the share of wrong ones among all answers that
+these give to the other half.
 """
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,16 +25,18 @@ from haystack_integrations.crag.evaluation.calibrating import prepared_of
 from haystack_integrations.crag.evaluation.cascades import in_words
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.groups import group_numbers
-from haystack_integrations.crag.evaluation.holding_out import figures, held_out, record_of
+from haystack_integrations.crag.evaluation.holding_out import LIMITS, figures, held_out, record_of
 from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.measures import verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.regressions import splits
+from haystack_integrations.crag.evaluation.risk import control_wrong_generate, realised
 from haystack_integrations.crag.evaluation.training import labelled_lists
 from haystack_integrations.crag.judging.company import COMPARED, Measured
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
 FEW = (25, 50, 100, 200)
+HALVES = 600
 
 PARTS: dict[str, Callable[[str], bool]] = {
     "meaning": lambda name: name.startswith(("like_", "agreement", "sentence_mixed")),
@@ -76,6 +81,22 @@ def with_few(lists: Sequence[Prepared], labels: int, draws: int = 3) -> float:
     return float(np.mean(values))
 
 
+def on_halves(records: Sequence[Mapping[str, Any]], groups: Mapping[str, int], most: float) -> str:
+    """The share of random halves of the sources that have a threshold, and what it lets through on the other half."""
+    called = [record for record in records if record["verdict"] == "correct"]
+    scores = np.array([record["probabilities"]["correct"] for record in called])
+    right = np.array([record["label"] == "correct" for record in called])
+    sources = np.array([groups[record["id"]] for record in called])
+    all_, random, found, counts = np.unique([*groups.values()]), np.random.default_rng(0), 0, np.zeros(2)
+    for _ in range(HALVES):
+        own = np.isin(sources, random.permutation(all_)[: len(all_) // 2])
+        threshold = control_wrong_generate(scores[own], right[own], most).least
+        if threshold is not None:
+            told = realised(scores[~own], right[~own], threshold)
+            found, counts = found + 1, counts + np.array([told["wrong"], told["generated"]])
+    return f"{found / HALVES:.0%}, {counts[0] / max(1, counts[1]):.3f}"
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -103,6 +124,8 @@ def main() -> None:
             flush=True,
         )
         print(f"{'':9} {'; '.join(in_words(found['cascade']))}", flush=True)
+        halves = (f"{most}: {on_halves(records, group_numbers(data), most)}" for most in LIMITS)
+        print(f"{'':9} halves with a threshold, wrong on the other half: " + ", ".join(halves), flush=True)
         if asked.curve:
             few = {labels: with_few(lists, labels) for labels in FEW if labels < 0.8 * found["n"]}
             print(f"{'':9} labels " + ", ".join(f"{labels}: {value:.3f}" for labels, value in few.items()), flush=True)

@@ -37,19 +37,19 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     """With bounds; what a limit does is told, and `crag eval` reads the file."""
     file, page = tmp_path / "mine.json", tmp_path / "mine.html"
     shown = crag(
-        "calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.525", "--html", page
+        "calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.375", "--html", page
     )
     assert shown.exit_code == 0, shown.stderr
     assert "Calibrated on 60 questions, judged by the first five documents;" in shown.stdout
     assert "held out, in five folds that share no source:" in shown.stdout
-    for told in ("macro-F1 0.", "adaptive ECE", "limit 52.5% of wrong answers", "correct from a probability of"):
+    for told in ("macro-F1 0.", "adaptive ECE", "limit 37.5% of wrong answers", "correct from a probability of"):
         assert told in shown.stdout
     assert "no sentence model" in shown.stdout
     assert shown.stderr == ""
     text = page.read_text()
     assert "held-out folds" in text
-    assert "at most 0.525 wrong: correct from a probability of" in text
-    assert "limit 0.525 of wrong answers" in text
+    assert "at most 0.375 wrong: correct from a probability of" in text
+    assert "limit 0.375 of wrong answers" in text
     assert "documents kept of 5: F1" in text
     saving = next(line.strip() for line in shown.stdout.splitlines() if "of its calls at 2 points" in line)
     assert saving.startswith("A cascade whose LLM is always right saves")
@@ -60,10 +60,19 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "src=" not in text
     result = crag("eval", folder, "--split", SPLIT, "--calibration", file, "--json", "-", "--html", page)
     assert "correct from a probability of" in page.read_text()
-    assert "limit 0.525 of wrong answers" in page.read_text()
+    assert "limit 0.375 of wrong answers" in page.read_text()
     assert json.loads(result.stdout)["grader"] == "calibrated"
     assert json.loads(result.stdout)["n"] == 60
     assert "these figures are not held out" in result.stderr
+
+
+def test_a_verdict_that_few_questions_have_is_told_beside_the_interval_it_narrows(tmp_path: Path) -> None:
+    """Five of sixty are incorrect: a third of macro-F1, of which nobody knows much."""
+    verdicts = ("correct",) * 6 + ("ambiguous",) * 5 + ("incorrect",)
+    folder = write_towns(tmp_path / "towns", count=60, verdicts=verdicts)
+    shown = crag("calibrate", folder, "--split", SPLIT, "--output", tmp_path / "mine.json")
+    assert shown.exit_code == 0, shown.stderr
+    assert "few questions of a verdict (5 incorrect): it counts in macro-F1" in shown.stdout
 
 
 def test_questions_that_no_figure_is_about_are_told(tmp_path: Path) -> None:

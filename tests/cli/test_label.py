@@ -42,6 +42,9 @@ def test_labels_are_made_told_and_made_once(folder: Path, configured_model: Scri
     assert again["verdicts"] == {"correct": 14, "ambiguous": 5, "incorrect": 5}
     result = crag("eval", folder, "--split", "mine", "--grader", "evidence", "--json", "-")
     assert json.loads(result.stdout)["n"] == 24
+    assert "a chat model made the labels of 'mine' (`crag label`)" in " ".join(result.stderr.split())
+    people = crag("eval", folder, "--split", SPLIT, "--grader", "evidence", "--json", "-")
+    assert "made the labels" not in people.stderr
 
 
 def test_without_lists_the_pipeline_retrieves(folder: Path, configured_model: ScriptedModel) -> None:
@@ -87,6 +90,7 @@ def test_what_was_labelled_can_be_calibrated_on(tmp_path: Path, configured_model
     result = crag("calibrate", folder, "--split", "labelled", "--output", tmp_path / "mine.json", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["n"] == 48
+    assert "a chat model made the labels of 'labelled'" in result.stderr
 
 
 def test_labels_beside_those_that_were_there_have_a_way_to_a_calibration(

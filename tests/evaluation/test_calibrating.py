@@ -26,10 +26,11 @@ from haystack_integrations.crag.evaluation.calibrating import (
     write,
 )
 from haystack_integrations.crag.evaluation.cases import RankedList
-from haystack_integrations.crag.evaluation.holding_out import judged_by
+from haystack_integrations.crag.evaluation.holding_out import judged_by, risk_realised
 from haystack_integrations.crag.evaluation.limits import (
     UnreachableLimitError,
     check_limit,
+    limit_rows,
     realised_in_words,
     threshold_for,
 )
@@ -115,7 +116,7 @@ def test_an_unreachable_limit_is_refused_with_the_reachable_one() -> None:
         threshold_for(records, 0.001)
     reachable = float(str(caught.value).partition("can be kept is ")[2].partition(" ")[0])
     threshold = threshold_for(records, reachable)
-    assert 0 < threshold < 1
+    assert 0 <= threshold < 1
     named = float(str(caught.value).partition('"correct_from": ')[2].partition(")")[0])
     assert threshold <= named < threshold + 0.0001
 
@@ -128,23 +129,34 @@ def test_a_limit_that_no_judgement_of_these_labels_could_keep_is_refused_at_once
     with pytest.raises(UnreachableLimitError, match=r"19 questions whose .* promise 0\.05 at best.* label 80 more"):
         check_limit(0.01, verdicts)
     perfect = [record(f"q{n}", probabilities={"correct": 0.5 + n / 100}) for n in range(19)]
-    assert threshold_for(perfect, 0.05) == 0.5
+    assert threshold_for(perfect, 0.05) == 0
 
 
 def test_a_limit_that_can_be_kept_is_named_as_it_is_whatever_floats_make_of_it() -> None:
     """Six of 99 are wrong, and one more is taken for so: 7 of 100 can be kept, and nobody need allow 8."""
     records = [record(f"q{n}", "correct" if n > 5 else "incorrect", probabilities={"correct": 0.55}) for n in range(99)]
-    with pytest.raises(UnreachableLimitError, match=r'can be kept is 0\.07 \(as "correct_from": 0\.55\)'):
+    with pytest.raises(UnreachableLimitError, match=r'can be kept is 0\.07 \(as "correct_from": 0\)'):
         threshold_for(records, 0.01)
-    assert threshold_for(records, 0.07) == 0.55
+    assert threshold_for(records, 0.07) == 0
+
+
+def test_a_limit_that_is_kept_anyway_takes_nothing_away() -> None:
+    """Nor what is less sure than any of these questions: fitted on all of them, a calibration says other numbers."""
+    records = [record(f"q{n}", "correct" if n > 9 else "incorrect", probabilities={"correct": 0.5}) for n in range(100)]
+    assert threshold_for(records, 0.2) == 0
+    others = [{**one, "id": f"o{n}", "probabilities": {"correct": 0.4}} for n, one in enumerate(records)]
+    folds = [0] * 100 + [1] * 100
+    assert risk_realised([*records, *others], folds, 0.2)["generated"] == 200
+    assert limit_rows({}, 0.0, 0.2) == {"limit in the file": "at most 0.2 wrong: takes no verdict away"}
 
 
 def test_more_wrong_answers_than_the_limit_are_commented() -> None:
     """By chance or not: the lower end of the interval says which."""
     risk = {"limit": 0.1, "generated": 50, "share": 0.08, "low": 0.02, "high": 0.2}
     assert realised_in_words(risk) == "8.0% wrong among 50 answered"
-    assert "8.0% wrong among 50 answered: above the limit, but within chance (2.0% to 20.0%)" in realised_in_words(
-        {**risk, "limit": 0.05}
+    assert realised_in_words({**risk, "limit": 0.05}) == (
+        "8.0% wrong among 50 answered: above the limit, but within chance (2.0% to 20.0%); "
+        "rely on the upper end, not on the limit"
     )
     assert "above the limit by more than chance (2.0% at least)" in realised_in_words({**risk, "limit": 0.01})
     assert realised_in_words({**risk, "share": None, "generated": 0}) == "nothing called correct"

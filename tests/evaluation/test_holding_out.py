@@ -173,9 +173,9 @@ def test_a_limit_that_was_asked_for_is_tried_too() -> None:
 def test_a_threshold_is_counted_on_the_fold_that_did_not_choose_it() -> None:
     """A fold whose scores are all wrong shows it, whatever the others say."""
     records = [
-        {"label": "incorrect" if fold == 0 else "correct", "verdict": "correct", "probabilities": {"correct": 0.9}}
+        record(f"q{fold}-{n}", "incorrect" if fold == 0 else "correct", probabilities={"correct": 0.9})
         for fold in range(5)
-        for _ in range(40)
+        for n in range(40)
     ]
     folds = [fold for fold in range(5) for _ in range(40)]
     found = risk_realised(records, folds, 0.2)
@@ -183,10 +183,23 @@ def test_a_threshold_is_counted_on_the_fold_that_did_not_choose_it() -> None:
     assert found["share"] == pytest.approx(1.0)
 
 
+def test_the_interval_of_wrong_answers_knows_of_sources_as_all_others_do() -> None:
+    """Whole sources go wrong: 10 of 40 questions alone tell more than 2 of 8 sources."""
+    records = [
+        {**one, "id": f"q{n}", "verdict": "correct", "label": "incorrect" if n // 5 in (0, 1) else "correct"}
+        for n, one in enumerate(calibrated_towns().records[:40])
+    ]
+    folds, sources = [n // 5 % 5 for n in range(40)], {one["id"]: n // 5 for n, one in enumerate(records)}
+    alone, together = (figures(records, folds, by)["without_limit"] for by in ({}, sources))
+    assert alone["share"] == together["share"] == 0.25
+    assert together["high"] > alone["high"] + 0.1
+    assert risk_realised(records, folds, 0.9, sources)["high"] > risk_realised(records, folds, 0.9)["high"]
+
+
 def test_what_was_never_called_correct_is_no_matter_of_a_limit() -> None:
     """It stays what it was, however loose the limit is."""
-    sure = [{"label": "correct", "verdict": "correct", "probabilities": {"correct": 0.9}} for _ in range(100)]
-    others = [{"label": "ambiguous", "verdict": "ambiguous", "probabilities": {"correct": 0.4}} for _ in range(100)]
+    sure = [record(f"sure-{n}", probabilities={"correct": 0.9}) for n in range(100)]
+    others = [record(f"other-{n}", "ambiguous", "ambiguous", probabilities={"correct": 0.4}) for n in range(100)]
     folds = [number % 5 for number in range(200)]
     found = risk_realised(sure + others, folds, 0.5)
     assert (found["n"], found["generated"], found["wrong"]) == (200, 100, 0)

@@ -226,6 +226,19 @@ def test_the_table_reads_without_colours_and_shows_only_what_applies() -> None:
     )
     assert "gaps noticed by score alone: 90% at 10% false alarms (a list alarms below 0.250)" in told
     assert "95 %" not in bare
+    assert "few questions of a verdict" not in shown + bare
+
+
+def test_the_table_names_verdicts_that_few_questions_have() -> None:
+    """Beside intervals only, as these are what promises too much then."""
+    names: dict[str, Any] = {"dataset": "towers", "split": "dev", "pipeline": None, "grader": "g", "lists": "fixed"}
+    records = evaluated(n=23)
+    result = summarise(records, **names)
+    assert "few questions of a verdict (7 incorrect): " in plain(
+        text_table(result, intervals=intervals(records, draws=50))
+    )
+    assert "few questions" not in plain(text_table(result))
+    assert "few questions of a verdict (7 incorrect)" in Page(html_report(result, records, intervals={})).text
 
 
 def test_the_table_fits_a_narrow_terminal() -> None:

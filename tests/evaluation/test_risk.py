@@ -38,6 +38,18 @@ def test_the_realised_share_keeps_the_limit_on_average(n: int, separation: float
     assert np.mean(shares) <= most + 3 * error
 
 
+def test_where_few_calibration_sets_have_a_threshold_these_exceed_the_limit() -> None:
+    """What the pages say of the promise: sets without a threshold count as no wrong answers, and nobody sees them."""
+    rng, shares = np.random.default_rng(7), []
+    scores, answers = drawn(rng, 40_000, 0.7)
+    for _ in range(DRAWS):
+        found = control_wrong_generate(*drawn(rng, 80, 0.7), 0.1)
+        if found.threshold is not None:
+            shares.append(1 - answers[scores >= found.threshold].mean())
+    assert 0.1 < len(shares) / DRAWS < 0.3
+    assert 0.15 < np.mean(shares) < 0.25
+
+
 @pytest.mark.parametrize(("most", "least"), [(0.05, 0.3), (0.1, 0.5), (0.2, 0.65)])
 def test_eighty_questions_are_enough_to_be_useful(most: float, least: float) -> None:
     """With good scores of questions that answer in 60 % of the cases, most of these are generated."""
@@ -102,6 +114,34 @@ def test_what_was_realised_comes_with_an_exact_interval() -> None:
     assert (found["low"], found["high"]) == pytest.approx((0.00253, 0.44502), abs=1e-5)
     nothing = {"n": 1, "generated": 0, "wrong": 0, "share": None, "low": None, "high": None}
     assert realised([0.9], [True], None) == nothing
+
+
+def test_the_interval_of_what_was_realised_covers_the_share_where_questions_of_a_source_go_wrong_together() -> None:
+    """12 sources of about 8 questions: one of all questions drawn alone covered the share in 80 of 100 cases."""
+    rng, share, covered, alone = np.random.default_rng(4), 0.1, 0, 0
+    for _ in range(DRAWS):
+        sizes = rng.poisson(7, 12) + 1
+        wrong = rng.random(sizes.sum()) < np.repeat(rng.beta(0.4, 3.6, 12), sizes)
+        sources = np.repeat(np.arange(12), sizes).tolist()
+        found, exact = (realised(np.ones(len(wrong)), ~wrong, 0.5, groups=by) for by in (sources, None))
+        covered += found["low"] <= share <= found["high"]
+        alone += exact["low"] <= share <= exact["high"]
+    assert alone < 0.85 * DRAWS
+    assert covered > 0.93 * DRAWS
+
+
+def test_questions_of_a_source_each_have_the_exact_interval_and_those_of_one_source_tell_nothing() -> None:
+    """Where none is wrong, each source counts as one question."""
+    right = [True] * 9 + [False]
+    exact = realised([0.9] * 10, right, 0.5)
+    assert realised([0.9] * 10, right, 0.5, groups=list("abcdefghij")) == exact
+    one = realised([0.9] * 10, right, 0.5, groups=["a"] * 10)
+    assert (one["low"], one["high"]) == (0, 1)
+    none = realised([0.9] * 40, [True] * 40, 0.5, groups=[n // 4 for n in range(40)])
+    assert none["high"] == pytest.approx(realised([0.9] * 10, [True] * 10, 0.5)["high"])
+    many = realised([0.9] * 40, right * 4, 0.5, groups=[n % 10 for n in range(40)])
+    assert many["low"] < exact["share"] < many["high"]
+    assert many["high"] - many["low"] > realised([0.9] * 40, right * 4, 0.5)["high"] - many["low"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import CalibrationError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, label_of_grades
 from haystack_integrations.crag.evaluation.groups import group_numbers, wording
 from haystack_integrations.crag.evaluation.labelled import LabelledList
 from haystack_integrations.crag.evaluation.training import (
@@ -145,6 +145,18 @@ def test_a_question_without_a_list_is_left_out() -> None:
     some = {**ranked, "t0": RankedList(())}
     del some["t1"]
     assert {"t0", "t1"}.isdisjoint(each.id for each in labelled_lists(dataset, some))
+
+
+def test_where_two_documents_are_needed_a_question_without_any_needs_one_to_be_correct() -> None:
+    """It needed none: a model that is always right called it correct, and reached a macro-F1 below 1."""
+    both, none = Case("both", "Of two?", gold=("one", "three")), Case("none", "Of none?")
+    dataset = replace(data(both, none), needs_all=True)
+    lists = labelled_lists(dataset, {each.id: RankedList(("one", "three")) for each in (both, none)})
+    whole = {each.id: (each.verdict, each.needed) for each in lists if not each.is_cut}
+    assert whole == {"both": ("correct", 2), "none": ("incorrect", 1)}
+    assert {each.id: label_of_grades(each.grades, each.needed) for each in lists if not each.is_cut} == {
+        name: verdict for name, (verdict, _) in whole.items()
+    }
 
 
 def test_gap_lists_carry_their_status() -> None:

@@ -108,6 +108,8 @@ def test_a_calibration_for_few_wrong_answers_lets_only_what_is_correct_be_answer
     assert (decision["action"], decision["thresholds"]["correct_from"]) == ("abstain", 0.92)
     assert "is correct with a probability of 0.92 is answered from" in in_words("No.", decision)
     assert (result["outcome"].evidence, "generate" in result) == ((), False)
+    said["verdict"]["correct_from"] = 0.0  # all that is called correct keeps the limit
+    assert "Only what is correct is answered from" in in_words("No.", route(docs(0.9), said, **settings)["decision"])
 
 
 def test_what_is_correct_is_answered_under_that_limit_and_a_correction_still_runs() -> None:

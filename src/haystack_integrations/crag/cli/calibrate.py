@@ -14,7 +14,7 @@ from haystack_integrations.crag.cli.files import (
     no_lists,
     require_extra,
     tell_doubts,
-    tell_repeated,
+    tell_of_labels,
     with_texts,
     write,
 )
@@ -77,7 +77,7 @@ def calibrate(
     else:
         _tell(found, output, model, lists)
     _tell_left_out(found.figures["n"], len(dataset.cases))
-    tell_repeated(dataset)
+    tell_of_labels(dataset)
 
 
 def _tell_left_out(judged: int, number: int) -> None:
@@ -145,6 +145,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
 def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
+    from haystack_integrations.crag.evaluation.measures import rare_verdicts
     from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
@@ -160,6 +161,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     ]
     if figures["n"] < RECOMMENDED:
         lines.insert(2, f"  few questions, so wide intervals: it does well from {RECOMMENDED} on")
+    if (rare := rare_verdicts(figures["verdict"]["confusion"])) is not None:
+        lines.insert(2, f"  {rare}")
     gap = figures["gaps_at_10_percent"]
     if gap is not None:
         lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
@@ -168,9 +171,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
         lines.append(f"  limit {100 * risk['limit']:.3g}% of wrong answers: {realised_in_words(risk)}")
     least = found.calibration.correct_from
     if least is not None:
-        lines.append(
-            f"  correct from a probability of {least:.2f} on: macro-F1 and accuracy above are without that limit"
-        )
+        surely = f"correct from a probability of {least:.2f} on: macro-F1 and accuracy above are without that limit"
+        lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"

@@ -15,7 +15,7 @@ from haystack_integrations.crag.cli.files import (
     check_targets,
     require_extra,
     tell_doubts,
-    tell_repeated,
+    tell_of_labels,
     with_texts,
     write,
 )
@@ -124,7 +124,7 @@ def evaluate(
         records = running.evaluate(dataset, setup, journal=journal, workers=workers, fresh=fresh, progress=progress)
     _deliver(dataset, setup, records, base, (file, html), printed=json is not None and file is None)
     _tell_what_was_seen(setup.calibration, dataset)
-    tell_repeated(dataset)
+    tell_of_labels(dataset)
     _tell_failures(records)
 
 

@@ -143,14 +143,22 @@ def tell_doubts(dataset: "Dataset") -> None:
         complain(doubt, "warning")
 
 
-def tell_repeated(dataset: "Dataset") -> None:
+def tell_of_labels(dataset: "Dataset") -> None:
     """
-    Warn of questions that stand more than once in a split.
+    Warn of labels that a model made, as who reads "wrong" thinks of the truth, and of questions that stand twice.
 
     :param dataset: The data.
     """
     from haystack_integrations.crag.evaluation.groups import repeated
+    from haystack_integrations.crag.evaluation.journal import labelled_from
 
+    if labelled_from(dataset.folder / dataset.split) is not None:
+        complain(
+            f"a chat model made the labels of {dataset.split!r} (`crag label`): but for those that you corrected, the "
+            "figures and limits are about its labels. Where it takes what is only on topic for an answer, more answers "
+            "are wrong than they say; check some of its labels",
+            "warning",
+        )
     if not (found := repeated(dataset)):
         return
     different = sum(len({(frozenset(case.gold), frozenset(case.partial)) for case in cases}) > 1 for cases in found)

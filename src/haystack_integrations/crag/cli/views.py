@@ -206,7 +206,8 @@ def _reason(decision: Mapping[str, Any]) -> str:
         "no_documents": "nothing was found",
     }
     if (surely := decision["thresholds"].get("correct_from")) is not None:
-        rules["set_verdict"] = f"set_verdict; answered only from what is correct by {surely:.2f} or more"
+        by = f" by {surely:.2f} or more" if surely else ""
+        rules["set_verdict"] = f"set_verdict; answered only from what is correct{by}"
     if absent := absent_in(decision):
         named = _counted(absent, "number or name", "numbers or names")
         rules["set_verdict"] = f"set_verdict; {named} of the question in no document"

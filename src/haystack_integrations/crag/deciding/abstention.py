@@ -186,7 +186,8 @@ def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] 
             numbers = f" ({told(score, [upper])}, where {upper:.2f} is enough)" if is_told else ""
             yield f"Taken together, what was found is judged {verdict}{numbers}."
             if (least := thresholds.get("correct_from")) is not None:
-                yield f"Only what is correct with a probability of {least:.2f} is answered from, to be seldom wrong."
+                surely = f" with a probability of {least:.2f}" if least else ""  # 0: any verdict `correct` will do
+                yield f"Only what is correct{surely} is answered from, to be seldom wrong."
     for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
         if sentence := _NONE_TO_SEARCH.get(said.get("kind")):
             yield sentence

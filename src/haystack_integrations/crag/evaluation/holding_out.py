@@ -12,7 +12,7 @@ from haystack_integrations.crag.evaluation.cascades import cascade_figures
 from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.evaluation.fitting import fit
 from haystack_integrations.crag.evaluation.gaps import COVERED, gap_recall_at
-from haystack_integrations.crag.evaluation.intervals import Groups, intervals
+from haystack_integrations.crag.evaluation.intervals import Groups, intervals, sources_of
 from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.measures import certainty, summarise
 from haystack_integrations.crag.evaluation.probabilities import probability_measures
@@ -179,12 +179,14 @@ def figures(
         "cost_curve": thinned(curve),
         "calls_saved_at_2_points": saved_at(curve),
         "cascade": cascade_figures(records),
-        "without_limit": risk_without_limit(records),
-        "wrong_generate": [risk_realised(records, folds, most) for most in sorted({*LIMITS, *limits})],
+        "without_limit": risk_without_limit(records, groups),
+        "wrong_generate": [risk_realised(records, folds, most, groups) for most in sorted({*LIMITS, *limits})],
     }
 
 
-def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) -> dict[str, Any]:
+def risk_realised(
+    records: Sequence[Record], folds: Sequence[int], most: float, groups: Groups | None = None
+) -> dict[str, Any]:
     """
     Choose a threshold on all folds but one and count on that one, for each fold. Only what is called correct without a
     limit counts: of these a limit takes some away.
@@ -192,6 +194,7 @@ def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) 
     :param records: Held-out records.
     :param folds: The fold of each.
     :param most: The largest share of wrong `generate` decisions.
+    :param groups: The group of each question, by id, for the interval; one that is not named is alone.
     :returns: The limit, how many questions were generated for, and the share of wrong ones with its interval.
     """
     scores = np.array([record["probabilities"]["correct"] for record in records])
@@ -200,21 +203,23 @@ def risk_realised(records: Sequence[Record], folds: Sequence[int], most: float) 
     chosen = np.full(len(records), -1.0)
     for fold in np.unique(numbers):
         own, others = called & (numbers == fold), called & (numbers != fold)
-        threshold = control_wrong_generate(scores[others], right[others], most).threshold if others.any() else None
+        threshold = control_wrong_generate(scores[others], right[others], most).least if others.any() else None
         if threshold is not None:
             chosen[own] = scores[own] - threshold  # shifted so that 0 is the threshold of every fold
-    return {"limit": most, **realised(chosen, right, 0.0)}
+    return {"limit": most, **realised(chosen, right, 0.0, groups=sources_of(records, groups))}
 
 
-def risk_without_limit(records: Sequence[Record]) -> dict[str, Any]:
+def risk_without_limit(records: Sequence[Record], groups: Groups | None = None) -> dict[str, Any]:
     """
     Count what is called correct, and is not.
 
     :param records: Held-out records.
+    :param groups: As for `risk_realised`.
     :returns: As `risk_realised`, without a limit.
     """
     called = [float(record["verdict"] == "correct") for record in records]
-    return realised(called, [record["label"] == "correct" for record in records], 1.0)
+    right = [record["label"] == "correct" for record in records]
+    return realised(called, right, 1.0, groups=sources_of(records, groups))
 
 
 def thinned(curve: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -151,10 +151,21 @@ def divide(above: Floats, below: Floats) -> Floats:
     return ratios
 
 
+def sources_of(records: Sequence[Record], groups: Groups | None) -> list[tuple[str, Hashable]]:
+    """
+    Name the source of each question.
+
+    :param records: One for each question.
+    :param groups: A group by question id; one that is not named is a source of its own.
+    :returns: Equal for questions of one group.
+    """
+    named = groups or {}
+    return [("group", named[one["id"]]) if one["id"] in named else ("id", one["id"]) for one in records]
+
+
 def _times(records: Sequence[Record], groups: Groups | None, draws: int, seed: int) -> Floats:
     """Say how often each draw holds each question: as often as its group was drawn."""
-    named = groups or {}
-    keys = [("group", named[one["id"]]) if one["id"] in named else ("id", one["id"]) for one in records]
+    keys = sources_of(records, groups)
     # By name, so that the order of the questions, which says nothing, changes no interval.
     position = {key: i for i, key in enumerate(sorted(set(keys), key=repr))}
     count = len(position)

@@ -51,7 +51,7 @@ def threshold_for(records: Sequence[Mapping[str, Any]], most_wrong: float) -> fl
 
     :param records: Held-out records.
     :param most_wrong: The largest share of wrong `generate` decisions.
-    :returns: The threshold.
+    :returns: The threshold; 0 where all that is called correct keeps the limit, so that nothing is taken away.
     :raises UnreachableLimitError: When no threshold keeps that share, with the share that can be kept.
     """
     called = [record for record in records if record["verdict"] == "correct"]
@@ -61,9 +61,9 @@ def threshold_for(records: Sequence[Mapping[str, Any]], most_wrong: float) -> fl
     scores = np.array([record["probabilities"]["correct"] for record in called])
     right = [record["label"] == "correct" for record in called]
     found = control_wrong_generate(scores, right, most_wrong)
-    if found.threshold is None:
+    if found.least is None:
         reachable = _up(found.reachable, 2)
-        kept = control_wrong_generate(scores, right, reachable).threshold if reachable < 1 else None
+        kept = control_wrong_generate(scores, right, reachable).least if reachable < 1 else None
         there = "" if kept is None else f' (as "correct_from": {_up(kept, _DIGITS):g})'
         msg = (
             f"no threshold keeps the share of wrong answers at {most_wrong:g} on the {len(called)} of {len(records)} "
@@ -73,7 +73,7 @@ def threshold_for(records: Sequence[Mapping[str, Any]], most_wrong: float) -> fl
         refusal = UnreachableLimitError(msg)
         refusal.correct_from = kept
         raise refusal
-    return found.threshold
+    return found.least
 
 
 def realised_in_words(risk: Mapping[str, Any]) -> str:
@@ -90,7 +90,7 @@ def realised_in_words(risk: Mapping[str, Any]) -> str:
         return said
     if risk["low"] <= risk["limit"]:
         bounds = f"{risk['low']:.1%} to {risk['high']:.1%}"
-        return f"{said}: above the limit, but within chance ({bounds}); it is kept on average"
+        return f"{said}: above the limit, but within chance ({bounds}); rely on the upper end, not on the limit"
     return f"{said}: above the limit by more than chance ({risk['low']:.1%} at least), so do not count on it"
 
 
@@ -124,7 +124,8 @@ def limit_rows(
         bounds = {} if risk["share"] is None else {"low": risk["low"], "high": risk["high"]}
         rows[f"limit {risk['limit']:.3g} of wrong answers"] = {"value": realised_in_words(risk), **bounds}
     asked = "" if most_wrong is None else f"at most {most_wrong:g} wrong: "
-    chosen = "none" if correct_from is None else f"{asked}correct from a probability of {correct_from:.2f} on"
+    takes = f"correct from a probability of {correct_from:.2f} on" if correct_from else "takes no verdict away"
+    chosen = "none" if correct_from is None else f"{asked}{takes}"
     return {**rows, "limit in the file": chosen}
 
 

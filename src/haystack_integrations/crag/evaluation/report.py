@@ -22,6 +22,7 @@ from haystack_integrations.crag.evaluation.measures import (
     certainty,
     filter_measures,
     judged,
+    rare_verdicts,
     told,
 )
 from haystack_integrations.crag.evaluation.probabilities import probability_measures
@@ -92,6 +93,7 @@ def html_report(
         result=result,
         headline=[(label_of(name, result), known[name], bounds.get(name)) for name in _HEADLINE if name in known],
         which_lists=which_lists(result),
+        rare=rare_verdicts(result["verdict"]["confusion"]),
         failed=sum(record["error"] is not None for record in records),
         confusion=_confusion(result["verdict"]["confusion"]),
         unscored=_unscored(records),

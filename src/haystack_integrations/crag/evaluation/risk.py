@@ -8,13 +8,13 @@ generated does not, so its lowest threshold below the limit would promise too mu
 `control_wrong_generate`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
+from scipy.stats import beta, t
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.intervals import macro_f1
@@ -40,6 +40,11 @@ class RiskThreshold:
     wrong: float | None
     reachable: float
 
+    @property
+    def least(self) -> float | None:
+        """Generate from this probability on: 0 where all questions keep the limit, also for one below all of them."""
+        return 0.0 if self.generated == 1.0 else self.threshold
+
 
 def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -> RiskThreshold:
     """
@@ -57,8 +62,9 @@ def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -
     arXiv 2210.01408). The theorem counts the generated among the calibration questions; that the share among the new
     ones keeps the limit too is what the simulation in the tests shows.
 
-    What is not: that this one calibration set keeps it. About every second one is a little above the limit, more so
-    where the scores hardly separate; `realised` on questions held back, with its interval, tells.
+    What is not: that this one calibration set keeps it, nor that those with a threshold do on average. Where all have
+    one, about every second is a little above the limit; where one in five has, as the scores hardly separate, these
+    may let twice as many wrong ones through. `realised` on questions held back, with its interval, tells.
 
     :param scores: Of each calibration question: how sure one is that its evidence answers.
     :param answers: Whether it does.
@@ -83,7 +89,11 @@ def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -
 
 
 def realised(
-    scores: ArrayLike, answers: ArrayLike, threshold: float | None, level: float = 0.95
+    scores: ArrayLike,
+    answers: ArrayLike,
+    threshold: float | None,
+    level: float = 0.95,
+    groups: Sequence[Hashable] | None = None,
 ) -> dict[str, float | int | None]:
     """
     Count what a threshold did on questions that it was not chosen on.
@@ -91,19 +101,46 @@ def realised(
     :param scores: Of each question.
     :param answers: Whether its evidence answers.
     :param threshold: Generate from this score on; None generates nothing.
-    :param level: Of the exact (Clopper-Pearson) interval of the share.
+    :param level: Of the interval of the share.
+    :param groups: The source of each question: questions of one go wrong together, so many of few sources tell less.
+        None: each is alone, and the interval the exact one (Clopper-Pearson).
     :returns: `n`, `generated` and `wrong` as numbers; `share` of wrong ones among the generated with `low` and `high`,
         None when nothing was generated.
     :raises ConfigurationError: For unusable scores.
     """
     values, right = _pairs(scores, answers)
-    chosen = right[values >= (np.inf if threshold is None else threshold)]
+    is_generated = values >= (np.inf if threshold is None else threshold)
+    chosen = right[is_generated]
     generated, wrong = len(chosen), int((~chosen).sum())
     counts = {"n": len(values), "generated": generated, "wrong": wrong}
     if not generated:
         return {**counts, "share": None, "low": None, "high": None}
-    bounds = binomtest(wrong, generated).proportion_ci(level)
-    return {**counts, "share": wrong / generated, "low": float(bounds.low), "high": float(bounds.high)}
+    sources = range(len(values)) if groups is None else groups
+    low, high = _bounds(~chosen, [source for source, own in zip(sources, is_generated, strict=True) if own], level)
+    return {**counts, "share": wrong / generated, "low": low, "high": high}
+
+
+def _bounds(wrong: NDArray[np.bool_], sources: Sequence[Hashable], level: float) -> tuple[float, float]:
+    """
+    Give the interval of a share: Clopper and Pearson's, on as many questions as these of so few sources are worth.
+
+    How many that is tells the spread between sources (Korn and Graubard 1998, Survey Methodology 24). Where all or none
+    are wrong there is no such spread, and each source counts as one question.
+    """
+    numbers: dict[Hashable, int] = {}
+    each = np.array([numbers.setdefault(source, len(numbers)) for source in sources])
+    count, of, share, tail = len(wrong), len(numbers), float(wrong.mean()), (1 - level) / 2
+    if of == 1 < count:
+        return 0.0, 1.0
+    worth = float(of)
+    if of < count and 0 < share < 1:
+        off = np.bincount(each, weights=wrong - share)
+        effect = of / (of - 1) * float(off @ off) / count / (share * (1 - share))
+        fewer = t.ppf(tail, count - 1) / t.ppf(tail, of - 1)
+        worth = min(count, count / max(1.0, effect) * float(fewer) ** 2)
+    low = beta.ppf(tail, share * worth, (1 - share) * worth + 1) if share > 0 else 0.0
+    high = beta.ppf(1 - tail, share * worth + 1, (1 - share) * worth) if share < 1 else 1.0
+    return float(low), float(high)
 
 
 def cost_curve(

@@ -7,6 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from haystack_integrations.crag.evaluation.measures import rare_verdicts
+
 Interval = Mapping[str, float]
 
 LABELS: Final = {
@@ -64,7 +66,7 @@ def text_table(
         Text.assemble((head, "bold"), (f"  {result['lists']} lists, {result['n']:,} questions", "dim")),
         _measures(result, intervals or {}, comparison),
     ]
-    notes = [compared_on, which_lists(result)]
+    notes = [compared_on, which_lists(result), rare_verdicts(result["verdict"]["confusion"]) if intervals else None]
     if isinstance(gap, str):
         notes.append(f"gaps noticed by score alone: {NONE} ({gap})")
     elif gap is not None:

@@ -105,7 +105,8 @@ def _labelled(
 ) -> LabelledList:
     passages = [dataset.passages[name] for name in ranked.retrieved[:first]]
     texts = tuple((passage.title, passage.text) for passage in passages)
-    needed = len(set(case.gold)) if dataset.needs_all else 1
+    # At least one: no document at all, of a question that none answers, would make every list correct.
+    needed = max(1, len(set(case.gold))) if dataset.needs_all else 1
     grades = tuple(case.grades(ranked)[:first])
     names = tuple(ranked.retrieved[:first])
     return LabelledList(case.id, case.question, texts, grades, verdict, group, needed=needed, names=names)
