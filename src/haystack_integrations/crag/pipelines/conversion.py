@@ -154,9 +154,9 @@ class Converter:
         return {source.name: self._embedded(source, result) for source, result in results}
 
     def _lettered(self, record: Document) -> Document:
-        """Write a record in the letters of files: its words are searched for in the same way. ASCII has no others."""
+        """Write a record in the letters of files: its words are searched for in the same way."""
         texts = [record.content or "", record.meta.get("title", "")]
-        if all(map(str.isascii, texts)):
+        if all(one.isascii() and "\r" not in one for one in texts):  # most are, and nothing changes in them
             return record
         content, title = (self._letters.run([Document(content=one)])["documents"][0].content for one in texts)
         return replace(record, content=content, meta={**record.meta, "title": title} if title else record.meta)
