@@ -649,6 +649,40 @@ def test_words_are_found_however_a_typesetter_wrote_their_letters(tmp_path, stor
         assert store.bm25_retrieval(word), word
 
 
+@pytest.mark.parametrize("suffix", [".md", ".txt"])
+@pytest.mark.parametrize("ends", ["\r\n", "\r"], ids=["Windows", "old Mac"])
+def test_lines_of_another_system_make_the_same_passages(tmp_path, store, suffix, ends):
+    """No paragraph was seen, and no word that a soft hyphen breaks: passages began in the middle of a list."""
+    table = "\n".join(f"| Fare {number} | {number} cents in the harbour |" for number in range(40))
+    text = f"# Ferry\n\n{long_text('ferries')}\n\nTide\n====\n\n| name | fare |\n|---|---|\n{table}\n\nKu\u00ad\nnden."
+    (tmp_path / f"a{suffix}").write_bytes(text.encode())
+    (tmp_path / f"b{suffix}").write_bytes(text.replace("\n", ends).encode())
+    index(tmp_path, store, base=tmp_path)
+    made = sorted(store.filter_documents(), key=lambda one: one.meta["chunk"])
+    ours, theirs = (
+        [one.content.removeprefix(name) for one in made if one.meta["source"] == f"{name}{suffix}"] for name in "ab"
+    )
+    assert ours == theirs
+    assert len(ours) > 3
+
+
+def test_a_record_is_written_in_the_letters_of_a_file(tmp_path, store):
+    """The same text as .txt and in JSON Lines: one search finds both, title and all, and the record keeps its id."""
+    text = "Die Ku\u0308ndi\u00adgungsfrist im o\ufb03ce."
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    jsonl(tmp_path / "b.jsonl", record(1, text, title="Vertra\u0308ge"), record(2, "\ufb01rst", title=""), record(3))
+    index(tmp_path, store, base=tmp_path)
+    assert contents(store) == {
+        "a.txt": "Die K\u00fcndigungsfrist im office.",
+        "b.jsonl#1": "Die K\u00fcndigungsfrist im office.",
+        "b.jsonl#2": "first",
+        "b.jsonl#3": EMMA,
+    }
+    (one,) = store.filter_documents({"field": "id", "operator": "==", "value": "1"})
+    assert one.meta["title"] == "Vertr\u00e4ge"
+    assert one.content.startswith("Vertr\u00e4ge\n\n")
+
+
 def test_what_vanished_is_removed(folder, store):
     """A file, a record of a file that is still there, and a whole JSON Lines file."""
     jsonl(folder / "d.jsonl", record("d"))

@@ -1,12 +1,19 @@
 """What people write around a question is neither searched for nor judged by."""
 
 import time
+from unicodedata import is_normalized, normalize
+from uuid import uuid4
 
 import pytest
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import fill, scripted
 
+from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import words
 
 WROTE = "who wrote Emma?"
@@ -158,3 +165,26 @@ def test_the_longest_question_is_read_at_once(text: str) -> None:
     start = time.perf_counter()
     bare_question(text)
     assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize("name", ["corrective_retrieval", "signals_rag"])
+def test_a_question_pasted_from_a_page_or_a_pdf_finds_and_judges_as_a_typed_one(name: str) -> None:
+    """Soft hyphens, ligatures, decomposed accents, a byte order mark: no word with one was found, nor judged well."""
+    store = InMemoryDocumentStore(index=uuid4().hex, embedding_similarity_function="cosine")
+    page = "The o\ufb03ce certi\ufb01cate of a caf\u00e9 is renewed each year."
+    fill(store, [Document(content=normalize("NFKC", page)), Document(content="The shop opens at nine.")])
+    rag = load(name, store=store, **({} if name == "corrective_retrieval" else {"generator": scripted("Yearly [1].")}))
+    typed = "Is the office certificate of a caf\u00e9 renewed?"
+    pasted = "\ufeffIs the o\ufb03ce certi\ufb01\u00adcate of a cafe\u0301 renewed?"
+    records = [{**rag.run(query=question)["crag"], "milliseconds": 0, "tokens": 0} for question in (typed, pasted)]
+    assert records[1]["queries"][0] == typed
+    assert records[0] == records[1]
+
+
+@given(st.text(alphabet="ab \u00e9e\u0301\u00ad\u2060\ufeff\ufb01\ufb06\u200c\u200d\u200b\u0645"))
+def test_plain_letters_stay_as_they_are(text: str) -> None:
+    """Once is enough, and what words are made of stays."""
+    once = in_plain_letters(text)
+    assert in_plain_letters(once) == once
+    assert is_normalized("NFC", once)
+    assert [once.count(joiner) for joiner in "\u200b\u200c\u200d"] == [text.count(one) for one in "\u200b\u200c\u200d"]

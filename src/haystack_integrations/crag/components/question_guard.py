@@ -77,7 +77,7 @@ class QuestionGuard:
         :param web: False keeps this run from asking the web, whatever the router decides.
         :param top_k: What the retrievers are asked for in this run; only checked here, since not all of them do.
         :returns: A dictionary with the following keys:
-            - `query`: What to search for: the question without courtesies, see `texts.courtesies`.
+            - `query`: What to search for: the question without courtesies, in plain letters; see `texts.courtesies`.
             - `state`: The state of the run, its clock started.
         :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
         :raises ConfigurationError: For an unknown mode or limit, or a `top_k` below 1.

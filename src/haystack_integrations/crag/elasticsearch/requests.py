@@ -2,10 +2,10 @@
 
 import re
 from typing import Any, Final
-from unicodedata import normalize
 
 from haystack_integrations.crag.elasticsearch.filters import filter_of
 from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.texts.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import HANGUL
 
 TEXT: Final = "content"
@@ -41,7 +41,7 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
     :raises FilterError: For filters with an empty list of conditions, or that Haystack does not know.
     """
     check_whole("top_k", top_k)
-    question = normalize("NFC", query)  # as `crag index` writes; the store in memory does the same
+    question = in_plain_letters(query)
     # Named, since an index made elsewhere searches all its fields: each costs a clause for each word (400 fields and
     # 300 words ended a server), and finds documents by metadata that no grader reads.
     words = {

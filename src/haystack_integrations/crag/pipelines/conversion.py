@@ -75,7 +75,7 @@ class Converter:
     Turns sources into documents with embeddings, by a pipeline whose writer is exchanged.
 
     :param pipeline: Name or file of the pipeline, with components `embedder` and `writer`. Records, which need no
-        converter, pass through the former, and before it through one called `titles`, if there is one.
+        converter, pass through the former, and before it through `letters` and `titles`, if it has these.
     :param embedder: Document embedder instead of the pipeline's own, or None.
 
     `doubts` are the files that were turned into documents and will hardly be found, with the reason; `made_by` is the
@@ -92,7 +92,7 @@ class Converter:
         self._pipeline = load(pipeline, writer=_HandBack(), embedder=self._embedder)
         self._pipeline.warm_up()
         made = self._pipeline.pipeline
-        self._titler = made.get_component("titles") if "titles" in made.graph.nodes else None
+        self._letters, self._titler = (made.graph.nodes.get(name, {}).get("instance") for name in ("letters", "titles"))
 
     def records(self, sources: list[Source]) -> list[list[Document] | Failure]:
         """
@@ -102,6 +102,8 @@ class Converter:
         :returns: One result per record, same order.
         """
         documents = [source.document for source in sources if source.document is not None]
+        if self._letters is not None:
+            documents = [self._lettered(document) for document in documents]
         if self._titler is not None:
             documents = self._titler.run(documents=documents)["documents"]
         made = self._embedder.run(documents=documents)["documents"]
@@ -150,6 +152,14 @@ class Converter:
             self._look_at(source, parts[source.name])
         results = ((source, _numbered(source, parts[source.name], self.made_by)) for source in sources)
         return {source.name: self._embedded(source, result) for source, result in results}
+
+    def _lettered(self, record: Document) -> Document:
+        """Write a record in the letters of files: its words are searched for in the same way."""
+        texts = [record.content or "", record.meta.get("title", "")]
+        if all(one.isascii() and "\r" not in one for one in texts):  # most are, and nothing changes in them
+            return record
+        content, title = (self._letters.run([Document(content=one)])["documents"][0].content for one in texts)
+        return replace(record, content=content, meta={**record.meta, "title": title} if title else record.meta)
 
     def _one_by_one(self, sources: list[Source]) -> dict[str, list[Document] | Failure]:
         return {name: result for source in sources for name, result in self._run([source]).items()}

@@ -68,7 +68,7 @@ def index(
         its absolute path, in `meta["source_path"]`.
     :param embedder: Document embedder instead of the pipeline's own. What is up to date is not embedded again: for
         another embedder take another index.
-    :param pipeline: Another pipeline than the shipped one, with components `embedder`, `writer` and perhaps `titles`.
+    :param pipeline: Another pipeline than the shipped one: with `embedder`, `writer`, and perhaps `letters`, `titles`.
     :param progress: Called after each source.
     :param shard: Do only one part of the work, `1/2` or `2/2`, beside other processes that do the other parts of the
         same paths. What a source belongs to depends on its name, a record's on its id: never on the other processes.

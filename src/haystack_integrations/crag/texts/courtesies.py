@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import yaml
 
 from haystack_integrations.crag.texts.function_words import ASKING, naming
+from haystack_integrations.crag.texts.letters import in_plain_letters
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import words
 
@@ -51,8 +52,10 @@ def bare_question(query: str) -> str:
     ```
 
     :param query: The question.
-    :returns: What is left; the question itself where there is nothing to leave out, or nothing would be left.
+    :returns: What is left, in plain letters; the question itself where there is nothing to leave out, or nothing would
+        be left.
     """
+    query = in_plain_letters(query)
     told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
     left = [part for part in map(_bare, told) if _names(part) or _courtesies().occasion.isdisjoint(words(part))]
     if not any(map(_names, left)):
