@@ -35,6 +35,12 @@ AnswerStatus = Literal["none", "written", "declined", "failed"]
 """What became of an answer: no model was asked for one, it was written, the model said that the evidence does not
 answer, or the model failed or had no evidence to write from."""
 
+Lists = Literal["fixed", "live"]
+"""What is evaluated: the lists that come with the data, or those that the pipeline retrieves itself."""
+
+OtherGrader = Literal["heuristic", "evidence", "coherence", "rerank", "llm"]
+"""What an evaluation can put in the place of a pipeline's own grader: a heuristic, its presets, a chat model."""
+
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 ON_LIMIT: Final[tuple[str, ...]] = get_args(OnLimit)

@@ -99,14 +99,14 @@ def export(
 @app.command()
 def draw(
     name: Name,
-    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = Form.MERMAID,
+    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = "mermaid",
     output: Output = None,
     json: Json = False,
 ) -> None:
     """Draw a pipeline from its YAML."""
     from haystack_integrations.crag.pipelines.loader import read
 
-    picture = tree(name, read(name)) if form is Form.TREE else mermaid(read(name))
+    picture = tree(name, read(name)) if form == "tree" else mermaid(read(name))
     if isinstance(picture, Tree) and output is None and not json:
         show(picture)
         return
