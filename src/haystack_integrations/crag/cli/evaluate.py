@@ -170,10 +170,9 @@ def _deliver(
     from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
     from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals
-    from haystack_integrations.crag.evaluation.measures import summarise
+    from haystack_integrations.crag.evaluation.measures import summarise, whole_result
     from haystack_integrations.crag.evaluation.report import html_report
     from haystack_integrations.crag.evaluation.table import text_table
-    from haystack_integrations.crag.evaluation.whole_result import whole_result
 
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
     result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)

@@ -11,8 +11,8 @@ from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
 from haystack_integrations.crag.cli.files import write
+from haystack_integrations.crag.cli.options import Index, Url
 from haystack_integrations.crag.cli.output import Json, complain, console, plain, show, show_json
-from haystack_integrations.crag.cli.place import Index, Url
 from haystack_integrations.crag.errors import ConfigurationError
 
 app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)
