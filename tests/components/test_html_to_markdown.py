@@ -191,6 +191,7 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
         ),
         ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
         ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
+        ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
     ],
 )

@@ -145,10 +145,12 @@ def _with_words(body: HtmlElement) -> None:
     for one in list(body.iter("ruby", "rb")):
         one.drop_tag()
     for one in body.iter("ol"):
-        if (start := _number(one, "start")) != 1:
+        number, items = _number(one, "start"), list(one.iterchildren("li"))
+        if number != 1 or any(item.get("value") for item in items):
             one.tag = "ul"
-            for number, item in enumerate(one.iterchildren("li"), start):
-                item.text = f"{number}. {(item.text or '').lstrip()}"
+            for item in items:
+                number = _number(item, "value") if item.get("value") else number
+                item.text, number = f"{number}. {(item.text or '').lstrip()}", number + 1
 
 
 def _without_names(body: HtmlElement) -> None:
