@@ -31,6 +31,7 @@ _WRAPPERS: Final = (
 _GONE: Final = ("w:del", "w:moveFrom")
 _HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
 _RAISED: Final = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']/w:t"
+_TEXT: Final = ("w:t", "w:tab", "w:br")
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
@@ -53,6 +54,7 @@ def with_content_marked(data: bytes) -> bytes:
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
     _place_notes(file)
+    _unframe(file.element.body)
     levels, numbers = _levels(file), Numbers(file)
     for paragraph in file.element.body.iter(qn("w:p")):
         is_heading = paragraph.getparent() is file.element.body
@@ -62,6 +64,7 @@ def with_content_marked(data: bytes) -> bytes:
             paragraph.insert(0 if paragraph.pPr is None else 1, _run(f"{marks} "))
         if not level:
             _escape(paragraph)
+    _unnest(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
 
@@ -85,9 +88,28 @@ def _place_notes(file: DocxFile) -> None:
                 sign.addprevious(_run(f" [{said}]")[0])
 
 
-def _text_of(note: Any) -> str:
-    lines = ("".join(text.text or "" for text in line.iter(qn("w:t"))) for line in note.iter(qn("w:p")))
+def _text_of(one: Any) -> str:
+    """Give the text of a note or a cell on one line."""
+    lines = ("".join(part.text or " " for part in line.iter(*map(qn, _TEXT))) for line in one.iter(qn("w:p")))
     return " ".join(" ".join(lines).split())
+
+
+def _unframe(body: Any) -> None:
+    """Take what a table of one cell holds out of it where other tables do: it is their frame."""
+    while frames := body.xpath("./w:tbl[count(./w:tr/w:tc)=1][.//w:tbl]"):
+        for frame in frames:
+            for part in frame.xpath("./w:tr/w:tc/*[self::w:p or self::w:tbl]"):
+                frame.addprevious(part)
+            body.remove(frame)
+
+
+def _unnest(body: Any) -> None:
+    """Write a table within a cell as a line of it: of a cell, the reader gives the lines alone."""
+    for table in reversed(body.xpath(".//w:tc//w:tbl")):  # the innermost first
+        rows = (map(_text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))
+        line = OxmlElement("w:p")
+        line.append(_run("; ".join(filter(None, (", ".join(filter(None, cells)) for cells in rows)))))
+        table.getparent().replace(table, line)
 
 
 def _levels(file: DocxFile) -> dict[str | None, int]:
