@@ -72,6 +72,13 @@ def test_tables_are_told_as_markdown_and_cells_are_no_wider_than_their_text() ->
     assert (document.content or "").split("\n") == lines
 
 
+def test_a_column_without_a_text_does_not_end_a_table() -> None:
+    """Nothing stood between its bars below the names of columns, so that these stood above no other passage."""
+    file = docx.Document()
+    filled(file.add_table(3, 3), ["Plan", "", "Price", "-", "", "-", "Team", "", "9"])
+    assert told(file).splitlines() == ["| Plan | | Price |", "| --- | --- | --- |", "| - | | - |", "| Team | | 9 |"]
+
+
 def test_a_table_within_a_cell_is_a_line_of_it() -> None:
     """Word lays out forms and letters so; the reader gives a cell's own lines alone, and the rest was lost."""
     file = docx.Document()
