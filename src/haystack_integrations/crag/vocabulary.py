@@ -105,5 +105,8 @@ FEWER: Final = "crag_fewer"
 PASSAGE: Final = "passage"
 """What the tags around each passage are named after in the prompt of an answer."""
 
-COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
+SPENT: Final = ("llm_calls", "tokens_in", "tokens_out")
+"""What calls to a chat model cost."""
+
+COSTS: Final = (*SPENT, "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""
