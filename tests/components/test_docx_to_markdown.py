@@ -89,6 +89,19 @@ def test_a_table_within_a_cell_is_a_line_of_it() -> None:
     assert told(file).endswith("| Box | small, 1 m; large, 2, m |")
 
 
+def test_a_text_box_within_a_cell_is_a_line_of_it() -> None:
+    """Word writes it twice, for newer and for older programs."""
+    box = "<w:txbxContent><w:p><w:r><w:t>with a lid</w:t></w:r></w:p></w:txbxContent>"
+    both = (
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f'<mc:Choice Requires="wps">{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>'
+    )
+    file = docx.Document()
+    filled(table := file.add_table(2, 2), ["Kind", "Price", "Box", "9"])
+    table.cell(1, 0).paragraphs[0]._p.append(parse_xml(f"<w:r {nsdecls('w')}>{both}</w:r>"))
+    assert told(file).endswith("\n| Box with a lid | 9 |")
+
+
 def test_a_table_of_one_cell_that_holds_tables_is_their_frame() -> None:
     """What is in it stays tables, with columns that have names."""
     file = docx.Document()

@@ -32,6 +32,7 @@ _GONE: Final = ("w:del", "w:moveFrom")
 _HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
 _RAISED: Final = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']/w:t"
 _TEXT: Final = ("w:t", "w:tab", "w:br")
+_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
@@ -104,12 +105,15 @@ def _unframe(body: Any) -> None:
 
 
 def _unnest(body: Any) -> None:
-    """Write a table within a cell as a line of it: of a cell, the reader gives the lines alone."""
+    """Write text boxes and tables within a cell as lines of it: of a cell, the reader gives the lines alone."""
+    for box in body.xpath(".//w:tc//w:txbxContent"):
+        if next(box.iterancestors(_FALLBACK), None) is None:  # the same once more, for older programs
+            next(box.iterancestors(qn("w:tc"))).append(_line(_text_of(box)))
+        box.getparent().remove(box)
     for table in reversed(body.xpath(".//w:tc//w:tbl")):  # the innermost first
         rows = (map(_text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))
-        line = OxmlElement("w:p")
-        line.append(_run("; ".join(filter(None, (", ".join(filter(None, cells)) for cells in rows)))))
-        table.getparent().replace(table, line)
+        told = "; ".join(filter(None, (", ".join(filter(None, cells)) for cells in rows)))
+        table.getparent().replace(table, _line(told))
 
 
 def _levels(file: DocxFile) -> dict[str | None, int]:
@@ -130,6 +134,12 @@ def _escape(paragraph: Any) -> None:
             is_begun = False
         elif part.text:
             part.text, is_begun = part.text if is_begun else escaped(part.text), True
+
+
+def _line(words: str) -> Any:
+    line = OxmlElement("w:p")
+    line.append(_run(words))
+    return line
 
 
 def _run(words: str) -> Any:
