@@ -36,6 +36,19 @@ def test_rows_become_a_table_whatever_parts_their_cells(delimiter: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_comma_in_each_number_parts_no_cells_where_something_else_does(delimiter: str) -> None:
+    """Both part all rows alike; where decimals have commas, tables have semicolons."""
+    rows = ["Weight, kg{}Price, EUR", "1,5{}2,5", "3,5{}4,5"]
+    text = told("\n".join(row.format(delimiter) for row in rows))
+    assert text.split("\n") == ["| Weight, kg | Price, EUR |", "| --- | --- |", "| 1,5 | 2,5 |", "| 3,5 | 4,5 |"]
+
+
+def test_what_a_file_tells_excel_of_its_delimiter_is_heeded_and_no_row() -> None:
+    """It stood above the table as if it were its title."""
+    assert told("sep=;\r\nPlan, size;Price\r\nBasic;1\r\n") == "| Plan, size | Price |\n| --- | --- |\n| Basic | 1 |"
+
+
 def test_a_cell_of_several_lines_stays_in_its_row() -> None:
     """A row of a table is a line."""
     assert told('Q,A\n"How?","By post.\r\n\r\nOr by mail."\n').endswith("\n| How? | By post. Or by mail. |")

@@ -3,6 +3,7 @@
 import logging
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
@@ -69,6 +70,60 @@ def test_tables_are_told_as_markdown_and_cells_are_no_wider_than_their_text() ->
     (document,) = DocxToMarkdown().run([saved(file)])["documents"]
     lines = ["Wide   blanks ---- stay.", "| Size | Price in the shop |", "| --- | --- |", "| S and M | 3 |"]
     assert (document.content or "").split("\n") == lines
+
+
+def test_a_column_without_a_text_does_not_end_a_table() -> None:
+    """Nothing stood between its bars below the names of columns, so that these stood above no other passage."""
+    file = docx.Document()
+    filled(file.add_table(3, 3), ["Plan", "", "Price", "-", "", "-", "Team", "", "9"])
+    assert told(file).splitlines() == ["| Plan | | Price |", "| --- | --- | --- |", "| - | | - |", "| Team | | 9 |"]
+
+
+def test_a_table_within_a_cell_is_a_line_of_it() -> None:
+    """Word lays out forms and letters so; the reader gives a cell's own lines alone, and the rest was lost."""
+    file = docx.Document()
+    cells = file.add_table(2, 2).rows[1].cells
+    cells[0].text = "Box"
+    inner = filled(cells[1].add_table(2, 2), ["small", "1\tm", "large", ""])
+    filled(inner.cell(1, 1).add_table(1, 2), ["2", "m"])
+    assert told(file).endswith("| Box | small, 1 m; large, 2, m |")
+
+
+def test_a_text_box_within_a_cell_is_a_line_of_it() -> None:
+    """Word writes it twice, for newer and for older programs."""
+    box = "<w:txbxContent><w:p><w:r><w:t>with a lid</w:t></w:r></w:p></w:txbxContent>"
+    both = (
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f'<mc:Choice Requires="wps">{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>'
+    )
+    file = docx.Document()
+    filled(table := file.add_table(2, 2), ["Kind", "Price", "Box", "9"])
+    table.cell(1, 0).paragraphs[0]._p.append(parse_xml(f"<w:r {nsdecls('w')}>{both}</w:r>"))
+    assert told(file).endswith("\n| Box with a lid | 9 |")
+
+
+def test_a_table_of_one_cell_that_holds_tables_is_their_frame() -> None:
+    """What is in it stays tables, with columns that have names."""
+    file = docx.Document()
+    frame = file.add_table(1, 1).cell(0, 0).add_table(1, 1).cell(0, 0)
+    frame.text = "Prices"
+    filled(frame.add_table(2, 2), ["Plan", "Price", "Basic", "5"])
+    frame.add_paragraph("without tax")
+    lines = [line for line in told(file).splitlines() if line]
+    assert lines == ["Prices", "| Plan | Price |", "| --- | --- |", "| Basic | 5 |", "without tax"]
+
+
+def filled(table: Any, texts: list[str]) -> Any:
+    """Write texts into the cells of a table."""
+    for cell, text in zip((cell for row in table.rows for cell in row.cells), texts, strict=True):
+        cell.text = text
+    return table
+
+
+def told(file: docx.document.Document) -> str:
+    """Convert a file."""
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    return document.content or ""
 
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -191,6 +191,7 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
         ),
         ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
         ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
+        ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
     ],
 )
@@ -209,13 +210,29 @@ def test_a_cell_that_spans_rows_is_written_into_each_of_them() -> None:
         "<tr><td>big</td><td>8</td><td>ids</td></tr>",
         "<tr><td>text</td><td>note</td><td>9</td><td>words</td></tr>",
     ]
-    text = converted(f"<html><body><h1>Kinds</h1><p>{TEXT}</p><table>{''.join(rows)}</table></body></html>")
-    cells = [[cell.strip() for cell in line.split("|") if cell.strip()] for line in text.splitlines() if "|" in line]
-    assert cells[3:] == [
+    assert rows_of("".join(rows))[2:] == [
+        ["number", "any", "", "sums"],
         ["number", "small", "2", "sums"],
         ["number", "big", "8", "ids"],
         ["text", "note", "9", "words"],
     ]
+
+
+def test_a_long_cell_that_spans_rows_is_written_once_and_moves_no_other() -> None:
+    """Where it would stand again its place is empty: each cell stays below the name of its column."""
+    table = (
+        "<tr><th>Plan</th><th>Terms</th><th>Size</th><th>Price</th></tr>"
+        f"<tr><td rowspan='2'>Basic</td><td rowspan='2'>{TEXT * 9}</td><td>small</td><td>5</td></tr>"
+        "<tr><td>large</td><td>9</td></tr><tr><td>Team</td><td>none</td><td>any</td><td>19</td></tr>"
+    )
+    assert rows_of(table)[3:] == [["Basic", "", "large", "9"], ["Team", "none", "any", "19"]]
+
+
+def rows_of(table: str) -> list[list[str]]:
+    """Convert a table; give the cells of its rows, empty ones too."""
+    text = converted(f"<html><body><h1>Kinds</h1><p>{TEXT}</p><table>{table}</table></body></html>")
+    lines = [line.strip() for line in text.splitlines() if "|" in line]
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
 
 
 def test_cells_that_span_all_of_a_large_table_make_no_larger_page_than_allowed() -> None:

@@ -62,6 +62,18 @@ def test_tables_groups_and_notes_are_read() -> None:
     ]
 
 
+def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:
+    """A row that goes on with a merged cell said nothing of what it is of."""
+    file = Presentation()
+    frame = added(file, TITLE_ONLY, "Prices").shapes.add_table(4, 3, Inches(1), Inches(1), Inches(4), Inches(1))
+    texts = ["Plan", "Size", "Price", "Basic", "small", "5", "", "large", "9", "Team", "", "19"]
+    for cell, text in zip(frame.table.iter_cells(), texts, strict=True):
+        cell.text = text
+    frame.table.cell(1, 0).merge(frame.table.cell(2, 0))
+    frame.table.cell(3, 0).merge(frame.table.cell(3, 1))
+    assert told(file).split("\n")[4:] == ["| Basic | small | 5 |", "| Basic | large | 9 |", "| Team |  | 19 |"]
+
+
 def test_the_figures_of_a_chart_are_a_table() -> None:
     """Its categories below the names of its series."""
     file, data = Presentation(), CategoryChartData()

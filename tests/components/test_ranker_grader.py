@@ -230,3 +230,28 @@ def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any])
     """Got and wanted, in one line."""
     with pytest.raises(ConfigurationError, match=r"but got"):
         RankerGrader(**{"ranker": ByNumber(), **settings})
+
+
+class Bare:
+    """A ranker that no decorator has made a component of Haystack's."""
+
+    def __init__(self, best: str) -> None:
+        self.best = best
+
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        return {"documents": [replace(each, score=float(self.best in str(each.content))) for each in documents]}
+
+
+@pytest.mark.parametrize(
+    ("ranker", "settings"), [(ByNumber(delay_s=0.1), {"failing": False, "delay_s": 0.1}), (Bare("a"), {"best": "a"})]
+)
+def test_a_ranker_without_to_dict_is_written_down_by_its_attributes(ranker: Any, settings: dict[str, Any]) -> None:
+    written = RankerGrader(ranker, scale="logit", middle=2.0).to_dict()["init_parameters"]
+    assert written["ranker"]["init_parameters"] == settings
+    assert {**written, "ranker": None} == {
+        "ranker": None,
+        "scale": "logit",
+        "slope": 1.0,
+        "middle": 2.0,
+        "deadline_s": 20.0,
+    }

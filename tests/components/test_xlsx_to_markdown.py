@@ -54,6 +54,26 @@ def test_values_are_told_as_a_reader_sees_them() -> None:
     assert row == "| 9 | 29.99 | 15% | 2025-01-03 | 2025-01-03 14:30 | 14:00:00 | True | 0.3 | 007 |"
 
 
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (2.5, "0.0%", "250%"),
+        (2.5, '0.0"%"', "2.5%"),
+        (2.5, r"0.0\%", "2.5%"),
+        (-0.25, "0%;[Red](0%)", "-25%"),
+        (2.5, "0.0_%", "2.5"),
+        (True, "0%", "True"),
+    ],
+)
+def test_a_percentage_is_read_as_it_is_shown(value: float, form: str, shown: str) -> None:
+    """The sign of a format makes hundredths of a number; in quotes it is only shown, and 2.5% became 250%."""
+    book = Workbook()
+    book.active.append(["Share", "Name"])
+    book.active.append([value, "x"])
+    book.active["A2"].number_format = form
+    assert told(book).split("\n")[-1] == f"| {shown} | x |"
+
+
 def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:
     """Without it, the second row would say nothing of its region."""
     book = Workbook()

@@ -17,9 +17,9 @@ from haystack_integrations.crag.evaluation.measures import (
     rare_verdicts,
     summarise,
     verdict_measures,
+    whole_result,
 )
 from haystack_integrations.crag.evaluation.probabilities import adaptive_ece, probability_measures, reliability_curve
-from haystack_integrations.crag.evaluation.whole_result import whole_result
 
 NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)

@@ -13,7 +13,9 @@ from pypdf.generic import (
     DictionaryObject,
     FloatObject,
     NameObject,
+    NullObject,
     NumberObject,
+    StreamObject,
     TextStringObject,
 )
 
@@ -26,6 +28,11 @@ TEXT = b"BT /F1 12 Tf 72 700 Td (Name:) Tj 0 -50 Td (Notice:) Tj ET BT 272 650 T
 
 def made(value: Any) -> Any:
     """Give a value as pypdf writes it: text that begins with a slash is a name."""
+    if isinstance(value, bytes):
+        (stream := StreamObject()).set_data(value)
+        return stream
+    if value is None:
+        return NullObject()
     if isinstance(value, dict):
         return DictionaryObject({NameObject(key): made(one) for key, one in value.items()})
     if isinstance(value, list):
@@ -44,9 +51,11 @@ def form(*notes: dict[str, Any], text: bytes = TEXT) -> PageObject:
     content.set_data(text)
     page = writer.pages[0]
     page[NameObject("/Contents")] = content
-    page[NameObject("/Annots")] = ArrayObject(
-        [writer._add_object(made({"/Type": "/Annot", "/Subtype": "/Widget"} | note)) for note in notes]
-    )
+    fields = [made({"/Type": "/Annot", "/Subtype": "/Widget"} | note) for note in notes]
+    for field in fields:
+        if isinstance(value := field.get("/V"), StreamObject):  # is no part of a dictionary
+            field[NameObject("/V")] = writer._add_object(value)
+    page[NameObject("/Annots")] = ArrayObject([writer._add_object(field) for field in fields])
     writer.write(data := BytesIO())
     return PdfReader(data).pages[0]
 
@@ -78,6 +87,12 @@ def text_of(page: PageObject) -> str:
         (at(120, 645, Parent={"/FT": "/Tx", "/V": "six"}), "Name:\nNotice: six months"),
         (at(120, 645, Subtype="/FreeText", Contents="six"), "Name:\nNotice: six months"),
         (at(120, 645, Subtype="/Text", Contents="a remark"), "Name:\nNotice: months"),
+        (at(120, 645, FT="/Tx", V=None, Opt=None), "Name:\nNotice: months"),
+        (at(120, 645, V=None, Parent={"/FT": "/Tx", "/V": "six"}), "Name:\nNotice: six months"),
+        (at(120, 645, FT="/Tx", V=b"\xfe\xff" + "s\u00efx".encode("utf-16-be")), "Name:\nNotice: s\u00efx months"),
+        (at(120, 645, FT="/Tx", V=b"\xef\xbb\xbf" + "s\u00efx".encode()), "Name:\nNotice: s\u00efx months"),
+        (at(120, 645, FT="/Tx", V=b"\xa06"), "Name:\nNotice: \u20ac6 months"),
+        (at(120, 645, FT="/Tx", V=b"s\xefx\xad"), "Name:\nNotice: s\u00efx\u00ad months"),
     ],
 )
 def test_a_value_stands_by_the_words_that_say_what_it_is(field: dict[str, Any], text: str) -> None:

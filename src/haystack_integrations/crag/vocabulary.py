@@ -35,6 +35,12 @@ AnswerStatus = Literal["none", "written", "declined", "failed"]
 """What became of an answer: no model was asked for one, it was written, the model said that the evidence does not
 answer, or the model failed or had no evidence to write from."""
 
+Lists = Literal["fixed", "live"]
+"""What is evaluated: the lists that come with the data, or those that the pipeline retrieves itself."""
+
+OtherGrader = Literal["heuristic", "evidence", "coherence", "rerank", "llm"]
+"""What an evaluation can put in the place of a pipeline's own grader: a heuristic, its presets, a chat model."""
+
 JUDGED: Final[tuple[str, ...]] = get_args(Judged)
 ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 ON_LIMIT: Final[tuple[str, ...]] = get_args(OnLimit)
@@ -99,5 +105,8 @@ FEWER: Final = "crag_fewer"
 PASSAGE: Final = "passage"
 """What the tags around each passage are named after in the prompt of an answer."""
 
-COSTS: Final = ("llm_calls", "tokens_in", "tokens_out", "words_to_generator", "seconds")
+SPENT: Final = ("llm_calls", "tokens_in", "tokens_out")
+"""What calls to a chat model cost."""
+
+COSTS: Final = (*SPENT, "words_to_generator", "seconds")
 """What an evaluation tells of the price of a question."""

@@ -30,7 +30,7 @@ class ChatBacked(Copied):
         """
         names = [name for name in signature(type(self).__init__).parameters if name != "self"]
         values = {name: getattr(self, name) for name in names}
-        nested = {name: value for name, value in values.items() if hasattr(value, "__haystack_input__")}
+        nested = {name: value for name, value in values.items() if hasattr(value, "run")}
         values |= {name: component_to_dict(value, name) for name, value in nested.items()}
         data: dict[str, Any] = default_to_dict(self, **values)
         return data

@@ -17,9 +17,8 @@ from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
-from haystack_integrations.crag.cli.model import LlmKey, LlmModel, LlmUrl
+from haystack_integrations.crag.cli.options import Index, LlmKey, LlmModel, LlmUrl, Store, Url
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
-from haystack_integrations.crag.cli.place import Index, Store, Url
 from haystack_integrations.crag.cli.serve import Calibration, serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.trace import trace

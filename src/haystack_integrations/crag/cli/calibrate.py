@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, Lists, ListsFrom, Model, PipelineName, Split
+from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, ListsFrom, Model, PipelineName, Split
 from haystack_integrations.crag.cli.files import (
     CALIBRATION,
     REPORT,
@@ -20,6 +20,7 @@ from haystack_integrations.crag.cli.files import (
 )
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError
+from haystack_integrations.crag.vocabulary import Lists
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.calibrating import Calibrated
@@ -43,7 +44,7 @@ def calibrate(
     folder: Folder,
     split: Split,
     output: Output,
-    lists: ListsFrom = Lists.FIXED,
+    lists: ListsFrom = "fixed",
     pipeline: PipelineName = PIPELINE,
     max_wrong_generate: MostWrong = None,
     model: Model = None,
@@ -63,7 +64,7 @@ def calibrate(
     tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
-        judges_whole = lists is Lists.LIVE  # as the pipeline will judge them
+        judges_whole = lists == "live"  # as the pipeline will judge them
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judges_whole}
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
@@ -105,7 +106,7 @@ def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationE
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
     """Take the lists in the data, or retrieve."""
-    if lists is Lists.FIXED:
+    if lists == "fixed":
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
             raise no_lists(dataset)
@@ -127,7 +128,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
 
-    names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists.value}
+    names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists}
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
     held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
@@ -150,7 +151,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
-    judged = "whole lists, as the pipeline hands them on" if lists is Lists.LIVE else "the first five documents"
+    judged = "whole lists, as the pipeline hands them on" if lists == "live" else "the first five documents"
     lines = [
         f" on {figures['n']} questions, judged by {judged};",
         "  held out, in five folds that share no source:",

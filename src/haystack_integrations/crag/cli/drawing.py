@@ -2,19 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from rich.text import Text
 from rich.tree import Tree
 
-
-class Form(StrEnum):
-    """How a pipeline is drawn."""
-
-    MERMAID = "mermaid"
-    TREE = "tree"
-
+Form = Literal["mermaid", "tree"]
+"""How a pipeline is drawn."""
 
 _LOOP: Final = "↺"
 _IDENTIFIER: Final = re.compile(r"\W")

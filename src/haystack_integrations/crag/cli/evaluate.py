@@ -2,7 +2,6 @@
 
 import json as json_
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
@@ -20,7 +19,7 @@ from haystack_integrations.crag.cli.files import (
     write,
 )
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
-from haystack_integrations.crag.vocabulary import GRADER_FAILED
+from haystack_integrations.crag.vocabulary import GRADER_FAILED, Lists, OtherGrader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,28 +31,11 @@ PIPELINE: Final = "corrective_retrieval"
 _STDOUT: Final = "-"
 
 
-class Lists(StrEnum):
-    """Where the lists come from."""
-
-    FIXED = "fixed"
-    LIVE = "live"
-
-
-class Grader(StrEnum):
-    """What can take the place of a pipeline's grader."""
-
-    HEURISTIC = "heuristic"
-    EVIDENCE = "evidence"
-    COHERENCE = "coherence"
-    RERANK = "rerank"
-    LLM = "llm"
-
-
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
 PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
-OtherGrader = Annotated[
-    Grader | None, typer.Option(help="Grader to use instead of the pipeline's own.", show_default=False)
+Grader = Annotated[
+    OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.", show_default=False)
 ]
 Calibration = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.", show_default=False)
@@ -93,10 +75,10 @@ def evaluate(
     folder: Folder,
     split: Split,
     pipeline: PipelineName = PIPELINE,
-    grader: OtherGrader = None,
+    grader: Grader = None,
     calibration: Calibration = None,
     model: Model = None,
-    lists: ListsFrom = Lists.FIXED,
+    lists: ListsFrom = "fixed",
     top_k: TopK = None,
     limit: Limit = None,
     workers: Workers = None,
@@ -160,7 +142,7 @@ def _tell_what_was_seen(calibration: str | None, dataset: "Dataset") -> None:
 
 
 def _setup(
-    pipeline: str, grader: Grader | None, calibration: Path | None, lists: Lists, top_k: int | None, model: str | None
+    pipeline: str, grader: str | None, calibration: Path | None, lists: Lists, top_k: int | None, model: str | None
 ) -> "Setup":
     """Say what is evaluated; a chat model is looked for only where one is asked."""
     from haystack_integrations.crag.chat_model import chat_model
@@ -171,7 +153,7 @@ def _setup(
     file = None if calibration is None else str(calibration)
     if file is not None:
         check_calibration(file)
-    setup = Setup(pipeline, None if grader is None else grader.value, file, lists.value, top_k, encoder=model)
+    setup = Setup(pipeline, grader, file, lists, top_k, encoder=model)
     return replace(setup, model=chat_model()) if waits_for_a_model(setup) else setup
 
 
@@ -188,10 +170,9 @@ def _deliver(
     from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
     from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals
-    from haystack_integrations.crag.evaluation.measures import summarise
+    from haystack_integrations.crag.evaluation.measures import summarise, whole_result
     from haystack_integrations.crag.evaluation.report import html_report
     from haystack_integrations.crag.evaluation.table import text_table
-    from haystack_integrations.crag.evaluation.whole_result import whole_result
 
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
     result = summarise(records, **names, pipeline=setup.pipeline, grader=setup.grader_name)

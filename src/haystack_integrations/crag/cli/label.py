@@ -9,10 +9,11 @@ import typer
 from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, Lists, PipelineName, Split
+from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, PipelineName, Split
 from haystack_integrations.crag.cli.files import no_lists, require_extra
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.vocabulary import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +51,8 @@ def label(
     with working("reading the data"):
         dataset = read_dataset(folder, split, labelled=False, least=1)
     place = check_target(dataset, output)
-    chosen = lists or (Lists.FIXED if any(case.fixed for case in dataset.cases) else Lists.LIVE)
-    setup = Setup(pipeline, "llm", lists=chosen.value, top_k=top_k, model=model)
+    chosen: Lists = lists or ("fixed" if any(case.fixed for case in dataset.cases) else "live")
+    setup = Setup(pipeline, "llm", lists=chosen, top_k=top_k, model=model)
     ranked = _ranked(dataset, chosen, pipeline, top_k)
     with progress_bar("labelling") as progress:
         records = make_labels(dataset, setup, ranked, grader_of(model), place, fresh=fresh, progress=progress)
@@ -77,7 +78,7 @@ def _model() -> "ChatModel":
 
 def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Callable[[Case], RankedList]":
     """Give what finds the list of a question: in the data, or by retrieval."""
-    if lists is Lists.LIVE:
+    if lists == "live":
         require_extra()
         from haystack_integrations.crag.evaluation.retrieving import Retrieval
 

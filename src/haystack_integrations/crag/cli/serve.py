@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.place import Index, Store, Url
+from haystack_integrations.crag.cli.options import Index, Store, Url
 from haystack_integrations.crag.errors import ConfigurationError
 
 Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).", show_default=False)]

@@ -11,8 +11,8 @@ from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
 from haystack_integrations.crag.cli.files import write
+from haystack_integrations.crag.cli.options import Index, Url
 from haystack_integrations.crag.cli.output import Json, complain, console, plain, show, show_json
-from haystack_integrations.crag.cli.place import Index, Url
 from haystack_integrations.crag.errors import ConfigurationError
 
 app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)
@@ -99,14 +99,14 @@ def export(
 @app.command()
 def draw(
     name: Name,
-    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = Form.MERMAID,
+    form: Annotated[Form, typer.Option("--format", help="mermaid (text for Markdown) or tree.")] = "mermaid",
     output: Output = None,
     json: Json = False,
 ) -> None:
     """Draw a pipeline from its YAML."""
     from haystack_integrations.crag.pipelines.loader import read
 
-    picture = tree(name, read(name)) if form is Form.TREE else mermaid(read(name))
+    picture = tree(name, read(name)) if form == "tree" else mermaid(read(name))
     if isinstance(picture, Tree) and output is None and not json:
         show(picture)
         return

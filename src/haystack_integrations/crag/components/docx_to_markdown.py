@@ -13,6 +13,9 @@ from haystack_integrations.crag.inputs import checked
 
 _ROW: Final = re.compile(r"(?m)^\|.*\|$")
 _WIDTH: Final = re.compile(r"(?<= ) +|(?<=---)-+")
+# A table's first two rows. Below the names of columns the reader writes as many dashes as a column is wide: none below
+# one without a text, and then nobody sees a table there.
+_HEAD: Final = re.compile(r"(?m)(?<!\|\n)^(\|.*\|\n)(\|(?: *-* *\|)+)$")
 
 
 @component
@@ -61,7 +64,11 @@ class DocxToMarkdown:
 
         marked = [rewritten(source, with_content_marked) for source in sources]
         found = self._converter.run(sources=marked, meta=meta)["documents"]
-        return {"documents": [replace(one, id="", content=_ROW.sub(_narrow, one.content or "")) for one in found]}
+        return {"documents": [replace(one, id="", content=_narrowed(one.content or "")) for one in found]}
+
+
+def _narrowed(text: str) -> str:
+    return _HEAD.sub(lambda head: head[1] + "| --- " * (head[2].count("|") - 1) + "|", _ROW.sub(_narrow, text))
 
 
 def _narrow(row: re.Match[str]) -> str:

@@ -3,8 +3,7 @@
 import math
 from typing import Any, get_args
 
-from haystack import Document, component, default_to_dict
-from haystack.core.serialization import component_to_dict
+from haystack import Document, component
 
 from haystack_integrations.crag.chat import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
@@ -70,16 +69,6 @@ class RankerGrader(ChatBacked):
             raise ConfigurationError(msg)
         check_positive({"slope": slope, "deadline_s": deadline_s})
         self.ranker, self.scale, self.slope, self.middle, self.deadline_s = ranker, scale, slope, middle, deadline_s
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Write the component down.
-
-        :returns: Its settings; a ranker without a `to_dict` of its own, as some of Haystack's are, by its attributes.
-        """
-        values = {name: getattr(self, name) for name in ("scale", "slope", "middle", "deadline_s")}
-        data: dict[str, Any] = default_to_dict(self, ranker=component_to_dict(self.ranker, "ranker"), **values)
-        return data
 
     @component.output_types(documents=list[Document], scores=list[float], status=str, report=dict[str, Any])
     def run(self, query: str, documents: list[Document], state: CragState | None = None) -> dict[str, Any]:

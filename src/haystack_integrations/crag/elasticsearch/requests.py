@@ -3,7 +3,9 @@
 import re
 from typing import Any, Final
 
-from haystack_integrations.crag.elasticsearch.filters import filter_of
+from haystack.errors import FilterError
+
+from haystack_integrations.crag.searches import is_void
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.texts.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import HANGUL
@@ -55,7 +57,7 @@ def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, to
     # Not by `prefix`, which a cluster may refuse as too expensive.
     if beginnings := [{"match_phrase_prefix": {TEXT: stem}} for stem in _stems(question)]:
         found = {"bool": {"should": [found, *beginnings]}}
-    asked: dict[str, Any] = {"must": [found], **filter_of(filters)}
+    asked: dict[str, Any] = {"must": [found], **_filter_of(filters)}
     return {"size": top_k, "query": {"bool": asked}}
 
 
@@ -88,4 +90,24 @@ def vector_request(
     wide = min(10 * top_k, _MOST_CANDIDATES) if candidates is None else candidates
     check_whole("num_candidates", wide, _MOST_CANDIDATES)
     nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": max(top_k, wide)}
-    return {"size": top_k, "knn": {**nearest, **filter_of(filters)}}
+    return {"size": top_k, "knn": {**nearest, **_filter_of(filters)}}
+
+
+def _filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
+    """Give the part of a request that restricts it, without the filter that would open the whole index."""
+    from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
+
+    if is_void(filters):
+        msg = (
+            "got filters with no or an empty list of conditions, wanted at least one; leave out what restricts nothing"
+        )
+        raise FilterError(msg)
+    try:
+        return {"filter": _normalize_filters(filters)} if filters else {}
+    except KeyError as error:
+        # An operator is looked up in a table: for one that it does not hold, a bare KeyError is all that comes.
+        msg = "got filters with an operator that is none, wanted one of ==, !=, >, >=, <, <=, in, not in, AND, OR, NOT"
+        raise FilterError(msg) from error
+    except (AttributeError, TypeError) as error:
+        msg = "got filters with a field that is no text, wanted its name, such as meta.year, in each comparison"
+        raise FilterError(msg) from error

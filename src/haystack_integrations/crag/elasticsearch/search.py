@@ -3,15 +3,16 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack import logging
+from haystack import Document, logging
 
 from haystack_integrations.crag.deadlines import call_within
-from haystack_integrations.crag.elasticsearch.reading import documents_of
 from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_by_words, is_unexplained
+from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.interrupts import ends_run, unless_it_ends
 from haystack_integrations.crag.searches import Found, Limit, not_searched, told
@@ -28,6 +29,16 @@ _SERVER_SHARE: Final = 0.8
 # No server has a copy of this shard: to ask again brings the same. Any other failure of a shard is of one server, such
 # as one that went away between finding the documents and fetching them, and the next search asks another copy.
 _NO_COPY: Final = "no_shard_available_action_exception"
+
+_SHOWN: Final = 80
+_KINDS: Final[dict[str, Any]] = {
+    "id": str | int,
+    "content": str,
+    "meta": dict,
+    "blob": dict,
+    "sparse_embedding": dict,
+}
+"""What fields with names of Haystack's may hold, besides nothing."""
 
 
 def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
@@ -120,7 +131,7 @@ def _request(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit
 
 
 def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
-    documents = documents_of(store, answer["hits"]["hits"])
+    documents = [_document(store, hit) for hit in answer["hits"]["hits"]]
     shards = {name: int(answer["_shards"][name]) for name in ("total", "failed")}
     kind = "shards" if shards["failed"] else "timed_out" if answer["timed_out"] else None
     if kind is None:
@@ -128,6 +139,21 @@ def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
     logger.warning("search reached a part of the index: {kind}, {failed} of {total} shards failed", kind=kind, **shards)
     passing = any(failure["reason"]["type"] != _NO_COPY for failure in answer["_shards"].get("failures", ()))
     return Found(documents, {"status": "incomplete", "kind": kind, "shards": shards}, passing)
+
+
+def _document(store: "ElasticsearchDocumentStore", hit: Mapping[str, Any]) -> Document:
+    """Read a hit; one whose fields have the names of Haystack's and hold something else is refused."""
+    source = hit.get("_source", {})
+    wrong = [name for name, kinds in _KINDS.items() if not isinstance(source.get(name), kinds | None)]
+    if "_source" in hit and not wrong:
+        with suppress(TypeError, ValueError, KeyError):
+            return store._deserialize_document(dict(hit))
+    got = ", ".join(f"{name!r} as {type(source[name]).__name__}" for name in wrong) or "what is no document of Haystack"
+    msg = (
+        f"got {got} in the document {str(hit.get('_id'))[:_SHOWN]!r} of the index {store._index!r}, wanted fields as "
+        "Haystack writes them: a text as 'content', objects as 'meta' and 'blob'; write it anew, or rename its fields"
+    )
+    raise StoreError(msg)
 
 
 def _failed(error: Exception, limit: Limit) -> Found:

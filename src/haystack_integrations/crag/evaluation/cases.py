@@ -6,7 +6,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
-from haystack_integrations.crag.vocabulary import Judged
+from haystack_integrations.crag.vocabulary import SPENT, Judged
 
 Label = Judged
 
@@ -196,7 +196,7 @@ _JUDGED: Final = {
     **dict.fromkeys(("label", "verdict", "rule", "action"), _TEXT),
     **dict.fromkeys(("probabilities", "strips", "support", "gap"), _MAPPING),
 }
-_COST: Final = dict.fromkeys(("llm_calls", "tokens_in", "tokens_out"), _NUMBER)
+_COST: Final = dict.fromkeys(SPENT, _NUMBER)
 _DOCUMENT: Final = {"id": (str,), "title": (str,), "label": (int, NoneType), "score": _NUMBER, "kept": (bool,)}
 _GAP: Final = {"status": _TEXT, "verdict": _TEXT, "score": _NUMBER}
 

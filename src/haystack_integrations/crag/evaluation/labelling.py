@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import orjson
 from haystack import Document
@@ -21,6 +21,7 @@ from haystack_integrations.crag.evaluation.rows import rows
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
+from haystack_integrations.crag.vocabulary import SPENT, Judged
 from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 # A grade from which on a document answers, and one from which on it is on topic.
@@ -30,7 +31,6 @@ _AT_ONCE: Final = 4
 _SECONDS: Final = 60.0
 # So many failures without a label between them are no question's fault.
 _MOST_FAILURES: Final = 5
-_SPENT: Final = ("llm_calls", "tokens_in", "tokens_out")
 
 
 def grader_of(model: ChatModel) -> BatchRelevanceGrader:
@@ -161,7 +161,7 @@ def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: BatchRel
         "id": case.id,
         "retrieved": list(ranked.retrieved),
         "grades": None if failed else [2 if score >= _ANSWERS else int(score >= _ON_TOPIC) for score in scores],
-        "cost": {name: result["report"].get(name, 0) for name in _SPENT},
+        "cost": {name: result["report"].get(name, 0) for name in SPENT},
         "error": ", ".join(result["report"].get("reasons") or ["not graded"]) if failed else None,
     }
 
@@ -191,7 +191,7 @@ def _documents(record: Record) -> dict[str, list[str]]:
     return {name: [one for one, grade in graded if grade == at] for name, at in (("gold", 2), ("partial", 1))}
 
 
-def verdict_of(record: Record) -> Literal["correct", "ambiguous", "incorrect"]:
+def verdict_of(record: Record) -> Judged:
     """
     Tell the verdict that follows from a record's grades.
 
@@ -210,4 +210,4 @@ def summed(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     :returns: `llm_calls`, `tokens_in`, `tokens_out`.
     """
     costs = [record["cost"] for record in records]
-    return {name: sum(cost[name] for cost in costs) for name in _SPENT}
+    return {name: sum(cost[name] for cost in costs) for name in SPENT}

@@ -13,6 +13,7 @@ from haystack_integrations.crag.evaluation.parts import Parts, judging_parts, wa
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import Sentences, holds, normal, sought
 from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.vocabulary import SPENT
 
 LISTED: Final = 10
 """How many documents of a list the filter is measured on."""
@@ -98,10 +99,7 @@ class FixedLists:
             "support": support,
             "gap": self._gap(case, top, first, answers),
             "cost": {
-                **{
-                    name: first.report.get(name, 0) + spent.get(name, 0)
-                    for name in ("llm_calls", "tokens_in", "tokens_out")
-                },
+                **{name: first.report.get(name, 0) + spent.get(name, 0) for name in SPENT},
                 "words_to_generator": sum(map(self._word_count, refined)),
                 "seconds": round(first.seconds + spent["seconds"], 6),
             },

@@ -63,7 +63,7 @@ def splits_of(groups: Groups, own: NDArray[np.bool_]) -> Iterator[tuple[NDArray[
         yield own & ~held, held
 
 
-def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: float, *, balanced: bool = False) -> Head:
+def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: float) -> Head:
     """
     Fit one logistic regression.
 
@@ -71,7 +71,6 @@ def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: flo
     :param table: Their values, shape (n, signals).
     :param labels: What is right: true or false, or a class number.
     :param c: Inverse strength of the regularisation.
-    :param balanced: Whether rare classes count as much as frequent ones.
     :returns: The model. Where all labels are equal, one that always says so.
     """
     if len(set(labels.tolist())) < 2 or not len(table):  # noqa: PLR2004
@@ -81,7 +80,7 @@ def fit_head(names: tuple[str, ...], table: Values, labels: NDArray[Any], c: flo
         return Head(names, zeros, zeros + 1, zeros[None, :], bias)
     scaler = StandardScaler().fit(table)
     empty = Head(names, scaler.mean_, scaler.scale_, np.zeros((1, len(names))), np.zeros(1))
-    model = LogisticRegression(C=c, max_iter=500, class_weight="balanced" if balanced else None)
+    model = LogisticRegression(C=c, max_iter=500)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(empty.standard(table), labels)

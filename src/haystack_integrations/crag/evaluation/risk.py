@@ -143,32 +143,28 @@ def _bounds(wrong: NDArray[np.bool_], sources: Sequence[Hashable], level: float)
     return float(low), float(high)
 
 
-def cost_curve(
-    confidence: ArrayLike, truth: Sequence[str], told: Sequence[str], asked: Sequence[str] | None = None
-) -> list[dict[str, float | None]]:
+def cost_curve(confidence: ArrayLike, truth: Sequence[str], told: Sequence[str]) -> list[dict[str, float | None]]:
     """
-    Say how good a cascade is that sends the questions it is least sure of to an LLM, for each share sent.
+    Say how good a cascade is that sends the questions it is least sure of to an LLM that is always right.
 
     Questions of equal confidence are sent together, as a threshold would.
 
     :param confidence: Of each question: how sure the model is of its own verdict.
     :param truth: The true verdicts.
     :param told: The model's verdicts, any of the three or `ungraded`.
-    :param asked: The LLM's verdicts; None for one that is always right.
     :returns: From nothing to everything sent: `share_sent`, `macro_f1`, and the `threshold`: what is less sure is sent
         (None: everything).
     :raises ConfigurationError: When the numbers of values differ, or there are none.
     """
     sure = np.asarray(confidence, dtype=float)
-    replies = truth if asked is None else asked
-    if not len(sure) == len(truth) == len(told) == len(replies) or not len(sure):
+    if not len(sure) == len(truth) == len(told) or not len(sure):
         msg = (
-            "confidence, truth, told and asked must be of the same questions, at least one, but got "
-            f"{len(sure)}, {len(truth)}, {len(told)} and {len(replies)} values"
+            "confidence, truth and told must be of the same questions, at least one, but got "
+            f"{len(sure)}, {len(truth)} and {len(told)} values"
         )
         raise ConfigurationError(msg)
     order = np.argsort(sure, kind="stable")
-    before, after = _cells(truth, told), _cells(truth, replies)
+    before, after = _cells(truth, told), _cells(truth, truth)
     changes = np.cumsum((after - before)[order], axis=0)
     confusions = before.sum(axis=0) + np.concatenate([np.zeros((1, before.shape[1])), changes])
     quality = macro_f1(confusions.reshape(-1, len(JUDGED), len(TOLD)))

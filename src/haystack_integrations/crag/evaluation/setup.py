@@ -1,15 +1,12 @@
 """What is evaluated: plain values, so that they reach worker processes."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import get_args
 
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import read
-
-Lists = Literal["fixed", "live"]
-GRADERS: Final = ("heuristic", "evidence", "coherence", "rerank", "llm")
-"""Graders that can take the place of the pipeline's own: a heuristic, its presets, a chat model."""
+from haystack_integrations.crag.vocabulary import Lists, OtherGrader
 
 
 @dataclass(frozen=True)
@@ -18,7 +15,7 @@ class Setup:
     What is evaluated; plain values, so that it reaches worker processes.
 
     :param pipeline: A shipped pipeline, or the path of a YAML file.
-    :param grader: One of `GRADERS` in place of the pipeline's own; None leaves that.
+    :param grader: One of `OtherGrader` in place of the pipeline's own; None leaves that.
     :param calibration: A file of `crag calibrate` for a heuristic grader in place of the pipeline's own, or None.
     :param lists: `fixed`: the lists that come with the data; `live`: the pipeline's own retrieval.
     :param top_k: How many documents the verdict is about, or per retriever; None for five, or the pipeline's own.
@@ -38,10 +35,10 @@ class Setup:
 
     def __post_init__(self) -> None:
         """Refuse a choice that is not there, or contradicts another."""
-        if self.grader is not None and self.grader not in GRADERS:
-            msg = f"got the grader {self.grader!r}, wanted one of {list(GRADERS)}; leave it out for the pipeline's own"
+        if self.grader is not None and self.grader not in (known := get_args(OtherGrader)):
+            msg = f"got the grader {self.grader!r}, wanted one of {list(known)}; leave it out for the pipeline's own"
             raise ConfigurationError(msg)
-        if self.lists not in ("fixed", "live"):
+        if self.lists not in get_args(Lists):
             msg = f"got the lists {self.lists!r}, wanted fixed (those of the data) or live (the pipeline's retrieval)"
             raise ConfigurationError(msg)
         if self.calibration is not None and self.grader not in (None, "heuristic"):

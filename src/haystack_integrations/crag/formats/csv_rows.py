@@ -1,6 +1,7 @@
 """What the rows of a CSV file are, by whichever delimiter it has."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
@@ -9,7 +10,9 @@ from typing import Final
 
 from haystack_integrations.crag.formats.sheets import markdown_of
 
-_DELIMITERS: Final = ",;\t|"
+# Of two that part all rows alike, the first: in `Weight, kg;Price` and `1,5;2,5` commas are of the cells.
+_DELIMITERS: Final = "\t;,|"
+_TOLD: Final = re.compile(rf"sep=([{_DELIMITERS}])\r?\n")  # to Excel, above the first row
 _LOOKED_AT: Final = 50
 
 
@@ -23,9 +26,11 @@ def csv_as_markdown(data: bytes) -> str:
     :raises UnicodeDecodeError: When it is in another encoding.
     """
     text = data.decode("utf-8-sig")
+    told = _TOLD.match(text)
+    rest = text[told.end() :] if told else text
     try:
-        delimiter = max(_DELIMITERS, key=lambda one: _equal_rows(_read(text, one)))
-        return markdown_of(_read(text, delimiter))
+        delimiter = told[1] if told else max(_DELIMITERS, key=lambda one: _equal_rows(_read(text, one)))
+        return markdown_of(_read(rest, delimiter))
     except csv.Error:
         return text
 

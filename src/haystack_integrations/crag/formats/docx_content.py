@@ -31,6 +31,8 @@ _WRAPPERS: Final = (
 _GONE: Final = ("w:del", "w:moveFrom")
 _HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
 _RAISED: Final = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']/w:t"
+_TEXT: Final = ("w:t", "w:tab", "w:br")
+_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
@@ -53,6 +55,7 @@ def with_content_marked(data: bytes) -> bytes:
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
     _place_notes(file)
+    _unframe(file.element.body)
     levels, numbers = _levels(file), Numbers(file)
     for paragraph in file.element.body.iter(qn("w:p")):
         is_heading = paragraph.getparent() is file.element.body
@@ -62,6 +65,7 @@ def with_content_marked(data: bytes) -> bytes:
             paragraph.insert(0 if paragraph.pPr is None else 1, _run(f"{marks} "))
         if not level:
             _escape(paragraph)
+    _unnest(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
 
@@ -85,9 +89,31 @@ def _place_notes(file: DocxFile) -> None:
                 sign.addprevious(_run(f" [{said}]")[0])
 
 
-def _text_of(note: Any) -> str:
-    lines = ("".join(text.text or "" for text in line.iter(qn("w:t"))) for line in note.iter(qn("w:p")))
+def _text_of(one: Any) -> str:
+    """Give the text of a note or a cell on one line."""
+    lines = ("".join(part.text or " " for part in line.iter(*map(qn, _TEXT))) for line in one.iter(qn("w:p")))
     return " ".join(" ".join(lines).split())
+
+
+def _unframe(body: Any) -> None:
+    """Take what a table of one cell holds out of it where other tables do: it is their frame."""
+    while frames := body.xpath("./w:tbl[count(./w:tr/w:tc)=1][.//w:tbl]"):
+        for frame in frames:
+            for part in frame.xpath("./w:tr/w:tc/*[self::w:p or self::w:tbl]"):
+                frame.addprevious(part)
+            body.remove(frame)
+
+
+def _unnest(body: Any) -> None:
+    """Write text boxes and tables within a cell as lines of it: of a cell, the reader gives the lines alone."""
+    for box in body.xpath(".//w:tc//w:txbxContent"):
+        if next(box.iterancestors(_FALLBACK), None) is None:  # the same once more, for older programs
+            next(box.iterancestors(qn("w:tc"))).append(_line(_text_of(box)))
+        box.getparent().remove(box)
+    for table in reversed(body.xpath(".//w:tc//w:tbl")):  # the innermost first
+        rows = (map(_text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))
+        told = "; ".join(filter(None, (", ".join(filter(None, cells)) for cells in rows)))
+        table.getparent().replace(table, _line(told))
 
 
 def _levels(file: DocxFile) -> dict[str | None, int]:
@@ -108,6 +134,12 @@ def _escape(paragraph: Any) -> None:
             is_begun = False
         elif part.text:
             part.text, is_begun = part.text if is_begun else escaped(part.text), True
+
+
+def _line(words: str) -> Any:
+    line = OxmlElement("w:p")
+    line.append(_run(words))
+    return line
 
 
 def _run(words: str) -> Any:

@@ -145,10 +145,12 @@ def _with_words(body: HtmlElement) -> None:
     for one in list(body.iter("ruby", "rb")):
         one.drop_tag()
     for one in body.iter("ol"):
-        if (start := _number(one, "start")) != 1:
+        number, items = _number(one, "start"), list(one.iterchildren("li"))
+        if number != 1 or any(item.get("value") for item in items):
             one.tag = "ul"
-            for number, item in enumerate(one.iterchildren("li"), start):
-                item.text = f"{number}. {(item.text or '').lstrip()}"
+            for item in items:
+                number = _number(item, "value") if item.get("value") else number
+                item.text, number = f"{number}. {(item.text or '').lstrip()}", number + 1
 
 
 def _without_names(body: HtmlElement) -> None:
@@ -182,24 +184,27 @@ def _with_cells(body: HtmlElement) -> None:
             cell.text = next(filter(None, told), cell.text)
     left = _MOST_CELLS
     for table in body.iter("table"):
-        spanning: dict[int, tuple[Any, int]] = {}  # by column: the cell, and how many more rows it spans
+        # By column: the cell, how many more rows it spans, and whether it is short enough to be written there.
+        spanning: dict[int, tuple[Any, int, bool]] = {}
         for row in table.iter("tr"):
             if next(row.iterancestors("table")) is not table:
                 continue
             cells, before, spanning, column, place = list(row.iterchildren("td", "th")), spanning, {}, 0, 0
             while cells or column in before:
-                if column in before and left > 0:
-                    cell, rows = before[column]
-                    row.insert(place, deepcopy(cell))
-                    left -= 1
-                elif cells:
-                    cell = cells.pop(0)
-                    rows = _number(cell, "rowspan")
+                if column not in before:
+                    cell, place = cells.pop(0), place + 1
+                    rows, is_short = _number(cell, "rowspan"), len(cell.text_content()) <= _LONGEST_CELL
                 else:
-                    break
-                if rows > 1 and len(cell.text_content()) <= _LONGEST_CELL:
-                    spanning[column] = cell, rows - 1
-                column, place = column + max(_number(cell, "colspan"), 1), place + 1
+                    cell, rows, is_short = before[column]
+                    if left > 0 and is_short:
+                        row.insert(place, again := deepcopy(cell))
+                        # What it still spans is of its copy: Trafilatura leaves empty what a cell says that it spans.
+                        again.set("rowspan", str(rows))
+                        del cell.attrib["rowspan"]
+                        cell, left, place = again, left - 1, place + 1
+                if rows > 1:
+                    spanning[column] = cell, rows - 1, is_short
+                column += max(_number(cell, "colspan"), 1)
 
 
 def _number(one: HtmlElement, name: str) -> int:

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pypdf import PageObject
-from pypdf.generic import ArrayObject, DictionaryObject, StreamObject
+from pypdf.generic import ArrayObject, DictionaryObject, NullObject, StreamObject, create_string_object
 
 from haystack_integrations.crag.formats.pdf_pieces import Piece
 
@@ -106,7 +106,8 @@ def _inherited(note: DictionaryObject) -> dict[str, Any]:
     for _ in range(_DEEPEST):
         if not isinstance(group, DictionaryObject):
             break
-        found = {**{key: group[key] for key in ("/FT", "/V", "/T", "/TU", "/Ff", "/Opt") if key in group}, **found}
+        own = {key: group[key] for key in ("/FT", "/V", "/T", "/TU", "/Ff", "/Opt") if key in group}
+        found = {**{key: value for key, value in own.items() if not isinstance(value, NullObject)}, **found}
         group = group.get("/Parent", None) and group["/Parent"]
     return found
 
@@ -123,8 +124,9 @@ def _words(note: DictionaryObject, own: dict[str, Any]) -> str:
     value = own.get("/V", "")
     if own.get("/FT") not in {"/Tx", "/Ch"} or int(own.get("/Ff", 0)) & _SECRET:
         return ""
-    if isinstance(value, StreamObject):
-        return value.get_data().decode("latin-1")
+    if isinstance(value, StreamObject):  # as any text of a PDF: UTF-16, UTF-8 or the format's own encoding
+        data = value.get_data()
+        return told if isinstance(told := create_string_object(data), str) else data.decode("latin-1")
     chosen = [str(one) for one in value] if isinstance(value, ArrayObject) else [str(value)]
     pairs = [pair for pair in own.get("/Opt", ()) if isinstance(pair, ArrayObject) and pair]
     shown = {str(pair[0]): str(pair[-1]) for pair in pairs}  # stored and seen

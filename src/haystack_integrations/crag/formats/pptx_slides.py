@@ -72,10 +72,21 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
         elif shape.has_text_frame:
             yield from filter(None, [_list(shape.text_frame.paragraphs)])
         elif getattr(shape, "has_table", False):
-            yield markdown_of([cell.text for cell in row.cells] for row in shape.table.rows)
+            yield markdown_of(_rows(shape.table))
         elif getattr(shape, "has_chart", False):
             with suppress(Exception):  # a kind that python-pptx does not read
                 yield from filter(None, list(map(markdown_of, _chart(shape.chart))))
+
+
+def _rows(table: Any) -> Iterator[list[str]]:
+    """Give the texts of a table, that of a cell merged over rows in each of them: a row alone says what it is of."""
+    row: list[str] = []
+    for cells in table.rows:
+        row = [
+            row[column] if cell._tc.vMerge and column < len(row) else cell.text
+            for column, cell in enumerate(cells.cells)
+        ]
+        yield row
 
 
 def _chart(chart: Any) -> Iterator[list[list[str]]]:

@@ -1,5 +1,6 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
+_LITERAL: Final = re.compile(r'"[^"]*"|\\.')
+_GAP: Final = re.compile("[_*].")  # as wide as that sign, or filled with it
 
 
 def xlsx_as_markdown(data: bytes) -> str:
@@ -66,5 +69,8 @@ def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
 
 def _text(cell: "Cell | MergedCell") -> str:
     value: Any = cell.value
-    is_share = isinstance(value, int | float) and "%" in (cell.number_format or "")
-    return told(value * 100, 10) + "%" if is_share else told(value)
+    form = _GAP.sub("", cell.number_format or "")
+    if "%" not in form or not isinstance(value, int | float) or isinstance(value, bool):
+        return told(value)
+    # In quotes it is a sign behind the number: `0.0"%"` shows 2.5 as 2.5%, and `0.0%` as 250%.
+    return told(value * 100 if "%" in _LITERAL.sub("", form) else value, 10) + "%"

@@ -1,4 +1,4 @@
-"""The options by which every command is told where documents are kept."""
+"""Options that are alike in every command that takes them: where documents are kept, and the chat model."""
 
 from typing import Annotated
 
@@ -23,4 +23,14 @@ Url = Annotated[
 Index = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Name of the index (crag); or set CRAG_INDEX.", show_default=False),
+]
+LlmUrl = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.", show_default=False),
+]
+LlmModel = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.", show_default=False)
+]
+LlmKey = Annotated[
+    str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.", show_default=False)
 ]
