@@ -4,17 +4,14 @@ import math
 from statistics import fmean
 from typing import Any
 
-import numpy as np
 import pytest
 from evaluation_records import CLASSES, documents, gap, record, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
-from haystack_integrations.crag.evaluation.intervals import macro_f1
 from haystack_integrations.crag.evaluation.measures import (
     filter_measures,
-    rare_verdicts,
     summarise,
     verdict_measures,
     whole_result,
@@ -235,29 +232,3 @@ def test_the_verdict_on_the_first_list_is_measured_beside_that_on_the_last() -> 
     first = result["first"]
     assert (first["accuracy"], first["truth_changed"]) == (0.5, 1)
     assert first["confusion"]["correct"] == {"correct": 0, "ambiguous": 0, "incorrect": 1}
-
-
-def test_a_verdict_that_few_questions_have_is_named_as_its_interval_promises_too_much() -> None:
-    """From 8 on nothing is said, nor of a verdict that no question has."""
-    few = verdict_measures(verdicts([("correct", "correct")] * 20 + [("incorrect", "correct")] * 3))["confusion"]
-    assert rare_verdicts(few) == (
-        "few questions of a verdict (3 incorrect): it counts in macro-F1 as much as the others, and the interval is "
-        "too narrow with fewer than 8"
-    )
-    enough = verdict_measures(verdicts([("correct", "ambiguous")] * 20 + [("incorrect", "correct")] * 8))["confusion"]
-    assert rare_verdicts(enough) is None
-    assert rare_verdicts(None) is None
-
-
-def test_the_interval_of_macro_f1_covers_it_from_eight_questions_of_a_verdict_on() -> None:
-    """Questions of a known confusion: it does so too rarely with 3 of 200, which is why it is said."""
-    rng, shares = np.random.default_rng(4), dict[int, float]()
-    for rare in (3, 8):
-        true = np.array([[170, 29, 1], [40, 150, 10], [0.1, 0.4, 0.5]])
-        true *= [[(200 - rare) / 400], [(200 - rare) / 400], [rare]]
-        drawn = rng.multinomial(200, true.ravel() / true.sum(), size=300)
-        again = np.stack([rng.multinomial(200, one / 200, size=400) for one in drawn]).reshape(300, 400, 3, 3)
-        low, high = np.quantile(macro_f1(again.astype(float)), [0.025, 0.975], axis=1)
-        shares[rare] = float(np.mean((low <= macro_f1(true)) & (macro_f1(true) <= high)))
-    assert shares[3] < 0.88
-    assert shares[8] > 0.9

@@ -23,7 +23,7 @@ from haystack_integrations.crag.texts.letters import in_plain_letters
     ],
 )
 def test_a_sign_becomes_in_a_question_what_it_becomes_in_an_indexed_text(sign: str) -> None:
-    """Their rules stand in two places, one of them the YAML: a sign that only one of them knew would be found no more."""
+    """Their rules stand in two places, one of them the YAML: a sign that only one knew would not be found."""
     letters = load("indexing").pipeline.get_component("letters")
     written = letters.run([Document(content=f"of{sign}ce")])["documents"][0].content
     assert in_plain_letters(f"of{sign}ce") == written

@@ -145,8 +145,8 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
 
 def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
+    from haystack_integrations.crag.evaluation.intervals import rare_verdicts
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
-    from haystack_integrations.crag.evaluation.measures import rare_verdicts
     from haystack_integrations.crag.evaluation.risk import saving
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 

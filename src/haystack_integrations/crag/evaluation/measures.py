@@ -22,9 +22,6 @@ Floats = NDArray[np.float64]
 UNGRADED: Final = "ungraded"  # what a question without a verdict counts as: always wrong
 TOLD: Final = (*JUDGED, UNGRADED)
 
-ENOUGH_OF_A_VERDICT: Final = 8
-"""Questions of a true verdict from which on the interval of macro-F1 may be relied on."""
-
 RATIOS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "filter.precision": (("filter.hits",), ("filter.kept",)),
     "filter.recall": (("filter.hits",), ("filter.gold",)),
@@ -184,26 +181,6 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
         "macro_f1": float(f1_score(truth, verdicts, labels=present, average="macro", zero_division=0)),
         "confusion": table,
     }
-
-
-def rare_verdicts(confusion: Mapping[str, Mapping[str, int]] | None) -> str | None:
-    """
-    Say which verdicts are right for so few questions that the interval of macro-F1 promises too much.
-
-    A handful of questions, redrawn, is too much alike. Simulated, with 2 or 3 questions of a verdict among 80 or 200
-    the interval held the macro-F1 of all such questions in 77 to 88 of 100 cases, with 8 to 15 in 93 to 95.
-
-    :param confusion: From `verdict_measures`.
-    :returns: The sentence; None where each verdict has enough of them.
-    """
-    numbers = {name: sum(row.values()) for name, row in (confusion or {}).items()}
-    rare = [f"{number} {name}" for name, number in numbers.items() if 0 < number < ENOUGH_OF_A_VERDICT]
-    if not rare:
-        return None
-    return (
-        f"few questions of a verdict ({', '.join(rare)}): it counts in macro-F1 as much as the others, and the "
-        f"interval is too narrow with fewer than {ENOUGH_OF_A_VERDICT}"
-    )
 
 
 def before_corrections(record: Record) -> Record:

@@ -17,12 +17,12 @@ from markupsafe import Markup
 from haystack_integrations.crag.evaluation import drawing
 from haystack_integrations.crag.evaluation.cascades import in_words
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
+from haystack_integrations.crag.evaluation.intervals import rare_verdicts
 from haystack_integrations.crag.evaluation.measures import (
     Record,
     certainty,
     filter_measures,
     judged,
-    rare_verdicts,
     told,
 )
 from haystack_integrations.crag.evaluation.probabilities import probability_measures

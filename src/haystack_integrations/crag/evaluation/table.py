@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from haystack_integrations.crag.evaluation.measures import rare_verdicts
+from haystack_integrations.crag.evaluation.intervals import rare_verdicts
 
 Interval = Mapping[str, float]
 
