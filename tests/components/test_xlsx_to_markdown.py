@@ -1,6 +1,6 @@
 """XlsxToMarkdown: sheets are read as they are shown."""
 
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -72,6 +72,42 @@ def test_a_percentage_is_read_as_it_is_shown(value: float, form: str, shown: str
     book.active.append([value, "x"])
     book.active["A2"].number_format = form
     assert told(book).split("\n")[-1] == f"| {shown} | x |"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (1234.5, "#,##0.00 [$€-407]", "1234.5 €"),
+        (-1234.5, '"$"#,##0.00', "-$1234.5"),
+        (-5, r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-', "-5 €"),
+        (0, r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-', "0 €"),
+        (-7.5, "_($* #,##0.00_);_($* (#,##0.00);_(@_)", "-$7.5"),
+        (30, "[$-409]#,##0", "30"),
+        (3, r"0\ \k\g", "3 kg"),
+        (2, '"Level "0', "Level 2"),
+        (1_500_000, '0.0,,"M"', "1.5M"),
+        (1234, "00000", "01234"),
+        (1, '"yes";;"no"', "yes"),
+        (0, '"yes";;"no"', "no"),
+        (1, '[=1]0" day";0" days"', "1 day"),
+        (2, '[=1]0" day";0" days"', "2 days"),
+        (0, "0;-0;;@", ""),
+        (5, ";;;", ""),
+        (0.25, "# ?/?", "0.25"),
+        (123456, "0.00E+00", "123456"),
+        (timedelta(hours=30, minutes=15), "[h]:mm", "30:15:00"),
+        (timedelta(minutes=4, seconds=30), "[mm]:ss", "0:04:30"),
+    ],
+)
+def test_a_number_has_the_unit_that_its_format_shows(value: object, form: str, shown: str) -> None:
+    """It stands in the format alone: a price had no currency, an article no leading zeros, and 30 hours were a day."""
+    book = Workbook()
+    book.active.append(["Value", "Name"])
+    book.active.append(["", "y"])
+    book.active.append([value, "x"])
+    book.active.append(["z", "y"])
+    book.active["A3"].number_format = form
+    assert told(book).split("\n")[-2] == f"| {shown} | x |"
 
 
 def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:

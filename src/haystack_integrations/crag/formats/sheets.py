@@ -1,7 +1,7 @@
 """Sheets as Markdown: tables with the names of their columns, or, where a row holds prose, a section for each row."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Final
 
@@ -45,12 +45,15 @@ def told(value: object, digits: int = 15) -> str:
 
     :param value: The value.
     :param digits: How many digits of a number count.
-    :returns: The text: nothing for None, a date alone at midnight, no decimals of a whole number.
+    :returns: The text: nothing for None, a date alone at midnight, hours of a duration, no decimals of a whole number.
     """
     if value is None:
         return ""
     if isinstance(value, datetime):
         return value.isoformat(" ", "minutes").removesuffix(" 00:00")
+    if isinstance(value, timedelta):
+        seconds = round(abs(value.total_seconds()))
+        return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{value:.{digits}g}" if is_number else str(value)
 

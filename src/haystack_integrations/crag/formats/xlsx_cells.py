@@ -1,12 +1,12 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.number_formats import shown
 from haystack_integrations.crag.formats.sheets import markdown_of, told
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
-_LITERAL: Final = re.compile(r'"[^"]*"|\\.')
-_GAP: Final = re.compile("[_*].")  # as wide as that sign, or filled with it
 
 
 def xlsx_as_markdown(data: bytes) -> str:
@@ -28,8 +26,8 @@ def xlsx_as_markdown(data: bytes) -> str:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what openpyxl will not write again
-        shown = (sheet for sheet in _sheets(data) if sheet.sheet_state == "visible")
-        parts = [(sheet.title, markdown_of(_rows(sheet))) for sheet in shown]
+        visible = (sheet for sheet in _sheets(data) if sheet.sheet_state == "visible")
+        parts = [(sheet.title, markdown_of(_rows(sheet))) for sheet in visible]
     return "\n\n".join(f"## {name}\n\n{text}" for name, text in parts if text)
 
 
@@ -69,8 +67,5 @@ def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
 
 def _text(cell: "Cell | MergedCell") -> str:
     value: Any = cell.value
-    form = _GAP.sub("", cell.number_format or "")
-    if "%" not in form or not isinstance(value, int | float) or isinstance(value, bool):
-        return told(value)
-    # In quotes it is a sign behind the number: `0.0"%"` shows 2.5 as 2.5%, and `0.0%` as 250%.
-    return told(value * 100 if "%" in _LITERAL.sub("", form) else value, 10) + "%"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return shown(value, cell.number_format) if is_number and cell.number_format else told(value)
