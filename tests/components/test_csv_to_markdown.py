@@ -64,6 +64,44 @@ def test_empty_rows_and_columns_are_left_out_and_lines_above_a_table_stay_above_
     assert text == f"\\# Prices of 2025\n\n{new}\n\nOld prices\n\n{old}"
 
 
+def test_a_table_below_an_empty_row_has_its_own_names() -> None:
+    """Its rows stood below the names of the table before."""
+    text = "Region,Sales\nNorth,10\nSouth,20\n\nPerson,Age,Town\nAnn,33,Bonn\nBob,44,Ulm\n"
+    assert told(text) == (
+        "| Region | Sales |\n| --- | --- |\n| North | 10 |\n| South | 20 |\n\n"
+        "| Person | Age | Town |\n| --- | --- | --- |\n| Ann | 33 | Bonn |\n| Bob | 44 | Ulm |"
+    )
+
+
+@pytest.mark.parametrize("rows", ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n"])
+def test_rows_below_an_empty_row_may_go_on_with_the_table_before(rows: str) -> None:
+    """An empty row often parts groups, or a sum from what it is of."""
+    written = "".join(f"\n| {row.replace(',', ' | ')} |" for row in rows.split())
+    assert told(f"Item,Cost\nLaptop,900\n\n{rows}") == f"| Item | Cost |\n| --- | --- |\n| Laptop | 900 |{written}"
+
+
+def test_rows_below_the_name_of_a_group_have_the_names_of_the_table_before() -> None:
+    """The first row of each group was taken for names: nothing said what 500 is."""
+    first, second = (
+        "| Item | Cost |\n| --- | --- |\n| Laptop | 900 |",
+        "| Item | Cost |\n| --- | --- |\n| Course | 500 |",
+    )
+    assert told("Item,Cost\nLaptop,900\n\nHR,\nCourse,500\n") == f"{first}\n\nHR\n\n{second}"
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("Street,Main 5\nTown,Bonn\n", "Office,123\nDoor,7\n"),
+        ("Street,Main\nTown,Bonn\n", "Office,123\nDoor,7\n"),
+        ("Region,Sales\nNorth,10\n", "Quarter,2025\nQ1,5\n"),
+    ],
+)
+def test_what_stands_below_a_caption_has_no_names_of_a_table_that_is_unlike_it(above: str, below: str) -> None:
+    """A phone was told as a street."""
+    assert told(f"{above}\nMore,\n{below}") == f"{told(above)}\n\nMore\n\n{told(below)}"
+
+
 def test_rows_with_paragraphs_become_sections_below_what_tells_them_apart() -> None:
     """A number tells questions apart as well, and no one asks for it; the names of columns stay with their cells."""
     rows = [("No", "Topic", "Question", "Answer"), ("1", "Pay", "By card?", PROSE), ("2", "Pay", "By cash?", "No.")]

@@ -1,8 +1,9 @@
 """Sheets as Markdown: tables with the names of their columns, or, where a row holds prose, a section for each row."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Final
 
 from haystack_integrations.crag.texts.headings import escaped
@@ -11,6 +12,8 @@ _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
 _LONGEST_HEAD: Final = 400  # characters of column names that can stand above every passage
 _LONGEST_HEADING: Final = 200
+_NUMBER: Final = re.compile(r"\d")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
 
 
 def markdown_of(rows: Iterable[Sequence[str]]) -> str:
@@ -18,25 +21,75 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
     Write the rows of a sheet as Markdown.
 
     A row with one filled cell, at the beginning or below an empty row, is what stands above a table. The row after it
-    has the names of the table's columns. If some row is long, or the names are, each row becomes a section below its
-    cell of the column that tells rows apart best, since a row longer than a passage would be cut.
+    has the names of the table's columns, unless it goes on with the table before: an empty row may only part groups. If
+    some row is long, or the names are, each row becomes a section below its cell of the column that tells rows apart
+    best, since a row longer than a passage would be cut.
 
     :param rows: The cells' texts, row by row.
     :returns: The Markdown; empty if no cell has text.
     """
-    parts, table, is_apart = list[str](), list[list[str]](), True
+    parts, table, last, is_captioned = list[str](), list[list[str]](), list[list[str]](), False
+    for captions, body in map(_parted, _blocks(rows)):
+        if captions:
+            parts += [*_parts(table), *captions]
+            table, is_captioned = [], True
+        if not body:
+            continue
+        if last and _goes_on(body, last, is_captioned=is_captioned):
+            table = table or last[:1]
+            table += body
+        else:
+            parts += _parts(table)
+            table = body
+        last, is_captioned = table, False
+    return "\n\n".join([*parts, *_parts(table)])
+
+
+def _blocks(rows: Iterable[Sequence[str]]) -> Iterator[list[list[str]]]:
+    """Give the rows between empty ones."""
+    block = list[list[str]]()
     for row in rows:
         cells = [" ".join(cell.split()) for cell in row]
-        filled = [cell for cell in cells if cell]
-        if filled and not (is_apart and len(filled) == 1):
-            table.append(cells)
-            is_apart = False
-            continue
-        if filled:
-            parts += [*_parts(table), escaped(filled[0])]
-            table = []
-        is_apart = True
-    return "\n\n".join([*parts, *_parts(table)])
+        if any(cells):
+            block.append(cells)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _parted(block: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Part what stands above a table from it."""
+    above = list(takewhile(lambda row: sum(map(bool, row)) == 1, block))
+    return [escaped("".join(row)) for row in above], block[len(above) :]
+
+
+def _goes_on(body: Sequence[Sequence[str]], last: Sequence[Sequence[str]], *, is_captioned: bool) -> bool:
+    """Tell whether rows below an empty one are of the table before, or begin one: then the first has names."""
+    (names, *before), (first, *others) = last, body
+    filled = {column for column, cell in enumerate(first) if cell}
+    named = {column for column, name in enumerate(names) if name}
+    if any(first[column] == names[column] for column in filled & named):
+        return False
+    is_like = filled == named and len(others) == 1  # a first price may be "free"
+    if not is_like and not _has_figures(first) and any(_is_counted(others, column) for column in filled):
+        return False
+    if not is_captioned:
+        return True
+    figures = [column for column in filled if _has_figures([first[column]])]
+    counted = figures and all(not before or _is_counted(before, column) for column in figures)
+    return bool(counted) and filled <= named and not _has_figures(names)
+
+
+def _has_figures(cells: Iterable[str]) -> bool:
+    return any(_NUMBER.search(cell) and not _YEAR.fullmatch(cell) for cell in cells)
+
+
+def _is_counted(rows: Iterable[Sequence[str]], column: int) -> bool:
+    """Tell whether a column has numbers, and nothing else."""
+    told = [row[column] for row in rows if row[column:] and row[column]]
+    return bool(told) and all(map(_NUMBER.search, told))
 
 
 def told(value: object, digits: int = 15) -> str:
