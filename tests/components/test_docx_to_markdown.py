@@ -89,6 +89,60 @@ def test_a_table_within_a_cell_is_a_line_of_it() -> None:
     assert told(file).endswith("| Box | small, 1 m; large, 2, m |")
 
 
+def table_of(*rows: str) -> str:
+    """
+    Tell a table of rows with cells as XML: `2:` before a text spans two columns, `v:` begins a merge over rows, `^`
+    goes on with it; `>` before a row begins it one column further right, `-` is a deleted row.
+    """
+    told = ""
+    for row in rows:
+        look = {">": '<w:gridBefore w:val="1"/>', "-": '<w:del w:id="1" w:author="x"/>'}.get(row[0], "")
+        told += f"<w:tr><w:trPr>{look}</w:trPr>"
+        for cell in row.lstrip(">-").split("|"):
+            span, _, text = cell.rpartition(":")
+            merge = "<w:vMerge/>" if text == "^" else '<w:vMerge w:val="restart"/>' if span == "v" else ""
+            wide = f'<w:gridSpan w:val="{span}"/>' if span.isdecimal() else ""
+            words = "" if text == "^" else f"<w:r><w:t>{text}</w:t></w:r>"
+            told += f"<w:tc><w:tcPr>{wide}{merge}</w:tcPr><w:p>{words}</w:p></w:tc>"
+        told += "</w:tr>"
+    grid = "<w:gridCol/>" * 3
+    return f"<w:tbl {nsdecls('w')}><w:tblPr/><w:tblGrid>{grid}</w:tblGrid>{told}</w:tbl>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        (
+            ("3:Prices of 2026", "Plan|net|gross", "Basic|9|10"),
+            "Prices of 2026\n| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("v:Plan|2:Price", "^|net|gross", "Basic|9|10"),
+            "| Plan | Price net | Price gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("2:North|South", "v:Basic|9|10", "^|8|9"),  # no row of names goes on with one above
+            "| North | North | South |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Basic | 8 | 9 |",
+        ),
+        (
+            ("Plan|net|gross", ">9|10", "Team|29|30"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |\n| Team | 29 | 30 |",
+        ),
+        (
+            ("-Old|x|y", "Plan|net|gross", "-Gone|1|2", "Basic|9|10"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
+    ],
+)
+def test_the_first_row_of_a_table_has_the_names_of_its_columns(rows: tuple[str, ...], wanted: str) -> None:
+    """Also below a title, where names stand in two rows, and where changes or the place of a row have moved cells."""
+    file = docx.Document()
+    file.element.body.insert(0, parse_xml(table_of(*rows)))
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert (document.content or "").startswith(wanted)
+
+
 def test_a_text_box_within_a_cell_is_a_line_of_it() -> None:
     """Word writes it twice, for newer and for older programs."""
     box = "<w:txbxContent><w:p><w:r><w:t>with a lid</w:t></w:r></w:p></w:txbxContent>"
