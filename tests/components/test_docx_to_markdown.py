@@ -411,6 +411,38 @@ def test_raised_numbers_are_no_part_of_the_number_before() -> None:
     assert lines_of(file) == ["Of 10^6 parts, the 1st counts."]
 
 
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>', "☑"),
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0A8"/></w:r>', "☐"),
+        ('<w:r><w:sym w:font="Wingdings 2" w:char="0052"/></w:r>', "☑"),
+        ('<w:r><w:sym w:font="Symbol" w:char="F0B3"/></w:r>', "≥"),
+        ('<w:r><w:sym w:font="MS Gothic" w:char="2612"/></w:r>', "☒"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Symbol"/></w:rPr><w:t>\uf06dm</w:t></w:r>', "μm"),
+        ('<w:r><w:sym w:font="Webdings" w:char="F021"/></w:r>', ""),
+        ('<w:r><w:sym w:font="Arial" w:char="D800"/></w:r>', ""),
+        ('<w:r><w:sym w:font="Arial" w:char="FFFFFFFFFFFFFFFFFF"/></w:r>', ""),
+        ("<w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox>", "☒"),
+        ("<w:checkBox><w:default w:val='1'/><w:checked w:val='0'/></w:checkBox>", "☐"),
+        ("<w:checkBox><w:default w:val='1'/></w:checkBox>", "☒"),
+        ("<w:ddList><w:result w:val='1'/><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "blue"),
+        ("<w:ddList><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "red"),
+        ("<w:ddList><w:result w:val='9'/><w:listEntry w:val='red'/></w:ddList>", ""),
+        ("<w:textInput/>", ""),
+    ],
+)
+def test_signs_of_symbol_fonts_and_what_is_chosen_in_a_form_are_text(written: str, wanted: str) -> None:
+    """They are no letters in the file: a form said nothing of which of its boxes was ticked, and a limit lost its ≥."""
+    if not written.startswith("<w:r>"):
+        written = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{written}</w:ffData></w:fldChar></w:r>'
+    file = docx.Document()
+    file.add_heading("Form", 1)
+    line = f"<w:p {nsdecls('w')}>{written}<w:r><w:t>5</w:t></w:r></w:p>"
+    file.element.body.insert(1, parse_xml(line))
+    assert lines_of(file)[:2] == ["# Form", f"{wanted}5"]
+
+
 def test_a_line_that_is_no_heading_is_none() -> None:
     """A comment of a script would be the title of all that follows."""
     file = docx.Document()

@@ -12,6 +12,7 @@ from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of, run_of, text_of
+from haystack_integrations.crag.formats.docx_signs import write_signs
 from haystack_integrations.crag.formats.docx_tables import straighten
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.texts.headings import escaped
@@ -57,6 +58,7 @@ def with_content_marked(data: bytes) -> bytes:
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
+    write_signs(file.element.body)
     _place_notes(file)
     _unframe(file.element.body)
     straighten(file.element.body)
