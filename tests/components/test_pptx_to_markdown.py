@@ -74,6 +74,19 @@ def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() 
     assert told(file).split("\n")[4:] == ["| Basic | small | 5 |", "| Basic | large | 9 |", "| Team |  | 19 |"]
 
 
+def test_names_over_several_columns_are_part_of_each_and_a_figure_over_them_is_of_each() -> None:
+    """Nothing said which price was the net one, and that of a free plan had none."""
+    file = Presentation()
+    frame = added(file, TITLE_ONLY, "Prices").shapes.add_table(4, 3, Inches(1), Inches(1), Inches(4), Inches(1))
+    texts = ["Plan", "Price", "", "", "net", "gross", "Basic", "9", "10", "Free", "0", ""]
+    for cell, text in zip(frame.table.iter_cells(), texts, strict=True):
+        cell.text = text
+    for (row, column), other in (((0, 0), (1, 0)), ((0, 1), (0, 2)), ((3, 1), (3, 2))):
+        frame.table.cell(row, column).merge(frame.table.cell(*other))
+    rows = ["| Plan | Price net | Price gross |", "| --- | --- | --- |", "| Basic | 9 | 10 |", "| Free | 0 | 0 |"]
+    assert told(file).split("\n")[2:] == rows
+
+
 def test_the_figures_of_a_chart_are_a_table() -> None:
     """Its categories below the names of its series."""
     file, data = Presentation(), CategoryChartData()

@@ -123,6 +123,24 @@ def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() 
     ]
 
 
+def test_a_cell_merged_over_columns_is_in_each_that_has_others_of_its_own() -> None:
+    """A name over two columns is part of both names, and a shift over two days is of both."""
+    book = Workbook()
+    for row in (
+        ["Plan", "Price", None, "Note", None],
+        [None, "net", "gross", None, None],
+        ["Basic", 9, None, "best", None],
+        ["Team", 29, 34, "big", None],
+    ):
+        book.active.append(row)
+    for area in ("A1:A2", "B1:C1", "D1:E2", "B3:C3", "D3:E3", "D4:E4"):
+        book.active.merge_cells(area)
+    assert told(book) == (
+        "## Sheet\n\n| Plan | Price net | Price gross | Note |\n| --- | --- | --- | --- |\n"
+        "| Basic | 9 | 9 | best |\n| Team | 29 | 34 | big |"
+    )
+
+
 def test_rows_that_a_filter_hides_are_read() -> None:
     """A filter is a way to look at a sheet, and its rows are there."""
     book = Workbook()

@@ -79,13 +79,18 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """Give the texts of a table, that of a cell merged over rows in each of them: a row alone says what it is of."""
+    """Give the texts of a table, that of a merged cell in each of its places: but what a row begins with once."""
     row: list[str] = []
     for cells in table.rows:
-        row = [
-            row[column] if cell._tc.vMerge and column < len(row) else cell.text
-            for column, cell in enumerate(cells.cells)
-        ]
+        above, row = row, [cell.text for cell in cells.cells]
+        is_within = False  # behind the first text of the row
+        for column, cell in enumerate(cells.cells):
+            if cell._tc.vMerge and column < len(above):
+                row[column] = above[column]
+            elif cell._tc.hMerge and is_within:
+                row[column] = row[column - 1]
+            else:
+                is_within = any(row[:column])
         yield row
 
 

@@ -117,6 +117,7 @@ def _parts(table: Sequence[Sequence[str]]) -> list[str]:
     rows = list(zip(*columns, strict=True))
     if not rows:
         return []
+    rows = _with_one_head(rows)
     names, *others = rows
     if max(map(_words, names)) > _LONGEST_NAME:  # the first row is one like the others
         names, others = ("",) * len(names), rows
@@ -125,6 +126,33 @@ def _parts(table: Sequence[Sequence[str]]) -> list[str]:
         key = max(range(len(names)), key=lambda column: len({row[column] for row in others if _names(row[column])}))
         return [part for row in others for part in _section(names, row, key)]
     return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]
+
+
+def _with_one_head(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Write names that stand in two rows into one, as in `Price net`: only the first stands above other passages."""
+    if len(rows) <= 2:  # noqa: PLR2004
+        return rows
+    first, second, *others = rows
+    over = list(first)  # a name stands over the empty cells beside it
+    for column in range(1, len(over)):
+        over[column] = over[column] or over[column - 1]
+    pairs = list(zip(over, first, second, strict=True))
+    parted = [column for column in range(1, len(over)) if over[column] and over[column] == over[column - 1]]
+    is_parted = bool(parted) and all(second[column] and second[column] != second[column - 1] for column in parted)
+    if not is_parted:
+        return rows
+    if _has_figures(second):  # but years
+        is_below = first[0] == second[0] != ""
+    elif first[0]:
+        is_below = second[0] in ("", first[0])
+    else:  # a row of days and shifts looks like one of names, too
+        is_below = any(_is_counted(others, column) for column in parted)
+    if not is_below:
+        return rows
+    return [
+        tuple(" ".join(dict.fromkeys(filter(None, (name if low else own, low)))) for name, own, low in pairs),
+        *others,
+    ]
 
 
 def _words(cell: str) -> int:

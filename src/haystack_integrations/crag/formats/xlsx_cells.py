@@ -47,7 +47,10 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
 def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
     merged, length = _merged(sheet), 0
     for number, row in enumerate(sheet.iter_rows(), 1):
-        texts = [_text(merged.get((number, column), cell)) for column, cell in enumerate(row, 1)]
+        cells = [merged.get((number, column), cell) for column, cell in enumerate(row, 1)]
+        first = next((cell for cell in cells if cell.value is not None), None)  # a title, or what the row is of: once
+        pairs = zip([None, *cells], cells, strict=False)
+        texts = ["" if cell is first is before else _text(cell) for before, cell in pairs]
         length += sum(map(len, texts))
         if length > _MOST_CHARACTERS:
             msg = f"got a sheet of more than {_MOST_CHARACTERS} characters"
@@ -56,12 +59,15 @@ def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
 
 
 def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
-    """Give for the first column of merged rows the cell that is shown beside them; a title over columns is one."""
+    """Give for merged cells the one that is shown there; columns where nothing else stands are parts of another."""
     found: dict[tuple[int, int], Cell | MergedCell] = {}
-    for area in sheet.merged_cells.ranges if hasattr(sheet, "merged_cells") else ():
+    areas = list(sheet.merged_cells.ranges) if hasattr(sheet, "merged_cells") else []
+    used = {cell.column for row in sheet.iter_rows() for cell in row if cell.value is not None} if areas else set()
+    for area in areas:
         rows = range(area.min_row, min(area.max_row, sheet.max_row) + 1)
         first = sheet.cell(area.min_row, area.min_col)
-        found.update(dict.fromkeys(product(rows, [area.min_col]), first))
+        columns = used.intersection(range(area.min_col, area.max_col + 1)) | {area.min_col}
+        found.update(dict.fromkeys(product(rows, columns), first))
     return found
 
 
