@@ -1,10 +1,11 @@
 """PptxToMarkdown: what is on a slide stands below its title."""
 
+from datetime import date
 from io import BytesIO
 
 from haystack.dataclasses import ByteStream
 from pptx import Presentation
-from pptx.chart.data import CategoryChartData
+from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
 from pptx.util import Inches
@@ -99,6 +100,50 @@ def test_the_figures_of_a_chart_are_a_table() -> None:
     chart.chart_title.text_frame.text = "In millions"
     table = ["|  | 2024 | 2025 |", "| --- | --- | --- |", "| North | 9 | 10 |", "| South | 11.5 |  |"]
     assert told(file).split("\n\n") == ["## Sales", "In millions", "\n".join(table)]
+
+
+def rows_of(data: CategoryChartData | XyChartData, unit: str = "") -> list[str]:
+    """Tell the rows of a chart with such figures."""
+    file = Presentation()
+    place = Inches(1), Inches(1), Inches(3), Inches(3)
+    kind = XL_CHART_TYPE.XY_SCATTER if isinstance(data, XyChartData) else XL_CHART_TYPE.COLUMN_CLUSTERED
+    chart = added(file, TITLE_ONLY, "Figures").shapes.add_chart(kind, *place, data).chart
+    if unit:
+        chart.value_axis.axis_title.text_frame.text = unit
+    return [line for line in told(file).split("\n")[2:] if "---" not in line]
+
+
+def test_figures_of_a_chart_have_the_units_that_it_shows() -> None:
+    """By their format, or the title of the axis; 12.5% was 0.125. The name of a single series stood above the rows."""
+    data = CategoryChartData(number_format="0.0%")
+    data.categories = ["North"]
+    data.add_series("Share", (0.125,))
+    assert rows_of(data) == ["|  | Share |", "| North | 12.5% |"]
+    data = CategoryChartData(number_format='#,##0 "€"')
+    data.categories = ["North"]
+    data.add_series("Sales", (1500,))
+    assert rows_of(data, "Millions") == ["|  | Sales (Millions) |", "| North | 1500 € |"]
+
+
+def test_categories_of_a_chart_are_dates_and_name_what_they_are_part_of() -> None:
+    """A date was the number that stands for it in the file, and of two levels one was told."""
+    data = CategoryChartData()
+    data.categories = [date(2026, 1, 1), date(2026, 2, 1)]
+    data.add_series("Sales", (1, None))
+    assert rows_of(data) == ["|  | Sales |", "| 2026-01-01 | 1 |", "| 2026-02-01 |  |"]
+    data = CategoryChartData()
+    for region, land in (("Europe", "France"), ("Asia", "Japan")):
+        data.add_category(region).add_sub_category(land)
+    data.add_series("Sales", (1, 2))
+    assert rows_of(data) == ["|  | Sales |", "| Europe, France | 1 |", "| Asia, Japan | 2 |"]
+
+
+def test_points_of_a_scatter_chart_have_both_of_their_figures() -> None:
+    """One alone was told, as if it were of nothing."""
+    data = XyChartData()
+    series = data.add_series("Trial")
+    series.add_data_point(1.5, 10)
+    assert rows_of(data, "Kelvin") == ["|  | X | Kelvin |", "| Trial | 1.5 | 10 |"]
 
 
 def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
-from haystack_integrations.crag.formats.sheets import markdown_of, told
+from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
+from haystack_integrations.crag.formats.sheets import markdown_of
 from haystack_integrations.crag.texts.headings import escaped
 
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -75,7 +75,7 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
             yield markdown_of(_rows(shape.table))
         elif getattr(shape, "has_chart", False):
             with suppress(Exception):  # a kind that python-pptx does not read
-                yield from filter(None, list(map(markdown_of, _chart(shape.chart))))
+                yield from list(chart_as_markdown(shape.chart))
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
@@ -92,15 +92,6 @@ def _rows(table: Any) -> Iterator[list[str]]:
             else:
                 is_within = any(row[:column])
         yield row
-
-
-def _chart(chart: Any) -> Iterator[list[list[str]]]:
-    """Give the figures that a chart shows, as rows below the names of its series, and its title above them."""
-    title = [[chart.chart_title.text_frame.text], []] if chart.has_title and chart.chart_title.has_text_frame else []
-    for plot in chart.plots:
-        series = list(plot.series)
-        rows = zip_longest(plot.categories, *(one.values for one in series))
-        yield [*title, ["", *(one.name for one in series)], *([told(cell) for cell in row] for row in rows)]
 
 
 def _list(paragraphs: Iterable[Any]) -> str:

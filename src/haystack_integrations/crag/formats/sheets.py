@@ -31,7 +31,7 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
     parts, table, last, is_captioned = list[str](), list[list[str]](), list[list[str]](), False
     for captions, body in map(_parted, _blocks(rows)):
         if captions:
-            parts += [*_parts(table), *captions]
+            parts += [*table_of(table), *captions]
             table, is_captioned = [], True
         if not body:
             continue
@@ -39,10 +39,10 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
             table = table or last[:1]
             table += body
         else:
-            parts += _parts(table)
+            parts += table_of(table)
             table = body
         last, is_captioned = table, False
-    return "\n\n".join([*parts, *_parts(table)])
+    return "\n\n".join([*parts, *table_of(table)])
 
 
 def _blocks(rows: Iterable[Sequence[str]]) -> Iterator[list[list[str]]]:
@@ -111,8 +111,13 @@ def told(value: object, digits: int = 15) -> str:
     return f"{value:.{digits}g}" if is_number else str(value)
 
 
-def _parts(table: Sequence[Sequence[str]]) -> list[str]:
-    """Tell a table in as many parts as are to stand apart; columns without a text are left out."""
+def table_of(table: Sequence[Sequence[str]]) -> list[str]:
+    """
+    Write a table whose first row has the names of its columns.
+
+    :param table: The rows.
+    :returns: As many parts as are to stand apart; columns without a text are left out.
+    """
     columns = [column for column in zip_longest(*table, fillvalue="") if any(column)]
     rows = list(zip(*columns, strict=True))
     if not rows:
