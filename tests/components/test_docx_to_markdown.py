@@ -443,6 +443,23 @@ def test_signs_of_symbol_fonts_and_what_is_chosen_in_a_form_are_text(written: st
     assert lines_of(file)[:2] == ["# Form", f"{wanted}5"]
 
 
+def test_numbers_that_stand_higher_and_are_smaller_are_raised() -> None:
+    """As LibreOffice writes what was raised on a page."""
+    file = docx.Document()
+    raised = '<w:r><w:rPr><w:position w:val="8"/><w:sz w:val="19"/></w:rPr><w:t>6</w:t></w:r>'
+    file.element.body.insert(0, parse_xml(f"<w:p {nsdecls('w')}><w:r><w:t>10</w:t></w:r>{raised}</w:p>"))
+    assert lines_of(file)[0] == "10^6"
+
+
+def test_what_is_struck_through_is_marked_as_of_pages() -> None:
+    """The old price stood beside the new one as if both were asked."""
+    file = docx.Document()
+    paragraph = file.add_paragraph("Costs ")
+    for text, is_struck in (("10 ", True), ("euro", True), (" ", False), ("20 euro", None), (" ", True)):
+        paragraph.add_run(text).font.strike = is_struck
+    assert lines_of(file) == ["Costs ~~10 euro~~ 20 euro "]
+
+
 def test_a_line_that_is_no_heading_is_none() -> None:
     """A comment of a script would be the title of all that follows."""
     file = docx.Document()

@@ -7,6 +7,8 @@ from zipfile import ZipFile
 import pytest
 from haystack.dataclasses import ByteStream
 from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 
 from haystack_integrations.crag.components import XlsxToMarkdown
@@ -108,6 +110,15 @@ def test_a_number_has_the_unit_that_its_format_shows(value: object, form: str, s
     book.active.append(["z", "y"])
     book.active["A3"].number_format = form
     assert told(book).split("\n")[-2] == f"| {shown} | x |"
+
+
+def test_raised_numbers_in_a_cell_are_no_part_of_the_number_before() -> None:
+    """10 with a raised 6 was 106; the end of "1st" stays as it is."""
+    book, look = Workbook(), InlineFont(vertAlign="superscript")
+    parts = ["H", TextBlock(InlineFont(vertAlign="subscript"), "2"), "O: 10", TextBlock(look, "6"), " on the 1"]
+    book.active.append(["Count", CellRichText(*parts, TextBlock(look, "st"))])
+    book.active.append(["a", "b"])
+    assert told(book).split("\n")[2] == "| Count | H2O: 10^6 on the 1st |"
 
 
 def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:

@@ -12,7 +12,7 @@ from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of, run_of, text_of
-from haystack_integrations.crag.formats.docx_signs import write_signs
+from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
 from haystack_integrations.crag.formats.docx_tables import straighten
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.texts.headings import escaped
@@ -35,7 +35,8 @@ _WRAPPERS: Final = (
 _GONE: Final = ("w:del", "w:moveFrom")
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
-_RAISED: Final = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']/w:t"
+# Word has a word for it, LibreOffice's import from HTML raises smaller letters.
+_RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
@@ -59,6 +60,7 @@ def with_content_marked(data: bytes) -> bytes:
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
     write_signs(file.element.body)
+    mark_struck(file.element.body)
     _place_notes(file)
     _unframe(file.element.body)
     straighten(file.element.body)

@@ -1,4 +1,4 @@
-"""Signs of a DOCX that are no letters in it: those of symbol fonts, and what was chosen in a form's older fields."""
+"""What a DOCX shows by no letters: signs of symbol fonts, what is chosen in older forms, lines through text."""
 
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from haystack_integrations.crag.formats.docx_parts import run_of
 _PRIVATE: Final = 0xF000  # where Word puts the signs of such fonts
 _CODES: Final = range(0x20, 0x100)
 _OFF: Final = ("0", "false", "off")
+_STRUCK: Final = ".//w:r[w:rPr/*[self::w:strike or self::w:dstrike][not(@w:val='0' or @w:val='false' or @w:val='off')]]"
 
 
 def _from(first: int, signs: str) -> dict[int, str]:
@@ -53,6 +54,21 @@ def write_signs(body: Any) -> None:
     for field in body.xpath(".//w:fldChar/w:ffData"):
         if chosen := _chosen(field):
             field.getparent().addprevious(run_of(chosen)[0])
+
+
+def mark_struck(body: Any) -> None:
+    """
+    Write `~~` around what is struck through, as of pages: the old price is none.
+
+    :param body: The body of a file.
+    """
+    struck = dict.fromkeys(run for run in body.xpath(_STRUCK) if "".join(run.itertext(qn("w:t"))).strip())
+    for run in struck:  # Word parts what is written at once into any number of runs
+        words = run.findall(qn("w:t"))
+        if words and run.getprevious() not in struck:
+            words[0].text = f"~~{words[0].text or ''}"
+        if words and run.getnext() not in struck:
+            words[-1].text = f"{words[-1].text or ''}~~"
 
 
 def _sign(code: str, font: str | None) -> str:

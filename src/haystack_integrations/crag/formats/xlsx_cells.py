@@ -6,6 +6,7 @@ from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.formulas import raised
 from haystack_integrations.crag.formats.number_formats import shown
 from haystack_integrations.crag.formats.sheets import markdown_of, told
 
@@ -36,7 +37,7 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
     from openpyxl import load_workbook  # a fifth of a second that no question needs
 
     try:
-        return load_workbook(BytesIO(data), data_only=True, keep_links=False).worksheets
+        return load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True).worksheets
     except Exception:  # whatever a damaged file leads its reader to
         sheets = load_workbook(BytesIO(data), data_only=True, keep_links=False, read_only=True).worksheets
         for sheet in sheets:
@@ -73,5 +74,11 @@ def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
 
 def _text(cell: "Cell | MergedCell") -> str:
     value: Any = cell.value
+    if isinstance(value, list):  # text in several looks, among them a raised 6 in 10^6
+        return "".join(raised(str(one)) if _is_raised(one) else str(one) for one in value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return shown(value, cell.number_format) if is_number and cell.number_format else told(value)
+
+
+def _is_raised(part: Any) -> bool:
+    return getattr(getattr(part, "font", None), "vertAlign", None) == "superscript"
