@@ -8,6 +8,7 @@ from pptx import Presentation
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from haystack_integrations.crag.components import PptxToMarkdown
@@ -43,6 +44,28 @@ def test_titles_are_headings_and_paragraphs_a_list_by_level() -> None:
         *("## Refunds of 2025", "", "- In two weeks", "  - to the account that paid", ""),
         *("## Delivery", "", "\\# In three days"),
     ]
+
+
+def test_items_have_the_numbers_that_powerpoint_counts() -> None:
+    """They stand nowhere in the file: nothing said which step is the third."""
+    file = Presentation()
+    frame = added(file, TITLE_AND_TEXT, "Steps").placeholders[1].text_frame
+    items = [
+        ("Open", 0, 'type="arabicPeriod"'),
+        ("red", 1, 'type="alphaLcParenR"'),
+        ("blue", 1, 'type="alphaLcParenR"'),
+        ("Press", 0, 'type="arabicPeriod"'),
+        ("once", 1, 'type="romanUcParenBoth"'),
+        ("A remark", 0, ""),
+        ("Close", 0, 'type="arabicPlain" startAt="7"'),
+    ]
+    for place, (text, level, look) in enumerate(items):
+        one = frame.add_paragraph() if place else frame.paragraphs[0]
+        one.text, one.level = text, level
+        if look:
+            one._p.get_or_add_pPr().append(parse_xml(f"<a:buAutoNum {nsdecls('a')} {look}/>"))
+    wanted = ["1. Open", "  a) red", "  b) blue", "2. Press", "  (I) once", "- A remark", "7. Close"]
+    assert told(file).split("\n")[2:] == wanted
 
 
 def test_tables_groups_and_notes_are_read() -> None:

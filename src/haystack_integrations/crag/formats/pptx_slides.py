@@ -1,10 +1,12 @@
 """What the slides of a PPTX file say."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.counting import letters, roman
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
 from haystack_integrations.crag.formats.sheets import markdown_of
@@ -12,6 +14,13 @@ from haystack_integrations.crag.texts.headings import escaped
 
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_START: Final = re.compile(r"[0-9]{1,5}")
+_FORMS: Final[Mapping[str, Callable[[int], str]]] = {
+    "alphaLc": letters,
+    "alphaUc": lambda number: letters(number).upper(),
+    "romanLc": roman,
+    "romanUc": lambda number: roman(number).upper(),
+}
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -95,6 +104,25 @@ def _rows(table: Any) -> Iterator[list[str]]:
 
 
 def _list(paragraphs: Iterable[Any]) -> str:
-    """Tell paragraphs by their levels; a single one is no list."""
-    told = [("  " * one.level, text) for one in paragraphs if (text := " ".join(one.text.split()))]
-    return escaped(told[0][1]) if len(told) == 1 else "\n".join(f"{indent}- {text}" for indent, text in told)
+    """Tell paragraphs by their levels, with the numbers that PowerPoint counts; a single one is no list."""
+    told, counts = list[tuple[int, str, str]](), dict[int, int]()
+    for one in paragraphs:
+        if text := " ".join(one.text.split()):
+            counts = {level: count for level, count in counts.items() if level <= one.level}
+            look = one._p.find(f"{_DRAWING}pPr/{_DRAWING}buAutoNum")
+            told.append((one.level, _number(look, one.level, counts), text))
+    if len(told) == 1 and told[0][1] == "-":
+        return escaped(told[0][2])
+    return "\n".join(f"{'  ' * level}{sign} {text}" for level, sign, text in told)
+
+
+def _number(look: Any, level: int, counts: dict[int, int]) -> str:
+    """Count a paragraph; one that has no number ends the count."""
+    if look is None:
+        counts.pop(level, None)
+        return "-"
+    start, kind = look.get("startAt", ""), look.get("type", "")
+    first = int(start) if _START.fullmatch(start) else 1
+    counts[level] = counts.get(level, first - 1) + 1
+    said = next((form(counts[level]) for name, form in _FORMS.items() if kind.startswith(name)), str(counts[level]))
+    return f"({said})" if kind.endswith("ParenBoth") else f"{said})" if kind.endswith("ParenR") else f"{said}."
