@@ -154,6 +154,19 @@ def test_a_file_without_names_of_columns_loses_no_row() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "kind", ["2026-03-0{}", "0{}.03.2026", "{}/3/26", "no{}@example.org", "https://example.org/{}"]
+)
+def test_a_first_row_like_all_others_has_no_names(kind: str) -> None:
+    """It stood above each passage as their names, so that all of them were about Ann."""
+    dates = [kind.format(day) for day in (1, 2, 3)]
+    text = "".join(f"{name};{one}\n" for name, one in zip(("Ann", "Bob", "Cleo"), dates, strict=True))
+    assert told(text) == "\n\n".join(
+        f"### {name}\n\n{one}" for name, one in zip(("Ann", "Bob", "Cleo"), dates, strict=True)
+    )
+    assert told(f"Name;When\n{text}").startswith("| Name | When |")
+
+
 def test_a_passage_from_the_middle_of_an_answer_has_its_question_as_title() -> None:
     """So that a search for the question finds it."""
     (document,) = CsvToMarkdown().run([ByteStream(f"Question,Answer\nBy card?,{PROSE}\n".encode())])["documents"]

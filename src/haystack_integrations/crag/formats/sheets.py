@@ -14,6 +14,10 @@ _LONGEST_HEAD: Final = 400  # characters of column names that can stand above ev
 _LONGEST_HEADING: Final = 200
 _NUMBER: Final = re.compile(r"\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
+_MANY: Final = 3  # rows
+_NO_NAME: Final = re.compile(
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+"
+)
 
 
 def markdown_of(rows: Iterable[Sequence[str]]) -> str:
@@ -124,7 +128,7 @@ def table_of(table: Sequence[Sequence[str]]) -> list[str]:
         return []
     rows = _with_one_head(rows)
     names, *others = rows
-    if max(map(_words, names)) > _LONGEST_NAME:  # the first row is one like the others
+    if max(map(_words, names)) > _LONGEST_NAME or _is_nameless(columns):  # the first row is one like the others
         names, others = ("",) * len(names), rows
     is_long = not any(names) or any(sum(map(_words, row)) > _LONGEST_ROW for row in others)
     if others and (is_long or sum(map(len, names)) > _LONGEST_HEAD):
@@ -158,6 +162,11 @@ def _with_one_head(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         tuple(" ".join(dict.fromkeys(filter(None, (name if low else own, low)))) for name, own, low in pairs),
         *others,
     ]
+
+
+def _is_nameless(columns: Iterable[Sequence[str]]) -> bool:
+    """Tell whether the first cell of some column is one like all others, which names never are: a date, an address."""
+    return any(all(map(_NO_NAME.fullmatch, column)) for column in columns if len(column) >= _MANY)
 
 
 def _words(cell: str) -> int:
