@@ -121,6 +121,13 @@ def test_names_in_two_rows_are_one_name_for_each_column(head: str, names: str) -
     assert (told(f"{head}Basic,9,10,1,5\nTeam,29,34,6,50\n").split("\n"))[0] == f"| {names} |"
 
 
+def test_groups_below_names_in_two_rows_have_them_too() -> None:
+    """As one name for each column; an empty column between them is none."""
+    text = "Plan,,Price,\n,,net,gross\nBasic,,9,10\nTeam,,29,34\n\nOld,,,\nHome,,5,6\n"
+    assert told(text).count("| Plan | Price net | Price gross |\n| --- | --- | --- |\n") == 2
+    assert told(text).endswith("\n| Home | 5 | 6 |")
+
+
 @pytest.mark.parametrize(
     "text",
     [

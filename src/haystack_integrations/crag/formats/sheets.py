@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import takewhile, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
 from haystack_integrations.crag.texts.headings import escaped
@@ -44,7 +44,7 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
             table += body
         else:
             parts += table_of(table)
-            table = body
+            table = _with_one_head(body)
         last, is_captioned = table, False
     return "\n\n".join([*parts, *table_of(table)])
 
@@ -126,7 +126,6 @@ def table_of(table: Sequence[Sequence[str]]) -> list[str]:
     rows = list(zip(*columns, strict=True))
     if not rows:
         return []
-    rows = _with_one_head(rows)
     names, *others = rows
     if max(map(_words, names)) > _LONGEST_NAME or _is_nameless(columns):  # the first row is one like the others
         names, others = ("",) * len(names), rows
@@ -137,31 +136,31 @@ def table_of(table: Sequence[Sequence[str]]) -> list[str]:
     return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]
 
 
-def _with_one_head(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _with_one_head(rows: list[list[str]]) -> list[list[str]]:
     """Write names that stand in two rows into one, as in `Price net`: only the first stands above other passages."""
     if len(rows) <= 2:  # noqa: PLR2004
         return rows
-    first, second, *others = rows
-    over = list(first)  # a name stands over the empty cells beside it
-    for column in range(1, len(over)):
-        over[column] = over[column] or over[column - 1]
-    pairs = list(zip(over, first, second, strict=True))
-    parted = [column for column in range(1, len(over)) if over[column] and over[column] == over[column - 1]]
-    is_parted = bool(parted) and all(second[column] and second[column] != second[column - 1] for column in parted)
-    if not is_parted:
+    width = max(map(len, rows))
+    first, second = ([*row, *[""] * (width - len(row))] for row in rows[:2])
+    columns = [column for column in range(width) if any("".join(row[column : column + 1]) for row in rows)]
+    over = first.copy()  # a name stands over the empty cells beside it
+    pairs = list(pairwise(columns))
+    for before, column in pairs:
+        over[column] = over[column] or over[before]
+    parted = [(before, column) for before, column in pairs if over[column] and over[column] == over[before]]
+    if not parted or not all(second[column] and second[column] != second[before] for before, column in parted):
         return rows
+    start = columns[0]
     if _has_figures(second):  # but years
-        is_below = first[0] == second[0] != ""
-    elif first[0]:
-        is_below = second[0] in ("", first[0])
+        is_below = first[start] == second[start] != ""
+    elif first[start]:
+        is_below = second[start] in ("", first[start])
     else:  # a row of days and shifts looks like one of names, too
-        is_below = any(_is_counted(others, column) for column in parted)
+        is_below = any(_is_counted(rows[2:], column) for _, column in parted)
     if not is_below:
         return rows
-    return [
-        tuple(" ".join(dict.fromkeys(filter(None, (name if low else own, low)))) for name, own, low in pairs),
-        *others,
-    ]
+    both = ((name if low else own, low) for name, own, low in zip(over, first, second, strict=True))
+    return [[" ".join(dict.fromkeys(filter(None, names))) for names in both], *rows[2:]]
 
 
 def _is_nameless(columns: Iterable[Sequence[str]]) -> bool:
