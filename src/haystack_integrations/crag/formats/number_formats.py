@@ -10,7 +10,8 @@ from haystack_integrations.crag.formats.sheets import told
 
 # Quotes, a backslash or a currency in brackets hold what is shown; other brackets hold colours, `_` and `*` gaps.
 _TOKEN: Final = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\[\$(?P<money>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<digits>General|[0#?][0#?.,]*)'
+    r'"(?P<quoted>[^"]*)"?|\[\$(?P<money>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].'
+    r"|(?P<digits>General|[0#?](?:[0#?.,]|\\?[ \xa0](?=[0#]{3}))*)"
     r"|\\?(?P<sign>.)",
     re.DOTALL,
 )
@@ -18,6 +19,8 @@ _SECTION: Final = re.compile(r'(?:"[^"]*"?|\\.|\[[^\]]*\]|[_*].|[^;])+|(?<=;)(?=
 _WHEN: Final = re.compile(r"\[(<=|>=|<>|<|>|=)(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\]")
 _COMPARED: Final = {"<": lt, ">": gt, "=": eq, "<=": le, ">=": ge, "<>": ne}
 _OF_SIGN: Final = "()-+"  # how the format writes what the number's own sign says
+_LONGEST: Final = 1_000  # characters of a format; Excel has at most 255
+_MOST_THOUSANDS: Final = 9
 _PRECISE: Final = 10  # digits that stay true when a number is multiplied or divided
 
 
@@ -45,7 +48,7 @@ def shown(value: float, form: str) -> str:
     :returns: The number with all of its decimals, and its currency, unit, percent sign or leading zeros; the words that
         the format has in its place; nothing if it hides it.
     """
-    sections = _sections(form)
+    sections = _sections(form[:_LONGEST])
     section = _of(sections, value)
     if section.is_empty:
         return told(value) if len(sections) == 1 else ""
@@ -55,7 +58,7 @@ def shown(value: float, form: str) -> str:
     if len(section.digits) > 1:  # fractions, powers of ten, telephone numbers
         return told(value)
     digits = section.digits[0]
-    thousands = len(digits) - len(digits.rstrip(","))
+    thousands = min(len(digits) - len(digits.rstrip(",")), _MOST_THOUSANDS)
     factor = 100.0 if section.has_percent else 1.0
     scaled = value if factor == 1 and not thousands else value * factor / 1000**thousands
     number = told(abs(scaled), 15 if scaled is value else _PRECISE)
