@@ -132,6 +132,10 @@ def table_of(*rows: str) -> str:
             ("-Old|x|y", "Plan|net|gross", "-Gone|1|2", "Basic|9|10"),
             "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
         ),
+        (
+            ("2:Person", "Name|Ann", "2:Place", "Town|Bonn"),  # a form, in which no row has names
+            "| Person | Person |\n| --- | --- |\n| Name | Ann |\n| Place | Place |\n| Town | Bonn |",
+        ),
         (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
     ],
 )

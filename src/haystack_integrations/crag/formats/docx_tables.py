@@ -40,7 +40,12 @@ def _indent(row: Any) -> None:
 
 def _lift_title(table: Any) -> None:
     """Put a row of one cell, above rows of several, above the table: it is no column's name."""
-    for row in table.xpath("./w:tr[following-sibling::w:tr[count(w:tc) > 1]]")[:_MOST_ABOVE]:
+    rows = list(table.iterchildren(qn("w:tr")))
+    counts = [len(row.findall(qn("w:tc"))) for row in rows]
+    first = next((place for place, count in enumerate(counts) if count > 1), 0)
+    if max(counts, default=0) <= 2 and 1 in counts[first:]:  # noqa: PLR2004
+        return  # a form: its parts have titles, and no row names columns
+    for row in rows[: min(first, _MOST_ABOVE)]:
         if not _is_title(row):
             return
         for part in row.xpath("./w:tc/*[self::w:p or self::w:tbl]"):
