@@ -169,6 +169,17 @@ def test_points_of_a_scatter_chart_have_both_of_their_figures() -> None:
     assert rows_of(data, "Kelvin") == ["|  | X | Kelvin |", "| Trial | 1.5 | 10 |"]
 
 
+def test_what_is_struck_through_is_marked_as_of_pages() -> None:
+    """The old price stood beside the new one as if both were asked."""
+    file = Presentation()
+    box = added(file, TITLE_ONLY, "Prices").shapes.add_textbox(*map(Inches, (1, 1, 2, 1)))
+    for text, look in (("10 euro", "sngStrike"), (" 20 euro", "noStrike")):
+        run = box.text_frame.paragraphs[0].add_run()
+        run.text = text
+        run.font._element.set("strike", look)
+    assert told(file).split("\n")[2:] == ["~~10 euro~~ 20 euro"]
+
+
 def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> None:
     """It is told by its number; a slide without a word is none, and a hidden one is not read."""
     file = Presentation()

@@ -10,6 +10,7 @@ from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
+from openpyxl.styles import Font
 
 from haystack_integrations.crag.components import XlsxToMarkdown
 from haystack_integrations.crag.formats import xlsx_cells
@@ -122,6 +123,16 @@ def test_raised_numbers_in_a_cell_are_no_part_of_the_number_before() -> None:
     book.active.append(["Count", CellRichText(*parts, TextBlock(look, "st"))])
     book.active.append(["a", "b"])
     assert told(book).split("\n")[2] == "| Count | H2O: 10^6 on the 1st |"
+
+
+def test_a_cell_that_is_struck_through_is_marked_as_of_pages() -> None:
+    """A plan that is no longer sold was one like the others."""
+    book = Workbook()
+    for row in (["Plan", "Price"], ["Old", 9], ["New", 10]):
+        book.active.append(row)
+    for place in ("A2", "B2", "C2"):
+        book.active[place].font = Font(strike=True)
+    assert told(book).split("\n")[-2:] == ["| ~~Old~~ | ~~9~~ |", "| New | 10 |"]
 
 
 def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:

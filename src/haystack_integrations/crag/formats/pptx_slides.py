@@ -64,6 +64,8 @@ def _with_formulas(slide: Any) -> None:
         words, height = look.getnext(), look.get("baseline", "0")
         if words is not None and height.isdigit() and height != "0":
             words.text = raised(words.text or "")
+        if words is not None and words.text and look.get("strike", "noStrike") != "noStrike":
+            words.text = f"~~{words.text}~~"  # as of pages: the old price is none
     for formula in list(slide.iter(f"{MATH}oMath")):
         holder = next((one for one in formula.iterancestors() if one.getparent().tag == f"{_DRAWING}p"), None)
         if holder is not None:

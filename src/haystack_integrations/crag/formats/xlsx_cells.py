@@ -74,10 +74,14 @@ def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
 
 def _text(cell: "Cell | MergedCell") -> str:
     value: Any = cell.value
+    if value is None:
+        return ""
     if isinstance(value, list):  # text in several looks, among them a raised 6 in 10^6
-        return "".join(raised(str(one)) if _is_raised(one) else str(one) for one in value)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return shown(value, cell.number_format) if is_number and cell.number_format else told(value)
+        text = "".join(raised(str(one)) if _is_raised(one) else str(one) for one in value)
+    else:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        text = shown(value, cell.number_format) if is_number and cell.number_format else told(value)
+    return f"~~{text}~~" if text and cell.has_style and cell.font.strike else text  # as of pages: no longer so
 
 
 def _is_raised(part: Any) -> bool:
