@@ -79,6 +79,13 @@ def test_a_table_below_an_empty_row_has_its_own_names() -> None:
     )
 
 
+def test_a_table_of_words_below_an_empty_row_is_known_by_a_column_more() -> None:
+    """No figures tell its names; a remark beside a single row makes no table."""
+    above, room = "Role,Person\nHead,Ann\n", "Room,Floor,Use\nA,first,meeting\n"
+    assert told(f"{above}\n{room}") == f"{told(above)}\n\n{told(room)}"
+    assert told(f"{above}\nDeputy,Bob,ill\nClerk,Cleo\n").startswith("| Role | Person |  |\n")
+
+
 @pytest.mark.parametrize("rows", ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n"])
 def test_rows_below_an_empty_row_may_go_on_with_the_table_before(rows: str) -> None:
     """An empty row often parts groups, or a sum from what it is of."""

@@ -79,6 +79,9 @@ def _goes_on(body: Sequence[Sequence[str]], last: Sequence[Sequence[str]], *, is
     is_like = filled == named and len(others) == 1  # a first price may be "free"
     if not is_like and not _has_figures(first) and any(_is_counted(others, column) for column in filled):
         return False
+    is_wider = any(others and all("".join(row[column:][:1]) for row in others) for column in filled - named)
+    if is_wider and not _has_figures(first):  # a column that the table before does not have
+        return False
     if not is_captioned:
         return True
     figures = [column for column in filled if _has_figures([first[column]])]
