@@ -180,6 +180,20 @@ def test_what_is_struck_through_is_marked_as_of_pages() -> None:
     assert told(file).split("\n")[2:] == ["~~10 euro~~ 20 euro"]
 
 
+def test_a_chart_that_names_points_without_end_is_left_out() -> None:
+    """A file of a few bytes more would take all memory; what else is on the slide is read."""
+    file, data = Presentation(), CategoryChartData()
+    data.categories = ["North"]
+    data.add_series("Sales", (1,))
+    slide = added(file, TITLE_ONLY, "Figures")
+    place = Inches(1), Inches(1), Inches(3), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    slide.shapes.add_textbox(*place).text_frame.text = "In euro"
+    for count in chart._chartSpace.xpath(".//c:ptCount"):
+        count.set("val", "1000000000")
+    assert told(file) == "## Figures\n\nIn euro"
+
+
 def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> None:
     """It is told by its number; a slide without a word is none, and a hidden one is not read."""
     file = Presentation()
