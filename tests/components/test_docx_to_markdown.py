@@ -89,6 +89,64 @@ def test_a_table_within_a_cell_is_a_line_of_it() -> None:
     assert told(file).endswith("| Box | small, 1 m; large, 2, m |")
 
 
+def table_of(*rows: str) -> str:
+    """
+    Tell a table of rows with cells as XML: `2:` before a text spans two columns, `v:` begins a merge over rows, `^`
+    goes on with it; `>` before a row begins it one column further right, `-` is a deleted row.
+    """
+    told = ""
+    for row in rows:
+        look = {">": '<w:gridBefore w:val="1"/>', "-": '<w:del w:id="1" w:author="x"/>'}.get(row[0], "")
+        told += f"<w:tr><w:trPr>{look}</w:trPr>"
+        for cell in row.lstrip(">-").split("|"):
+            span, _, text = cell.rpartition(":")
+            merge = "<w:vMerge/>" if text == "^" else '<w:vMerge w:val="restart"/>' if span == "v" else ""
+            wide = f'<w:gridSpan w:val="{span}"/>' if span.isdecimal() else ""
+            words = "" if text == "^" else f"<w:r><w:t>{text}</w:t></w:r>"
+            told += f"<w:tc><w:tcPr>{wide}{merge}</w:tcPr><w:p>{words}</w:p></w:tc>"
+        told += "</w:tr>"
+    grid = "<w:gridCol/>" * 3
+    return f"<w:tbl {nsdecls('w')}><w:tblPr/><w:tblGrid>{grid}</w:tblGrid>{told}</w:tbl>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        (
+            ("3:Prices of 2026", "Plan|net|gross", "Basic|9|10"),
+            "Prices of 2026\n| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("v:Plan|2:Price", "^|net|gross", "Basic|9|10"),
+            "| Plan | Price net | Price gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("2:North|South", "v:Basic|9|10", "^|8|9"),  # no row of names goes on with one above
+            "| North | North | South |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Basic | 8 | 9 |",
+        ),
+        (
+            ("Plan|net|gross", ">9|10", "Team|29|30"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |\n| Team | 29 | 30 |",
+        ),
+        (
+            ("-Old|x|y", "Plan|net|gross", "-Gone|1|2", "Basic|9|10"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("2:Person", "Name|Ann", "2:Place", "Town|Bonn"),  # a form, in which no row has names
+            "| Person | Person |\n| --- | --- |\n| Name | Ann |\n| Place | Place |\n| Town | Bonn |",
+        ),
+        (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
+    ],
+)
+def test_the_first_row_of_a_table_has_the_names_of_its_columns(rows: tuple[str, ...], wanted: str) -> None:
+    """Also below a title, where names stand in two rows, and where changes or the place of a row have moved cells."""
+    file = docx.Document()
+    file.element.body.insert(0, parse_xml(table_of(*rows)))
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert (document.content or "").startswith(wanted)
+
+
 def test_a_text_box_within_a_cell_is_a_line_of_it() -> None:
     """Word writes it twice, for newer and for older programs."""
     box = "<w:txbxContent><w:p><w:r><w:t>with a lid</w:t></w:r></w:p></w:txbxContent>"
@@ -355,6 +413,55 @@ def test_raised_numbers_are_no_part_of_the_number_before() -> None:
     for text, is_raised in (("6", True), (" parts, the 1", False), ("st", True), (" counts.", False)):
         paragraph.add_run(text).font.superscript = is_raised
     assert lines_of(file) == ["Of 10^6 parts, the 1st counts."]
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>', "☑"),
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0A8"/></w:r>', "☐"),
+        ('<w:r><w:sym w:font="Wingdings 2" w:char="0052"/></w:r>', "☑"),
+        ('<w:r><w:sym w:font="Symbol" w:char="F0B3"/></w:r>', "≥"),
+        ('<w:r><w:sym w:font="MS Gothic" w:char="2612"/></w:r>', "☒"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Symbol"/></w:rPr><w:t>\uf06dm</w:t></w:r>', "μm"),
+        ('<w:r><w:sym w:font="Webdings" w:char="F021"/></w:r>', ""),
+        ('<w:r><w:sym w:font="Arial" w:char="D800"/></w:r>', ""),
+        ('<w:r><w:sym w:font="Arial" w:char="FFFFFFFFFFFFFFFFFF"/></w:r>', ""),
+        ("<w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox>", "☒"),
+        ("<w:checkBox><w:default w:val='1'/><w:checked w:val='0'/></w:checkBox>", "☐"),
+        ("<w:checkBox><w:default w:val='1'/></w:checkBox>", "☒"),
+        ("<w:ddList><w:result w:val='1'/><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "blue"),
+        ("<w:ddList><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "red"),
+        ("<w:ddList><w:result w:val='9'/><w:listEntry w:val='red'/></w:ddList>", ""),
+        ("<w:textInput/>", ""),
+    ],
+)
+def test_signs_of_symbol_fonts_and_what_is_chosen_in_a_form_are_text(written: str, wanted: str) -> None:
+    """They are no letters in the file: a form said nothing of which of its boxes was ticked, and a limit lost its ≥."""
+    if not written.startswith("<w:r>"):
+        written = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{written}</w:ffData></w:fldChar></w:r>'
+    file = docx.Document()
+    file.add_heading("Form", 1)
+    line = f"<w:p {nsdecls('w')}>{written}<w:r><w:t>5</w:t></w:r></w:p>"
+    file.element.body.insert(1, parse_xml(line))
+    assert lines_of(file)[:2] == ["# Form", f"{wanted}5"]
+
+
+def test_numbers_that_stand_higher_and_are_smaller_are_raised() -> None:
+    """As LibreOffice writes what was raised on a page."""
+    file = docx.Document()
+    raised = '<w:r><w:rPr><w:position w:val="8"/><w:sz w:val="19"/></w:rPr><w:t>6</w:t></w:r>'
+    file.element.body.insert(0, parse_xml(f"<w:p {nsdecls('w')}><w:r><w:t>10</w:t></w:r>{raised}</w:p>"))
+    assert lines_of(file)[0] == "10^6"
+
+
+def test_what_is_struck_through_is_marked_as_of_pages() -> None:
+    """The old price stood beside the new one as if both were asked."""
+    file = docx.Document()
+    paragraph = file.add_paragraph("Costs ")
+    for text, is_struck in (("10 ", True), ("euro", True), (" ", False), ("20 euro", None), (" ", True)):
+        paragraph.add_run(text).font.strike = is_struck
+    assert lines_of(file) == ["Costs ~~10 euro~~ 20 euro "]
 
 
 def test_a_line_that_is_no_heading_is_none() -> None:

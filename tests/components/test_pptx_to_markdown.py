@@ -1,12 +1,14 @@
 """PptxToMarkdown: what is on a slide stands below its title."""
 
+from datetime import date
 from io import BytesIO
 
 from haystack.dataclasses import ByteStream
 from pptx import Presentation
-from pptx.chart.data import CategoryChartData
+from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from haystack_integrations.crag.components import PptxToMarkdown
@@ -44,6 +46,28 @@ def test_titles_are_headings_and_paragraphs_a_list_by_level() -> None:
     ]
 
 
+def test_items_have_the_numbers_that_powerpoint_counts() -> None:
+    """They stand nowhere in the file: nothing said which step is the third."""
+    file = Presentation()
+    frame = added(file, TITLE_AND_TEXT, "Steps").placeholders[1].text_frame
+    items = [
+        ("Open", 0, 'type="arabicPeriod"'),
+        ("red", 1, 'type="alphaLcParenR"'),
+        ("blue", 1, 'type="alphaLcParenR"'),
+        ("Press", 0, 'type="arabicPeriod"'),
+        ("once", 1, 'type="romanUcParenBoth"'),
+        ("A remark", 0, ""),
+        ("Close", 0, 'type="arabicPlain" startAt="7"'),
+    ]
+    for place, (text, level, look) in enumerate(items):
+        one = frame.add_paragraph() if place else frame.paragraphs[0]
+        one.text, one.level = text, level
+        if look:
+            one._p.get_or_add_pPr().append(parse_xml(f"<a:buAutoNum {nsdecls('a')} {look}/>"))
+    wanted = ["1. Open", "  a) red", "  b) blue", "2. Press", "  (I) once", "- A remark", "7. Close"]
+    assert told(file).split("\n")[2:] == wanted
+
+
 def test_tables_groups_and_notes_are_read() -> None:
     """Haystack's converter leaves all three out."""
     file = Presentation()
@@ -74,6 +98,19 @@ def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() 
     assert told(file).split("\n")[4:] == ["| Basic | small | 5 |", "| Basic | large | 9 |", "| Team |  | 19 |"]
 
 
+def test_names_over_several_columns_are_part_of_each_and_a_figure_over_them_is_of_each() -> None:
+    """Nothing said which price was the net one, and that of a free plan had none."""
+    file = Presentation()
+    frame = added(file, TITLE_ONLY, "Prices").shapes.add_table(4, 3, Inches(1), Inches(1), Inches(4), Inches(1))
+    texts = ["Plan", "Price", "", "", "net", "gross", "Basic", "9", "10", "Free", "0", ""]
+    for cell, text in zip(frame.table.iter_cells(), texts, strict=True):
+        cell.text = text
+    for (row, column), other in (((0, 0), (1, 0)), ((0, 1), (0, 2)), ((3, 1), (3, 2))):
+        frame.table.cell(row, column).merge(frame.table.cell(*other))
+    rows = ["| Plan | Price net | Price gross |", "| --- | --- | --- |", "| Basic | 9 | 10 |", "| Free | 0 | 0 |"]
+    assert told(file).split("\n")[2:] == rows
+
+
 def test_the_figures_of_a_chart_are_a_table() -> None:
     """Its categories below the names of its series."""
     file, data = Presentation(), CategoryChartData()
@@ -86,6 +123,75 @@ def test_the_figures_of_a_chart_are_a_table() -> None:
     chart.chart_title.text_frame.text = "In millions"
     table = ["|  | 2024 | 2025 |", "| --- | --- | --- |", "| North | 9 | 10 |", "| South | 11.5 |  |"]
     assert told(file).split("\n\n") == ["## Sales", "In millions", "\n".join(table)]
+
+
+def rows_of(data: CategoryChartData | XyChartData, unit: str = "") -> list[str]:
+    """Tell the rows of a chart with such figures."""
+    file = Presentation()
+    place = Inches(1), Inches(1), Inches(3), Inches(3)
+    kind = XL_CHART_TYPE.XY_SCATTER if isinstance(data, XyChartData) else XL_CHART_TYPE.COLUMN_CLUSTERED
+    chart = added(file, TITLE_ONLY, "Figures").shapes.add_chart(kind, *place, data).chart
+    if unit:
+        chart.value_axis.axis_title.text_frame.text = unit
+    return [line for line in told(file).split("\n")[2:] if "---" not in line]
+
+
+def test_figures_of_a_chart_have_the_units_that_it_shows() -> None:
+    """By their format, or the title of the axis; 12.5% was 0.125. The name of a single series stood above the rows."""
+    data = CategoryChartData(number_format="0.0%")
+    data.categories = ["North"]
+    data.add_series("Share", (0.125,))
+    assert rows_of(data) == ["|  | Share |", "| North | 12.5% |"]
+    data = CategoryChartData(number_format='#,##0 "€"')
+    data.categories = ["North"]
+    data.add_series("Sales", (1500,))
+    assert rows_of(data, "Millions") == ["|  | Sales (Millions) |", "| North | 1500 € |"]
+
+
+def test_categories_of_a_chart_are_dates_and_name_what_they_are_part_of() -> None:
+    """A date was the number that stands for it in the file, and of two levels one was told."""
+    data = CategoryChartData()
+    data.categories = [date(2026, 1, 1), date(2026, 2, 1)]
+    data.add_series("Sales", (1, None))
+    assert rows_of(data) == ["|  | Sales |", "| 2026-01-01 | 1 |", "| 2026-02-01 |  |"]
+    data = CategoryChartData()
+    for region, land in (("Europe", "France"), ("Asia", "Japan")):
+        data.add_category(region).add_sub_category(land)
+    data.add_series("Sales", (1, 2))
+    assert rows_of(data) == ["|  | Sales |", "| Europe, France | 1 |", "| Asia, Japan | 2 |"]
+
+
+def test_points_of_a_scatter_chart_have_both_of_their_figures() -> None:
+    """One alone was told, as if it were of nothing."""
+    data = XyChartData()
+    series = data.add_series("Trial")
+    series.add_data_point(1.5, 10)
+    assert rows_of(data, "Kelvin") == ["|  | X | Kelvin |", "| Trial | 1.5 | 10 |"]
+
+
+def test_what_is_struck_through_is_marked_as_of_pages() -> None:
+    """The old price stood beside the new one as if both were asked."""
+    file = Presentation()
+    box = added(file, TITLE_ONLY, "Prices").shapes.add_textbox(*map(Inches, (1, 1, 2, 1)))
+    for text, look in (("10 euro", "sngStrike"), (" 20 euro", "noStrike")):
+        run = box.text_frame.paragraphs[0].add_run()
+        run.text = text
+        run.font._element.set("strike", look)
+    assert told(file).split("\n")[2:] == ["~~10 euro~~ 20 euro"]
+
+
+def test_a_chart_that_names_points_without_end_is_left_out() -> None:
+    """A file of a few bytes more would take all memory; what else is on the slide is read."""
+    file, data = Presentation(), CategoryChartData()
+    data.categories = ["North"]
+    data.add_series("Sales", (1,))
+    slide = added(file, TITLE_ONLY, "Figures")
+    place = Inches(1), Inches(1), Inches(3), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    slide.shapes.add_textbox(*place).text_frame.text = "In euro"
+    for count in chart._chartSpace.xpath(".//c:ptCount"):
+        count.set("val", "1000000000")
+    assert told(file) == "## Figures\n\nIn euro"
 
 
 def test_what_stands_on_a_slide_without_a_title_is_not_of_the_slide_before() -> None:

@@ -1,13 +1,16 @@
 """XlsxToMarkdown: sheets are read as they are shown."""
 
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
 from haystack.dataclasses import ByteStream
 from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
+from openpyxl.styles import Font
 
 from haystack_integrations.crag.components import XlsxToMarkdown
 from haystack_integrations.crag.formats import xlsx_cells
@@ -74,6 +77,64 @@ def test_a_percentage_is_read_as_it_is_shown(value: float, form: str, shown: str
     assert told(book).split("\n")[-1] == f"| {shown} | x |"
 
 
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (1234.5, "#,##0.00 [$€-407]", "1234.5 €"),
+        (-1234.5, '"$"#,##0.00', "-$1234.5"),
+        (-5, r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-', "-5 €"),
+        (0, r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-', "0 €"),
+        (-7.5, "_($* #,##0.00_);_($* (#,##0.00);_(@_)", "-$7.5"),
+        (30, "[$-409]#,##0", "30"),
+        (1234.5, r'#\ ##0.00\ "zł"', "1234.5 zł"),
+        (3, r"0\ \k\g", "3 kg"),
+        (2, '"Level "0', "Level 2"),
+        (1_500_000, '0.0,,"M"', "1.5M"),
+        (1.0, "0" + 900 * ",", "1e-27"),
+        (1.0, "0" + 50_000 * "[", "1" + 999 * "["),
+        (1234, "00000", "01234"),
+        (1, '"yes";;"no"', "yes"),
+        (0, '"yes";;"no"', "no"),
+        (1, '[=1]0" day";0" days"', "1 day"),
+        (2, '[=1]0" day";0" days"', "2 days"),
+        (0, "0;-0;;@", ""),
+        (5, ";;;", ""),
+        (0.25, "# ?/?", "0.25"),
+        (123456, "0.00E+00", "123456"),
+        (timedelta(hours=30, minutes=15), "[h]:mm", "30:15:00"),
+        (timedelta(minutes=4, seconds=30), "[mm]:ss", "0:04:30"),
+    ],
+)
+def test_a_number_has_the_unit_that_its_format_shows(value: object, form: str, shown: str) -> None:
+    """It stands in the format alone: a price had no currency, an article no leading zeros, and 30 hours were a day."""
+    book = Workbook()
+    book.active.append(["Value", "Name"])
+    book.active.append(["", "y"])
+    book.active.append([value, "x"])
+    book.active.append(["z", "y"])
+    book.active["A3"].number_format = form
+    assert told(book).split("\n")[-2] == f"| {shown} | x |"
+
+
+def test_raised_numbers_in_a_cell_are_no_part_of_the_number_before() -> None:
+    """10 with a raised 6 was 106; the end of "1st" stays as it is."""
+    book, look = Workbook(), InlineFont(vertAlign="superscript")
+    parts = ["H", TextBlock(InlineFont(vertAlign="subscript"), "2"), "O: 10", TextBlock(look, "6"), " on the 1"]
+    book.active.append(["Count", CellRichText(*parts, TextBlock(look, "st"))])
+    book.active.append(["a", "b"])
+    assert told(book).split("\n")[2] == "| Count | H2O: 10^6 on the 1st |"
+
+
+def test_a_cell_that_is_struck_through_is_marked_as_of_pages() -> None:
+    """A plan that is no longer sold was one like the others."""
+    book = Workbook()
+    for row in (["Plan", "Price"], ["Old", 9], ["New", 10]):
+        book.active.append(row)
+    for place in ("A2", "B2", "C2"):
+        book.active[place].font = Font(strike=True)
+    assert told(book).split("\n")[-2:] == ["| ~~Old~~ | ~~9~~ |", "| New | 10 |"]
+
+
 def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:
     """Without it, the second row would say nothing of its region."""
     book = Workbook()
@@ -85,6 +146,24 @@ def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() 
         *("## Sheet", "", "Price list", "", "| Region | Plan | Price |", "| --- | --- | --- |"),
         *("| North | Basic | 9 |", "| North | Team | 29 |"),
     ]
+
+
+def test_a_cell_merged_over_columns_is_in_each_that_has_others_of_its_own() -> None:
+    """A name over two columns is part of both names, and a shift over two days is of both."""
+    book = Workbook()
+    for row in (
+        ["Plan", "Price", None, "Note", None],
+        [None, "net", "gross", None, None],
+        ["Basic", 9, None, "best", None],
+        ["Team", 29, 34, "big", None],
+    ):
+        book.active.append(row)
+    for area in ("A1:A2", "B1:C1", "D1:E2", "B3:C3", "D3:E3", "D4:E4"):
+        book.active.merge_cells(area)
+    assert told(book) == (
+        "## Sheet\n\n| Plan | Price net | Price gross | Note |\n| --- | --- | --- | --- |\n"
+        "| Basic | 9 | 9 | best |\n| Team | 29 | 34 | big |"
+    )
 
 
 def test_rows_that_a_filter_hides_are_read() -> None:

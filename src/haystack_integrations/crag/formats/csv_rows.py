@@ -36,7 +36,8 @@ def csv_as_markdown(data: bytes) -> str:
 
 
 def _read(text: str, delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    # A quote is one behind a space, too: people write `Ann, "Bonn, Main Street"`.
+    return csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
 
 
 def _equal_rows(rows: Iterator[list[str]]) -> int:

@@ -11,7 +11,9 @@ from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
-from haystack_integrations.crag.formats.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.docx_parts import bases, parts_of, run_of, text_of
+from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
+from haystack_integrations.crag.formats.docx_tables import straighten
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.texts.headings import escaped
 
@@ -26,12 +28,15 @@ _WRAPPERS: Final = (
     "w:smartTag",
     "w:fldSimple",
     "w:customXml",
+    "w:dir",
+    "w:bdo",
     "m:oMathPara",
 )
 _GONE: Final = ("w:del", "w:moveFrom")
+_GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
-_RAISED: Final = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']/w:t"
-_TEXT: Final = ("w:t", "w:tab", "w:br")
+# Word has a word for it, LibreOffice's import from HTML raises smaller letters.
+_RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
@@ -50,19 +55,22 @@ def with_content_marked(data: bytes) -> bytes:
     """
     file = docx.Document(BytesIO(data))
     for formula in list(file.element.body.iter(f"{MATH}oMath")):
-        formula.getparent().replace(formula, _run(formula_of(formula)))
+        formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
+    write_signs(file.element.body)
+    mark_struck(file.element.body)
     _place_notes(file)
     _unframe(file.element.body)
+    straighten(file.element.body)
     levels, numbers = _levels(file), Numbers(file)
     for paragraph in file.element.body.iter(qn("w:p")):
         is_heading = paragraph.getparent() is file.element.body
         level, number = levels.get(paragraph.style, 0) if is_heading else 0, numbers.of(paragraph)
         marks = " ".join(mark for mark in ("#" * level, number) if mark)
         if marks and "".join(paragraph.itertext()).strip():
-            paragraph.insert(0 if paragraph.pPr is None else 1, _run(f"{marks} "))
+            paragraph.insert(0 if paragraph.pPr is None else 1, run_of(f"{marks} "))
         if not level:
             _escape(paragraph)
     _unnest(file.element.body)
@@ -72,7 +80,7 @@ def with_content_marked(data: bytes) -> bytes:
 
 def _unwrap(body: Any) -> None:
     """Accept all changes, leave out what is hidden, and put what other elements hold in their place."""
-    for gone in [*body.iter(*map(qn, _GONE)), *body.xpath(_HIDDEN)]:
+    for gone in [*body.iter(*map(qn, _GONE)), *body.xpath(_HIDDEN), *body.xpath(_GONE_ROW)]:
         gone.getparent().remove(gone)
     for wrapper in list(body.iter(*map(qn, _WRAPPERS))):
         for child in list(wrapper):
@@ -83,16 +91,10 @@ def _unwrap(body: Any) -> None:
 def _place_notes(file: DocxFile) -> None:
     """Put each footnote where its sign stands: it says what it is to, and nobody reads on at the foot of a passage."""
     for tag, kind in _NOTES.items():
-        notes = {one.get(qn("w:id")): _text_of(one) for part in parts_of(file, kind) for one in parse_xml(part.blob)}
+        notes = {one.get(qn("w:id")): text_of(one) for part in parts_of(file, kind) for one in parse_xml(part.blob)}
         for sign in list(file.element.body.iter(qn(tag))):
             if said := notes.pop(sign.get(qn("w:id")), ""):  # once: a file of many signs of one note is no larger
-                sign.addprevious(_run(f" [{said}]")[0])
-
-
-def _text_of(one: Any) -> str:
-    """Give the text of a note or a cell on one line."""
-    lines = ("".join(part.text or " " for part in line.iter(*map(qn, _TEXT))) for line in one.iter(qn("w:p")))
-    return " ".join(" ".join(lines).split())
+                sign.addprevious(run_of(f" [{said}]")[0])
 
 
 def _unframe(body: Any) -> None:
@@ -108,10 +110,10 @@ def _unnest(body: Any) -> None:
     """Write text boxes and tables within a cell as lines of it: of a cell, the reader gives the lines alone."""
     for box in body.xpath(".//w:tc//w:txbxContent"):
         if next(box.iterancestors(_FALLBACK), None) is None:  # the same once more, for older programs
-            next(box.iterancestors(qn("w:tc"))).append(_line(_text_of(box)))
+            next(box.iterancestors(qn("w:tc"))).append(_line(text_of(box)))
         box.getparent().remove(box)
     for table in reversed(body.xpath(".//w:tc//w:tbl")):  # the innermost first
-        rows = (map(_text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))
+        rows = (map(text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))
         told = "; ".join(filter(None, (", ".join(filter(None, cells)) for cells in rows)))
         table.getparent().replace(table, _line(told))
 
@@ -138,13 +140,5 @@ def _escape(paragraph: Any) -> None:
 
 def _line(words: str) -> Any:
     line = OxmlElement("w:p")
-    line.append(_run(words))
+    line.append(run_of(words))
     return line
-
-
-def _run(words: str) -> Any:
-    run, text = OxmlElement("w:r"), OxmlElement("w:t")
-    text.text = words
-    text.set(qn("xml:space"), "preserve")
-    run.append(text)
-    return run

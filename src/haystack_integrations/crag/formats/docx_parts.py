@@ -1,10 +1,13 @@
-"""What is looked up in a DOCX beside its text: what a style is based on, and the parts that hold notes and lists."""
+"""What is looked up in a DOCX: what a style is based on, parts that hold notes and lists, the text of an element."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 from docx.document import Document as DocxFile
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
 
+_TEXT: Final = ("w:t", "w:tab", "w:br")
 _MOST_STEPS: Final = 10  # from a style to what it is based on
 
 
@@ -31,3 +34,28 @@ def parts_of(file: DocxFile, kind: str) -> list[Any]:
     :returns: The parts within the file; there is one of a kind, or none.
     """
     return [one.target_part for one in file.part.rels.values() if one.reltype == kind and not one.is_external]
+
+
+def text_of(one: Any) -> str:
+    """
+    Give the text of a note or a cell.
+
+    :param one: Its element.
+    :returns: The text, on one line.
+    """
+    lines = ("".join(part.text or " " for part in line.iter(*map(qn, _TEXT))) for line in one.iter(qn("w:p")))
+    return " ".join(" ".join(lines).split())
+
+
+def run_of(words: str) -> Any:
+    """
+    Make an element for words within a paragraph.
+
+    :param words: The words.
+    :returns: A `w:r`.
+    """
+    run, text = OxmlElement("w:r"), OxmlElement("w:t")
+    text.text = words
+    text.set(qn("xml:space"), "preserve")
+    run.append(text)
+    return run

@@ -1,17 +1,26 @@
 """What the slides of a PPTX file say."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import BytesIO
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.counting import letters, roman
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
-from haystack_integrations.crag.formats.sheets import markdown_of, told
+from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
+from haystack_integrations.crag.formats.sheets import markdown_of
 from haystack_integrations.crag.texts.headings import escaped
 
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_START: Final = re.compile(r"[0-9]{1,5}")
+_FORMS: Final[Mapping[str, Callable[[int], str]]] = {
+    "alphaLc": letters,
+    "alphaUc": lambda number: letters(number).upper(),
+    "romanLc": roman,
+    "romanUc": lambda number: roman(number).upper(),
+}
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -55,6 +64,8 @@ def _with_formulas(slide: Any) -> None:
         words, height = look.getnext(), look.get("baseline", "0")
         if words is not None and height.isdigit() and height != "0":
             words.text = raised(words.text or "")
+        if words is not None and words.text and look.get("strike", "noStrike") != "noStrike":
+            words.text = f"~~{words.text}~~"  # as of pages: the old price is none
     for formula in list(slide.iter(f"{MATH}oMath")):
         holder = next((one for one in formula.iterancestors() if one.getparent().tag == f"{_DRAWING}p"), None)
         if holder is not None:
@@ -75,30 +86,45 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
             yield markdown_of(_rows(shape.table))
         elif getattr(shape, "has_chart", False):
             with suppress(Exception):  # a kind that python-pptx does not read
-                yield from filter(None, list(map(markdown_of, _chart(shape.chart))))
+                yield from list(chart_as_markdown(shape.chart))
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """Give the texts of a table, that of a cell merged over rows in each of them: a row alone says what it is of."""
+    """Give the texts of a table, that of a merged cell in each of its places: but what a row begins with once."""
     row: list[str] = []
     for cells in table.rows:
-        row = [
-            row[column] if cell._tc.vMerge and column < len(row) else cell.text
-            for column, cell in enumerate(cells.cells)
-        ]
+        above, row = row, [cell.text for cell in cells.cells]
+        is_within = False  # behind the first text of the row
+        for column, cell in enumerate(cells.cells):
+            if cell._tc.vMerge and column < len(above):
+                row[column] = above[column]
+            elif cell._tc.hMerge and is_within:
+                row[column] = row[column - 1]
+            else:
+                is_within = any(row[:column])
         yield row
 
 
-def _chart(chart: Any) -> Iterator[list[list[str]]]:
-    """Give the figures that a chart shows, as rows below the names of its series, and its title above them."""
-    title = [[chart.chart_title.text_frame.text], []] if chart.has_title and chart.chart_title.has_text_frame else []
-    for plot in chart.plots:
-        series = list(plot.series)
-        rows = zip_longest(plot.categories, *(one.values for one in series))
-        yield [*title, ["", *(one.name for one in series)], *([told(cell) for cell in row] for row in rows)]
-
-
 def _list(paragraphs: Iterable[Any]) -> str:
-    """Tell paragraphs by their levels; a single one is no list."""
-    told = [("  " * one.level, text) for one in paragraphs if (text := " ".join(one.text.split()))]
-    return escaped(told[0][1]) if len(told) == 1 else "\n".join(f"{indent}- {text}" for indent, text in told)
+    """Tell paragraphs by their levels, with the numbers that PowerPoint counts; a single one is no list."""
+    told, counts = list[tuple[int, str, str]](), dict[int, int]()
+    for one in paragraphs:
+        if text := " ".join(one.text.split()):
+            counts = {level: count for level, count in counts.items() if level <= one.level}
+            look = one._p.find(f"{_DRAWING}pPr/{_DRAWING}buAutoNum")
+            told.append((one.level, _number(look, one.level, counts), text))
+    if len(told) == 1 and told[0][1] == "-":
+        return escaped(told[0][2])
+    return "\n".join(f"{'  ' * level}{sign} {text}" for level, sign, text in told)
+
+
+def _number(look: Any, level: int, counts: dict[int, int]) -> str:
+    """Count a paragraph; one that has no number ends the count."""
+    if look is None:
+        counts.pop(level, None)
+        return "-"
+    start, kind = look.get("startAt", ""), look.get("type", "")
+    first = int(start) if _START.fullmatch(start) else 1
+    counts[level] = counts.get(level, first - 1) + 1
+    said = next((form(counts[level]) for name, form in _FORMS.items() if kind.startswith(name)), str(counts[level]))
+    return f"({said})" if kind.endswith("ParenBoth") else f"{said})" if kind.endswith("ParenR") else f"{said}."

@@ -1,12 +1,13 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.formulas import raised
+from haystack_integrations.crag.formats.number_formats import shown
 from haystack_integrations.crag.formats.sheets import markdown_of, told
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
-_LITERAL: Final = re.compile(r'"[^"]*"|\\.')
-_GAP: Final = re.compile("[_*].")  # as wide as that sign, or filled with it
 
 
 def xlsx_as_markdown(data: bytes) -> str:
@@ -28,8 +27,8 @@ def xlsx_as_markdown(data: bytes) -> str:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what openpyxl will not write again
-        shown = (sheet for sheet in _sheets(data) if sheet.sheet_state == "visible")
-        parts = [(sheet.title, markdown_of(_rows(sheet))) for sheet in shown]
+        visible = (sheet for sheet in _sheets(data) if sheet.sheet_state == "visible")
+        parts = [(sheet.title, markdown_of(_rows(sheet))) for sheet in visible]
     return "\n\n".join(f"## {name}\n\n{text}" for name, text in parts if text)
 
 
@@ -38,7 +37,7 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
     from openpyxl import load_workbook  # a fifth of a second that no question needs
 
     try:
-        return load_workbook(BytesIO(data), data_only=True, keep_links=False).worksheets
+        return load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True).worksheets
     except Exception:  # whatever a damaged file leads its reader to
         sheets = load_workbook(BytesIO(data), data_only=True, keep_links=False, read_only=True).worksheets
         for sheet in sheets:
@@ -49,7 +48,10 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
 def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
     merged, length = _merged(sheet), 0
     for number, row in enumerate(sheet.iter_rows(), 1):
-        texts = [_text(merged.get((number, column), cell)) for column, cell in enumerate(row, 1)]
+        cells = [merged.get((number, column), cell) for column, cell in enumerate(row, 1)]
+        first = next((cell for cell in cells if cell.value is not None), None)  # a title, or what the row is of: once
+        pairs = zip([None, *cells], cells, strict=False)
+        texts = ["" if cell is first is before else _text(cell) for before, cell in pairs]
         length += sum(map(len, texts))
         if length > _MOST_CHARACTERS:
             msg = f"got a sheet of more than {_MOST_CHARACTERS} characters"
@@ -58,19 +60,29 @@ def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
 
 
 def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
-    """Give for the first column of merged rows the cell that is shown beside them; a title over columns is one."""
+    """Give for merged cells the one that is shown there; columns where nothing else stands are parts of another."""
     found: dict[tuple[int, int], Cell | MergedCell] = {}
-    for area in sheet.merged_cells.ranges if hasattr(sheet, "merged_cells") else ():
+    areas = list(sheet.merged_cells.ranges) if hasattr(sheet, "merged_cells") else []
+    used = {cell.column for row in sheet.iter_rows() for cell in row if cell.value is not None} if areas else set()
+    for area in areas:
         rows = range(area.min_row, min(area.max_row, sheet.max_row) + 1)
         first = sheet.cell(area.min_row, area.min_col)
-        found.update(dict.fromkeys(product(rows, [area.min_col]), first))
+        columns = used.intersection(range(area.min_col, area.max_col + 1)) | {area.min_col}
+        found.update(dict.fromkeys(product(rows, columns), first))
     return found
 
 
 def _text(cell: "Cell | MergedCell") -> str:
     value: Any = cell.value
-    form = _GAP.sub("", cell.number_format or "")
-    if "%" not in form or not isinstance(value, int | float) or isinstance(value, bool):
-        return told(value)
-    # In quotes it is a sign behind the number: `0.0"%"` shows 2.5 as 2.5%, and `0.0%` as 250%.
-    return told(value * 100 if "%" in _LITERAL.sub("", form) else value, 10) + "%"
+    if value is None:
+        return ""
+    if isinstance(value, list):  # text in several looks, among them a raised 6 in 10^6
+        text = "".join(raised(str(one)) if _is_raised(one) else str(one) for one in value)
+    else:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        text = shown(value, cell.number_format) if is_number and cell.number_format else told(value)
+    return f"~~{text}~~" if text and cell.has_style and cell.font.strike else text  # as of pages: no longer so
+
+
+def _is_raised(part: Any) -> bool:
+    return getattr(getattr(part, "font", None), "vertAlign", None) == "superscript"

@@ -1,0 +1,100 @@
+"""Tables of a DOCX as their reader takes them: the first row has the names of the columns, one for each."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+
+from haystack_integrations.crag.formats.docx_parts import run_of, text_of
+
+_MOST_COLUMNS: Final = 63  # as many as Word has
+_MOST_ROWS: Final = 10_000  # that begin further right: a file of nothing else wants to fill memory
+_MOST_ABOVE: Final = 3  # titles, and rows of names
+
+
+def straighten(body: Any) -> None:
+    """
+    Write tables anew that have more above their rows than one row of names, or rows that begin further right.
+
+    :param body: The body of a file, its changes accepted.
+    """
+    for row in body.xpath(".//w:tr[w:trPr/w:gridBefore]")[:_MOST_ROWS]:
+        _indent(row)
+    for table in body.iterchildren(qn("w:tbl")):
+        _lift_title(table)
+        for _ in range(_MOST_ABOVE):
+            if _has_two_heads(table):
+                _join_heads(table)
+
+
+def _indent(row: Any) -> None:
+    """Fill the columns that a row leaves out at its beginning: all of its cells stood below the wrong names."""
+    told = row.xpath("string(./w:trPr/w:gridBefore/@w:val)")
+    first = row.find(qn("w:tc"))
+    for _ in range(min(int(told), _MOST_COLUMNS) if told.isdecimal() and first is not None else 0):
+        cell = OxmlElement("w:tc")
+        cell.append(OxmlElement("w:p"))
+        first.addprevious(cell)
+
+
+def _lift_title(table: Any) -> None:
+    """Put a row of one cell, above rows of several, above the table: it is no column's name."""
+    rows = list(table.iterchildren(qn("w:tr")))
+    counts = [len(row.findall(qn("w:tc"))) for row in rows]
+    first = next((place for place, count in enumerate(counts) if count > 1), 0)
+    if max(counts, default=0) <= 2 and 1 in counts[first:]:  # noqa: PLR2004
+        return  # a form: its parts have titles, and no row names columns
+    for row in rows[: min(first, _MOST_ABOVE)]:
+        if not _is_title(row):
+            return
+        for part in row.xpath("./w:tc/*[self::w:p or self::w:tbl]"):
+            table.addprevious(part)
+        table.remove(row)
+
+
+def _is_title(row: Any) -> bool:
+    return len(row.xpath("./w:tc")) == 1 and not row.xpath("./w:tc/w:tcPr/w:vMerge | ./w:trPr/w:gridAfter")
+
+
+def _has_two_heads(table: Any) -> bool:
+    """Tell whether a cell of the first row stands over several of the second, which is no row of the table itself."""
+    rows = table.xpath("./w:tr[position() <= 3]")
+    if not rows[2:]:
+        return False
+    first, second, _ = rows
+    starts = [start for start, _, _ in _cells(second)]
+    is_over = any(sum(start <= one < end for one in starts) > 1 for start, end, _ in _cells(first))
+    goes_on = any(_merges(cell) == "continue" for _, _, cell in _cells(second))
+    is_marked = all(row.xpath("./w:trPr/w:tblHeader") for row in (first, second))
+    return is_over and (goes_on or is_marked)
+
+
+def _join_heads(table: Any) -> None:
+    """Write into each name of the second row the one above it, as in `Price net`, and take out the first."""
+    first, second = table.xpath("./w:tr[position() <= 2]")
+    above = list(_cells(first))
+    for start, _, cell in _cells(second):
+        name = next((text_of(one) for begin, end, one in above if begin <= start < end), "")
+        if _merges(cell) == "continue":
+            cell.xpath("./w:tcPr/w:vMerge")[0].set(qn("w:val"), "restart")
+        line = cell.find(qn("w:p"))
+        if name and line is not None:
+            line.insert(0 if line.pPr is None else 1, run_of(f"{name} "))
+    table.remove(first)
+
+
+def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
+    """Give the cells of a row, and over which columns each of them is."""
+    start = 0
+    for cell in row.iterchildren(qn("w:tc")):
+        said = cell.xpath("string(./w:tcPr/w:gridSpan/@w:val)")
+        end = start + (max(1, min(int(said), _MOST_COLUMNS)) if said.isdecimal() and len(said) < 4 else 1)  # noqa: PLR2004
+        yield start, end, cell
+        start = end
+
+
+def _merges(cell: Any) -> str:
+    """Tell whether a cell begins one that is merged over rows or goes on with it, which needs no word."""
+    found = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
+    return "" if found is None else found.get(qn("w:val")) or "continue"

@@ -1,0 +1,91 @@
+"""What the charts of a PPTX show: figures with their categories, series and units."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import zip_longest
+from typing import Any, Final
+
+from haystack_integrations.crag.formats.number_formats import shown
+from haystack_integrations.crag.formats.sheets import table_of, told
+from haystack_integrations.crag.texts.headings import escaped
+
+_PLACES: Final = ".//c:ptCount/@val | .//c:pt/@idx"
+_MOST_POINTS: Final = 100_000  # a file of a few bytes may name any number of them
+
+
+def chart_as_markdown(chart: Any) -> Iterator[str]:
+    """
+    Write a chart as tables below its title.
+
+    :param chart: python-pptx's chart.
+    :returns: The title, and for each kind of plot in the chart the figures in rows, below the names of its series.
+    :raises ValueError: When it would have too many.
+    """
+    if any(int(place) > _MOST_POINTS for place in chart._chartSpace.xpath(_PLACES)):
+        msg = f"got a chart of more than {_MOST_POINTS} points"
+        raise ValueError(msg)
+    title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
+    yield from filter(None, [escaped(" ".join(title.split()))])
+    across, up = _axes(chart)
+    for plot in chart.plots:
+        series = list(plot.series)
+        if any(one._element.xpath("./c:xVal") for one in series):
+            size = ["Size"] if any(one._element.xpath("./c:bubbleSize") for one in series) else []
+            rows = [["", across or "X", up or "Y", *size], *(row for one in series for row in _points(one))]
+        else:
+            names = (f"{one.name} ({up})" if up else one.name for one in series)
+            columns = (_figures(one, "val") for one in series)
+            figures = zip_longest(_categories(chart, plot), *columns, fillvalue="")
+            rows = [[across, *names], *map(list, figures)]
+        yield from table_of(rows)
+
+
+def _axes(chart: Any) -> tuple[str, str]:
+    """Give the titles of the axes; with two for values nothing says which series is of which."""
+    titles = ["", ""]
+    values = chart._chartSpace.xpath(".//c:valAx")
+    scattered = bool(chart._chartSpace.xpath(".//c:xVal"))
+    for place, name in enumerate(("category_axis", "value_axis")):
+        if place == 1 and len(values) > 1 + scattered:
+            break
+        with suppress(ValueError):  # a pie has none
+            axis = getattr(chart, name)
+            titles[place] = " ".join(axis.axis_title.text_frame.text.split()) if axis.has_title else ""
+    return titles[0], titles[1]
+
+
+def _categories(chart: Any, plot: Any) -> list[str]:
+    """Give the names of rows: dates as such, and below others the whole of them, as in `Europe, Germany`."""
+    form = plot._element.xpath("string(./c:ser[1]/c:cat/c:numRef/c:numCache/c:formatCode)")
+    is_1904 = chart._chartSpace.date_1904
+    labels = ([_date(str(one), form, is_1904=is_1904) for one in levels] for levels in plot.categories.flattened_labels)
+    return [", ".join(filter(None, levels)) for levels in labels]
+
+
+def _date(label: str, form: str, *, is_1904: bool) -> str:
+    from openpyxl.styles.numbers import is_date_format
+    from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
+
+    if not form or not is_date_format(form):
+        return label
+    with suppress(ValueError, OverflowError):
+        return told(from_excel(float(label), CALENDAR_MAC_1904 if is_1904 else CALENDAR_WINDOWS_1900))
+    return label
+
+
+def _points(series: Any) -> Iterator[list[str]]:
+    columns = (_figures(series, name) for name in ("xVal", "yVal", "bubbleSize"))
+    for point in zip_longest(*columns, fillvalue=""):
+        yield [series.name, *point]
+
+
+def _figures(series: Any, name: str) -> list[str]:
+    """Give the figures of a series as the chart shows them, with gaps."""
+    form = series._element.xpath(f"string(./c:{name}//c:formatCode)")
+    found = {}
+    for point in series._element.xpath(f"./c:{name}//c:pt"):
+        text = "".join(point.xpath("string(./c:v)"))
+        with suppress(ValueError):
+            text = shown(float(text), form or "General")
+        found[int(point.get("idx"))] = text
+    return [found.get(place, "") for place in range(max(found, default=-1) + 1)]
