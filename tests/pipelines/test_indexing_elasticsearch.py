@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
 from elasticsearch import ApiError, Elasticsearch
 from elasticsearch.helpers import scan
@@ -22,6 +23,7 @@ from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import bulk, load, sending
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.listing import Listing
+from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.store_profiles import open_store, prepare
 
 ROOT = Path(__file__).parents[2]
@@ -236,6 +238,36 @@ def test_a_kill_while_a_new_version_is_written_leaves_the_old_one_complete(store
     assert len(chunks(between)) == 6
     report = index(folder, store, base=folder)
     assert (report.updated, report.unchanged) == (1, 4)
+    after = hits(client, store._index)
+    assert complete(after) == set(chunks(after))
+    assert len(complete(after)) == 5
+
+
+def test_a_source_of_which_another_release_left_nothing_is_a_failure_and_the_next_run_heals(
+    store, client, folder, tmp_path
+):
+    """Each run deletes the other's version as an old one: nothing was left of a file, and both had ended well."""
+    spec = read("indexing")
+    spec["components"]["split"]["init_parameters"]["split_length"] = 90
+    (other := tmp_path / "other.yml").write_text(yaml.safe_dump(spec), "utf-8")
+    index(folder, store, base=folder)
+    meanwhile = []
+
+    def beside(*_: Any) -> None:
+        """The new versions are written, and the old ones not yet deleted."""
+        if not meanwhile:
+            meanwhile.append(None)
+            meanwhile[0] = index(folder, store, base=folder)
+
+    report = index(folder, store, base=folder, pipeline=other, progress=beside)
+    left = {source for source, _ in chunks(hits(client, store._index))}
+    gone = {"long.md", "short.txt", *(f"c.jsonl#{number}" for number in range(3))} - left
+    assert gone == {"long.md", "short.txt"}
+    assert {failure.source: failure.reason for failure in report.failures} == dict.fromkeys(
+        gone, "another run deleted passages of it meanwhile; index again, one run at a time"
+    )
+    assert not meanwhile[0].failures
+    assert not index(folder, store, base=folder, pipeline=other).failures
     after = hits(client, store._index)
     assert complete(after) == set(chunks(after))
     assert len(complete(after)) == 5

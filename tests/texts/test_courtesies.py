@@ -169,13 +169,13 @@ def test_the_longest_question_is_read_at_once(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["corrective_retrieval", "signals_rag"])
 def test_a_question_pasted_from_a_page_or_a_pdf_finds_and_judges_as_a_typed_one(name: str) -> None:
-    """Soft hyphens, ligatures, decomposed accents, a byte order mark: no word with one was found, nor judged well."""
+    """Soft hyphens, ligatures, zero-width spaces, other accents: no word with one was found, nor judged well."""
     store = InMemoryDocumentStore(index=uuid4().hex, embedding_similarity_function="cosine")
     page = "The o\ufb03ce certi\ufb01cate of a caf\u00e9 is renewed each year."
     fill(store, [Document(content=normalize("NFKC", page)), Document(content="The shop opens at nine.")])
     rag = load(name, store=store, **({} if name == "corrective_retrieval" else {"generator": scripted("Yearly [1].")}))
     typed = "Is the office certificate of a caf\u00e9 renewed?"
-    pasted = "\ufeffIs the o\ufb03ce certi\ufb01\u00adcate of a cafe\u0301 renewed?"
+    pasted = "\ufeffIs the o\ufb03ce certi\ufb01\u00adcate of a cafe\u0301 re\u200bnewed?"
     records = [{**rag.run(query=question)["crag"], "milliseconds": 0, "tokens": 0} for question in (typed, pasted)]
     assert records[1]["queries"][0] == typed
     assert records[0] == records[1]
@@ -187,4 +187,4 @@ def test_plain_letters_stay_as_they_are(text: str) -> None:
     once = in_plain_letters(text)
     assert in_plain_letters(once) == once
     assert is_normalized("NFC", once)
-    assert [once.count(joiner) for joiner in "\u200b\u200c\u200d"] == [text.count(one) for one in "\u200b\u200c\u200d"]
+    assert [once.count(joiner) for joiner in "\u200c\u200d"] == [text.count(one) for one in "\u200c\u200d"]

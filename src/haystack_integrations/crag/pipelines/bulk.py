@@ -1,6 +1,6 @@
 """Write many documents, and tell which are already there: the same few methods for Elasticsearch and other stores."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import BoundedSemaphore
@@ -66,10 +66,11 @@ class Bulk(Protocol):
         :raises StoreError: When the store keeps one of them.
         """
 
-    def finish(self) -> None:
+    def finish(self, contested: Iterable[str] = ()) -> None:
         """
         Make everything visible to searches.
 
+        :param contested: Ids of what was written that another run may have deleted.
         :raises StoreError: When a later run would not know it again.
         """
 
@@ -121,7 +122,7 @@ class StoreBulk:
         return scope.known(told.items())
 
     def owners(self, ids: list[str]) -> dict[str, str]:
-        """Tell by what `known` read: no store need be able to filter by id, and Weaviate is not."""
+        """Tell by what `known` read and was written: no store need be able to filter by id, and Weaviate is not."""
         return {id_: self._there[id_] for id_ in ids if id_ in self._there}
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
@@ -129,6 +130,7 @@ class StoreBulk:
         told = with_slots(documents) if self._slots else documents
         for start in range(0, len(told), _AT_ONCE):
             self.store.write_documents(told[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
+        self._there |= {one.id: name_of(one.meta) for one in documents}
         if documents:
             self._check_kept(documents[0])
         (done := Future[dict[str, str]]()).set_result({})
@@ -139,7 +141,7 @@ class StoreBulk:
         for start in range(0, len(ids), _AT_ONCE):
             self.store.delete_documents(ids[start : start + _AT_ONCE])
 
-    def finish(self) -> None:
+    def finish(self, contested: Iterable[str] = ()) -> None:
         """Do nothing: what was written is visible at once."""
 
     def _check_kept(self, written: Document) -> None:
@@ -196,7 +198,7 @@ class ElasticsearchBulk:
             raise StoreError(msg) from error
 
     def owners(self, ids: list[str]) -> dict[str, str]:
-        """Look up which documents are there; `known` has made visible what was written before."""
+        """Look up which documents are there; `known` and `finish` have made visible what was written before."""
         if self._was_empty:
             return {}
         answer = self.client.mget(index=self.index, ids=ids, source_includes=list(PROVENANCE), realtime=False)
@@ -217,10 +219,11 @@ class ElasticsearchBulk:
         if kept:
             raise StoreError(stopped(self.index, min(kept.values())))
 
-    def finish(self) -> None:
+    def finish(self, contested: Iterable[str] = ()) -> None:
         """Make everything visible to searches, once, and look whether the next run will know it again."""
         self.client.indices.refresh(index=self.index)
-        ids = sorted(set(self._last))
+        unsure = (last := set(self._last)).intersection(contested)
+        ids = sorted(last - unsure | (self.owners(list(unsure)).keys() if unsure else set()))
         if not (self._ours and ids):
             return
         mine = {"bool": {"filter": [self._ours, {"ids": {"values": ids}}]}}

@@ -3,7 +3,8 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -17,6 +18,7 @@ from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
 from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload
 from haystack_integrations.crag.pipelines.refusals import way_out
+from haystack_integrations.crag.pipelines.replacing import Part, lost
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, doubts_of, stored_size
@@ -92,16 +94,6 @@ def index(
         return replace(run.end(), seconds=round(monotonic() - started, 3))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A source on its way into the store: its documents' ids, the versions that they replace, `added` or `updated`."""
-
-    name: str
-    ids: list[str]
-    old: list[Known]
-    event: str
-
-
 class _Run:
     """Takes sources one by one; embeds and writes batches of them while those before are being confirmed."""
 
@@ -114,13 +106,14 @@ class _Run:
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count, self._failed_elsewhere = Counter[str](), set[str]()
         self._failures: list[Failure] = []
+        self._replaced: dict[str, list[str]] = {}  # the ids that stay, by the name of what has lost another version
         self._empty: dict[str, str] = {}  # why, by name
         self._shard, self.listing = listing.shard, listing.shown_as(self._known)
         self._names: dict[str, str] = {}  # of records, by id; of files and long records, by name
         self._records: list[tuple[Source, list[Known]]] = []
         self._files: list[tuple[Source, list[Known]]] = []
-        self._ready: list[tuple[_Part, list[Document]]] = []
-        self._writing: deque[tuple[list[_Part], Future[dict[str, str]]]] = deque()
+        self._ready: list[tuple[Part, list[Document]]] = []
+        self._writing: deque[tuple[list[Part], Future[dict[str, str]]]] = deque()
 
     def take(self, found: Source | Failure) -> None:
         """Decide what becomes of a source."""
@@ -142,7 +135,9 @@ class _Run:
         current = next((one for one in old if one.complete and one.is_of(found.sha256, self._made_by)), None)
         if current is not None:
             # A run that was killed before it deleted an older version left this to do.
-            self._delete([id_ for version in old if version is not current for id_ in version.ids])
+            if stale := [id_ for version in old if version is not current for id_ in version.ids]:
+                self._replaced[found.name] = current.ids
+                self._delete(stale)
             self._settle(found.name, "unchanged")
         elif found.document is not None:
             self._records.append((found, old))
@@ -169,7 +164,8 @@ class _Run:
                 # A record that moved to another file took its id along.
                 stale += (id_ for version in versions for id_ in version.ids if id_ not in self._names)
         self._delete(stale)
-        self._bulk.finish()
+        self._bulk.finish(chain.from_iterable(self._replaced.values()))
+        self._failures += lost(self._replaced, self._bulk.owners)
         doubts = (*self._converter.doubts, *doubts_of(self._store))
         return IndexReport.of(self._count, self.listing.skipped, self._failures, doubts)
 
@@ -207,7 +203,7 @@ class _Run:
                 self._fail(result.source, result.reason)
                 continue
             event = "added" if all(one.is_of(source.sha256, self._made_by) for one in old) else "updated"
-            self._ready.append((_Part(source.name, [document.id for document in result], old, event), result))
+            self._ready.append((Part(source.name, [document.id for document in result], old, event), result))
         if sum(len(documents) for _, documents in self._ready) >= _BATCH:
             self._write()
 
@@ -220,13 +216,15 @@ class _Run:
         while self._writing and self._writing[0][1].done():
             self._confirm(*self._writing.popleft())
 
-    def _confirm(self, parts: list[_Part], writing: "Future[dict[str, str]]") -> None:
+    def _confirm(self, parts: list[Part], writing: "Future[dict[str, str]]") -> None:
         refused, stale = writing.result(), list[str]()
         for part in parts:
             bad = [id_ for id_ in part.ids if id_ in refused]
             self._count["documents_written"] += len(part.ids) - len(bad)
             if not bad:
-                stale += {id_ for version in part.old for id_ in version.ids}.difference(part.ids)
+                if gone := {id_ for version in part.old for id_ in version.ids}.difference(part.ids):
+                    self._replaced[part.name] = part.ids
+                    stale += gone
                 self._settle(part.name, part.event)
                 continue
             if any(version.complete for version in part.old):  # it stays, so half of a new version must go

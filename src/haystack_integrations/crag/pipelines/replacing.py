@@ -1,0 +1,41 @@
+"""Versions of sources that take the place of older ones, and those that another run deleted meanwhile."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Final
+
+from haystack_integrations.crag.pipelines.contents import Failure
+from haystack_integrations.crag.pipelines.listing import Known
+
+_AT_ONCE: Final = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source on its way into the store: its documents' ids, the versions that they replace, `added` or `updated`."""
+
+    name: str
+    ids: list[str]
+    old: list[Known]
+    event: str
+
+
+def lost(replaced: Mapping[str, Sequence[str]], owners: Callable[[list[str]], Mapping[str, Any]]) -> Iterator[Failure]:
+    """
+    Find sources that are no longer whole in the store, though this run leaves them there.
+
+    Two runs of another pipeline or release at the same time take each other's version for an old one, and each deletes
+    it: nothing would be left of a source, and nobody would know. Only a run that deletes can be part of that, and the
+    last of them to look sees it.
+
+    :param replaced: The ids that are to be there, by the name of a source of which another version was deleted.
+    :param owners: Tells which ids are there, once all is visible to searches.
+    :returns: What to say of each.
+    """
+    ids = chain.from_iterable(replaced.values())
+    gone = set[str]()
+    while some := list(islice(ids, _AT_ONCE)):
+        gone |= set(some).difference(owners(some))
+    why = "another run deleted passages of it meanwhile; index again, one run at a time"
+    return (Failure(name, why) for name, those in replaced.items() if not gone.isdisjoint(those))
