@@ -115,10 +115,12 @@ def test_a_term_is_in_one_item_with_what_is_said_of_it() -> None:
     """A passage would end between them, and what is said of it seldom repeats the term."""
     terms = (
         "<dl><dt>\n<code>-a</code></dt><dt>--all</dt><dd><p>All of it.</p></dd>"
-        "<div><dt>-n</dt><dd>A number:<dl><dt>0</dt><dd>none</dd></dl></dd></div><dd>Alone.</dd></dl>"
+        "<div><dt>-n</dt><dd>A number:<dl><dt>0</dt><dd>none</dd></dl></dd></div></dl>"
+        "<dl><dd>Alone.</dd><dt>Fee:</dt><dd>5 euros</dd><dd>6 from May</dd></dl>"
     )
     text = converted(f"<html><body><p>{TEXT}</p>{terms}<p>{TEXT}</p></body></html>")
-    assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n- Alone.\n\n" in text
+    assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n\n" in text
+    assert "\n\n- Alone.\n- Fee: 5 euros; 6 from May\n\n" in text
 
 
 def test_terms_of_which_nothing_is_said_are_items_of_their_own() -> None:
@@ -192,6 +194,11 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
         ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
         ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
         ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),
+        ("<ol reversed><li>Tom.</li><li>Ann.</li></ol>", "- 2. Tom.\n- 1. Ann."),
+        ("<ol type='a'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
+        ("<ol type='I' start='3'><li>Dig.</li><li>Plant.</li></ol>", "- III. Dig.\n- IV. Plant."),
+        ("<ol class='loweralpha simple'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
+        ("<ol style='list-style-type: upper-roman'><li>Dig.</li><li>Go.</li></ol>", "- I. Dig.\n- II. Go."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
     ],
 )

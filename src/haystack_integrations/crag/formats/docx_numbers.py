@@ -11,40 +11,19 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.numerals import letters, roman
 
 _BULLET: Final = "-"  # whatever sign of whatever font it is
-_ROMAN: Final = tuple(
-    zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "m cm d cd c xc l xl x ix v iv i".split(), strict=True)
-)
-_MOST_ROMAN: Final = 4_000
 _WHOLE: Final = re.compile(r"[0-9]{1,6}")
-_MOST_LETTERS: Final = 26 * 8
 _LEVELS: Final = range(9)  # as many as Word has
 _LONGEST: Final = 60  # characters of what stands before a paragraph: a longer one is a file that wants to fill memory
 
 
-def _letters(number: int) -> str:
-    """Z is followed by AA, then BB."""
-    if not 0 < number < _MOST_LETTERS:
-        return str(number)
-    return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-
-
-def _roman(number: int) -> str:
-    if not 0 < number < _MOST_ROMAN:
-        return str(number)
-    said = ""
-    for value, sign in _ROMAN:
-        said += sign * (number // value)
-        number %= value
-    return said
-
-
 _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
-    "lowerLetter": _letters,
-    "upperLetter": lambda number: _letters(number).upper(),
-    "lowerRoman": _roman,
-    "upperRoman": lambda number: _roman(number).upper(),
+    "lowerLetter": letters,
+    "upperLetter": lambda number: letters(number).upper(),
+    "lowerRoman": roman,
+    "upperRoman": lambda number: roman(number).upper(),
     "decimalZero": lambda number: f"{number:02}",
     "none": lambda _: "",
 }

@@ -9,6 +9,7 @@ from trafilatura import load_html
 
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
 from haystack_integrations.crag.formats.html_links import without_links
+from haystack_integrations.crag.formats.html_lists import number_of, with_numbers, with_terms
 from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs
 
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
@@ -37,7 +38,6 @@ _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura r
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
-_MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
 
 
 def with_content_marked(page: bytes) -> bytes:
@@ -66,6 +66,7 @@ def with_content_marked(page: bytes) -> bytes:
         _without_notes,
         _on_one_line,
         _with_words,
+        with_numbers,
         _without_names,
         as_code,
         with_cells_in_line,
@@ -73,7 +74,7 @@ def with_content_marked(page: bytes) -> bytes:
         without_links,
         _with_captions,
         _with_cells,
-        _with_terms,
+        with_terms,
     ):
         change(body)
     article = builder.E.main(itemprop="articleBody")
@@ -144,13 +145,6 @@ def _with_words(body: HtmlElement) -> None:
         one.drop_tree()
     for one in list(body.iter("ruby", "rb")):
         one.drop_tag()
-    for one in body.iter("ol"):
-        number, items = _number(one, "start"), list(one.iterchildren("li"))
-        if number != 1 or any(item.get("value") for item in items):
-            one.tag = "ul"
-            for item in items:
-                number = _number(item, "value") if item.get("value") else number
-                item.text, number = f"{number}. {(item.text or '').lstrip()}", number + 1
 
 
 def _without_names(body: HtmlElement) -> None:
@@ -193,7 +187,7 @@ def _with_cells(body: HtmlElement) -> None:
             while cells or column in before:
                 if column not in before:
                     cell, place = cells.pop(0), place + 1
-                    rows, is_short = _number(cell, "rowspan"), len(cell.text_content()) <= _LONGEST_CELL
+                    rows, is_short = number_of(cell, "rowspan"), len(cell.text_content()) <= _LONGEST_CELL
                 else:
                     cell, rows, is_short = before[column]
                     if left > 0 and is_short:
@@ -204,45 +198,7 @@ def _with_cells(body: HtmlElement) -> None:
                         cell, left, place = again, left - 1, place + 1
                 if rows > 1:
                     spanning[column] = cell, rows - 1, is_short
-                column += max(_number(cell, "colspan"), 1)
-
-
-def _number(one: HtmlElement, name: str) -> int:
-    said = one.get(name, "")
-    return int(said) if re.fullmatch(r"[0-9]{1,4}", said) else 1
-
-
-def _with_terms(body: HtmlElement) -> None:
-    """Put each term of a `dl` in one item with what is said of it: a passage would end between them."""
-    for one in list(body.iter("dl")):
-        one.tag = "ul"
-        for group in one.findall("div"):
-            group.drop_tag()
-        terms: list[HtmlElement] = []
-        for part in list(one.iterchildren("dt", "dd")):
-            is_term, part.tag = part.tag == "dt", "li"
-            if is_term:
-                terms = [*terms[1 - _MOST_TERMS :], part]
-                continue
-            if terms:
-                for more in terms[1:]:
-                    _append(terms[0], ", ", more)
-                _append(terms[0], ": ", part)
-            terms = []
-    for item in body.iter("li"):
-        item.text = (item.text or "").lstrip()  # else the sign of an item stands on a line of its own
-
-
-def _append(item: HtmlElement, sign: str, more: HtmlElement) -> None:
-    """Put an item and a sign behind another one."""
-    text = sign + (more.text or "").lstrip()
-    if len(item):
-        item[-1].tail = (item[-1].tail or "").rstrip() + text
-    else:
-        item.text = (item.text or "").rstrip() + text
-    item.extend(list(more))
-    item.tail = more.tail
-    more.getparent().remove(more)
+                column += max(number_of(cell, "colspan"), 1)
 
 
 def _is_in(one: HtmlElement, *tags: str) -> bool:
