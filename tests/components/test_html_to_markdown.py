@@ -368,4 +368,59 @@ def test_cells_whose_lines_end_stay_apart_in_a_table_within_a_list() -> None:
     text = converted(
         f"<html><body><h1>Read</h1><p>{TEXT}</p><dl><dt>Of</dt><dd><table>{rows}</table></dd></dl></body></html>"
     )
-    assert "fd the first name buf the second" in text
+    assert "- fd: the first name\n  - buf: the second" in text
+
+
+def test_a_year_over_its_quarters_names_each_column_with_them() -> None:
+    """Of two rows of names, only one stands above each passage of a long table."""
+    table = (
+        "<thead><tr><th rowspan='2'>Region</th><th colspan='2'>2024</th><th colspan='2'>2025</th></tr>"
+        "<tr><th>Q1</th><th>Q2</th><th>Q1</th><th>Q2</th></tr></thead>"
+        "<tr><th>North</th><td>1</td><td>2</td><td>3</td><td>4</td></tr>"
+    )
+    assert rows_of(table) == [
+        ["Region", "2024 Q1", "2024 Q2", "2025 Q1", "2025 Q2"],
+        ["---"] * 5,
+        ["North", "1", "2", "3", "4"],
+    ]
+
+
+def test_a_cell_alone_above_the_names_of_columns_is_the_caption() -> None:
+    """As in a sheet."""
+    table = (
+        "<table><tr><th colspan='2'>Prices</th></tr><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr>"
+    )
+    assert converted(f"<h1>Kinds</h1><p>{TEXT}</p>{table}</table>").endswith(
+        "Prices\n\n| Size | Price | \n|---|---|\n| S | 3 |"
+    )
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<thead><tr><td>Size</td><td>Price</td></tr></thead>",
+        "<tr><td><p><b>Size</b></p></td><td><p><strong>Price</strong></p></td></tr>",
+        "<tr><td><span style='font-weight: 700'>Size</span></td><td style='font-weight:bold'>Price</td></tr>",
+    ],
+)
+def test_names_of_columns_are_known_where_cells_are_not_marked_as_such(head: str) -> None:
+    """Word and text editors make them bold."""
+    row = "<tr><td><b>S</b></td><td>3</td></tr>"
+    assert rows_of(head + row) == [["Size", "Price"], ["---", "---"], ["**S**", "3"]]
+
+
+def test_a_table_whose_rows_are_all_bold_has_no_names_of_columns() -> None:
+    """Nothing tells its first row from the others."""
+    row = "<tr><td><b>{}</b></td><td><b>3</b></td></tr>"
+    assert rows_of(row.format("S") + row.format("M")) == [["**S**", "**3**"], ["**M**", "**3**"]]
+
+
+@pytest.mark.parametrize(
+    "item", ["<ol><li><p>Pick:</p>{}<p>Pay.</p></li></ol>", "<dl><dt>Pick</dt><dd>{}Pay.</dd></dl>"]
+)
+def test_rows_of_a_table_within_a_list_are_told_with_the_names_of_their_columns(item: str) -> None:
+    """Its cells stood one after the other, and which was the price of what could not be seen."""
+    rows = "<tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr><tr><td>M</td><td>5</td></tr>"
+    text = converted(f"<h1>Kinds</h1><p>{TEXT}</p>{item.format(f'<table>{rows}</table>')}")
+    assert "\n  - Size: S; Price: 3\n  - Size: M; Price: 5\n" in text
+    assert text.endswith("Pay.")

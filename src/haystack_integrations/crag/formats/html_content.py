@@ -1,16 +1,21 @@
 """Write an HTML page so that Trafilatura, which looks for the article of a news page, keeps all of a manual."""
 
 import re
-from copy import deepcopy
-from typing import Any, Final
+from typing import Final
 
 from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
 from haystack_integrations.crag.formats.html_links import without_links
-from haystack_integrations.crag.formats.html_lists import number_of, with_numbers, with_terms
+from haystack_integrations.crag.formats.html_lists import with_numbers, with_terms
 from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs
+from haystack_integrations.crag.formats.html_tables import (
+    with_captions,
+    with_cells,
+    with_heads,
+    without_tables_in_lists,
+)
 
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
@@ -35,8 +40,6 @@ _KEPT: Final = {
 }
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
-_LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
-_MOST_CELLS: Final = 10_000  # of a page
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
 
@@ -72,8 +75,10 @@ def with_content_marked(page: bytes) -> bytes:
         with_cells_in_line,
         with_paragraphs,
         without_links,
-        _with_captions,
-        _with_cells,
+        with_captions,
+        with_cells,
+        with_heads,
+        without_tables_in_lists,
         with_terms,
     ):
         change(body)
@@ -159,46 +164,6 @@ def _without_names(body: HtmlElement) -> None:
         for name in ("id", "class"):
             if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None:
                 one.attrib.pop(name, None)
-
-
-def _with_captions(body: HtmlElement) -> None:
-    """Put captions before their tables: as a first row, one would pass for the names of the columns."""
-    for one in list(body.iter("caption")):
-        table: Any = next(one.iterancestors("table"), None)
-        if table is not None:
-            one.tag = "p"
-            table.addprevious(one)
-
-
-def _with_cells(body: HtmlElement) -> None:
-    """Write a cell that spans rows into each of them: in the next ones it would be empty; one of a sign says which."""
-    for cell in body.iter("td", "th"):
-        if not cell.text_content().strip():
-            told = (part.get(name) for part in cell.iter() for name in ("alt", "title", "aria-label"))
-            cell.text = next(filter(None, told), cell.text)
-    left = _MOST_CELLS
-    for table in body.iter("table"):
-        # By column: the cell, how many more rows it spans, and whether it is short enough to be written there.
-        spanning: dict[int, tuple[Any, int, bool]] = {}
-        for row in table.iter("tr"):
-            if next(row.iterancestors("table")) is not table:
-                continue
-            cells, before, spanning, column, place = list(row.iterchildren("td", "th")), spanning, {}, 0, 0
-            while cells or column in before:
-                if column not in before:
-                    cell, place = cells.pop(0), place + 1
-                    rows, is_short = number_of(cell, "rowspan"), len(cell.text_content()) <= _LONGEST_CELL
-                else:
-                    cell, rows, is_short = before[column]
-                    if left > 0 and is_short:
-                        row.insert(place, again := deepcopy(cell))
-                        # What it still spans is of its copy: Trafilatura leaves empty what a cell says that it spans.
-                        again.set("rowspan", str(rows))
-                        del cell.attrib["rowspan"]
-                        cell, left, place = again, left - 1, place + 1
-                if rows > 1:
-                    spanning[column] = cell, rows - 1, is_short
-                column += max(number_of(cell, "colspan"), 1)
 
 
 def _is_in(one: HtmlElement, *tags: str) -> bool:
