@@ -8,6 +8,7 @@ from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.components import HtmlToMarkdown
 from haystack_integrations.crag.formats.html_content import with_content_marked
+from haystack_integrations.crag.texts.headings import Headings
 
 PAGE = """<html><body><main><h1>Guide to <code>find_all</code></h1>
 <p>It takes a_b and 2*3, x &lt; y, [a], \\* and C:\\new.</p><h2>Install</h2>{code}
@@ -424,3 +425,12 @@ def test_rows_of_a_table_within_a_list_are_told_with_the_names_of_their_columns(
     text = converted(f"<h1>Kinds</h1><p>{TEXT}</p>{item.format(f'<table>{rows}</table>')}")
     assert "\n  - Size: S; Price: 3\n  - Size: M; Price: 5\n" in text
     assert text.endswith("Pay.")
+
+
+def test_headings_below_code_in_a_list_are_known() -> None:
+    """What ended the code was taken for the beginning of other code, and comments of that for headings."""
+    step = "<ol><li><p>Run this:</p><pre># all of it\nls</pre><p>Then go.</p></li></ol>"
+    text = converted(f"<h1>Halls</h1>{step}<h2>Keys</h2><p>{TEXT}</p><pre># none\nls</pre><p>End.</p>")
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+    assert "1. Run this:\n```\n# all of it\nls\n```\nThen go." in text
