@@ -178,6 +178,12 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
     assert text.count("Ask first.") == 2
 
 
+FRACTION = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
+POWER = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
+INDEXED = "<msub><mi>a</mi><mn>0</mn></msub>"
+SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
+
+
 @pytest.mark.parametrize(
     ("page", "wanted"),
     [
@@ -192,6 +198,12 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
             "<p>So <math alttext='x^2'><mi>x</mi></math> is <math><mi>y</mi><mo>=</mo><mn>2</mn></math>.</p>",
             "x^2 is y=2.",
         ),
+        (
+            f"<math>{FRACTION}{POWER}<mo>=</mo><msqrt>{INDEXED}</msqrt><annotation>y</annotation></math>",
+            "1/2x^(n+1)=√(a_0)",
+        ),
+        (f"<math><munderover>{SUM}<mi>n</mi></munderover><mroot><mi>y</mi><mn>3</mn></mroot></math>", "∑_(i=1)^n3√y"),
+        ("<p>The 21<sup>st</sup> of 3.</p>", "The 21st of 3."),
         ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
         ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
         ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),

@@ -7,6 +7,7 @@ from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
+from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
 from haystack_integrations.crag.formats.html_lists import with_numbers, with_terms
 from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs
@@ -40,6 +41,7 @@ _KEPT: Final = {
 }
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
+_ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
 
@@ -68,6 +70,7 @@ def with_content_marked(page: bytes) -> bytes:
         _without_buttons,
         _without_notes,
         _on_one_line,
+        with_formulas,
         _with_words,
         with_numbers,
         _without_names,
@@ -138,13 +141,8 @@ def _without_buttons(body: HtmlElement) -> None:
 def _with_words(body: HtmlElement) -> None:
     """Write signs that are shown by their place or form as text: else `H<sub>2</sub>O` were five words."""
     for one in list(body.iter("sub", "sup")):
-        if one.tag == "sup" and one.text_content().strip():
+        if one.tag == "sup" and not _ENDING.fullmatch(one.text_content().strip()):
             one.text = "^" + (one.text or "")
-        one.drop_tag()
-    for one in list(body.iter("math")):
-        for note in list(one.iter("annotation", "annotation-xml")):
-            note.drop_tree()
-        one.text, one[:] = one.get("alttext") or " ".join(one.text_content().split()), []
         one.drop_tag()
     for one in list(body.iter("template", "rt", "rp")):  # of Japanese words, how they are read
         one.drop_tree()
