@@ -212,6 +212,13 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ("<ol type='I' start='3'><li>Dig.</li><li>Plant.</li></ol>", "- III. Dig.\n- IV. Plant."),
         ("<ol class='loweralpha simple'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
         ("<ol style='list-style-type: upper-roman'><li>Dig.</li><li>Go.</li></ol>", "- I. Dig.\n- II. Go."),
+        ("<p>End.</p><div hidden><p>Never shown.</p></div><p hidden>Nor this.</p>", "End."),
+        ("<p>End.</p><div role='tabpanel' hidden><p>On Linux.</p></div>", "End.\n\nOn Linux."),
+        ("<button aria-controls='a'>More</button><p>End.</p><div id='a' hidden><p>Two.</p></div>", "End.\n\nTwo."),
+        ("<h3><button aria-expanded='false'>More</button></h3><div hidden><p>Two.</p></div>", "### More\n\nTwo."),
+        ("<ul><li><input type='checkbox' checked disabled> Dig.</li></ul>", "- [x] Dig."),
+        ("<ul><li><label><input type='checkbox'>Plant.</label></li></ul>", "- [ ] Plant."),
+        ("<ul class='inline-task-list'><li class='checked'><span>Dig.</span></li></ul>", "- [x] Dig."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
     ],
 )

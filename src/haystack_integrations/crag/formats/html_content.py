@@ -67,6 +67,8 @@ def with_content_marked(page: bytes) -> bytes:
     _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
     for change in (
         as_listings,
+        _without_hidden,
+        _with_boxes,
         _without_buttons,
         _without_notes,
         _on_one_line,
@@ -124,6 +126,32 @@ def _on_one_line(body: HtmlElement) -> None:
         for part in one.iter():
             part.text = _BREAK.sub(" ", part.text or "")
             part.tail = (part.tail or "") if part is one else _BREAK.sub(" ", part.tail or "")
+
+
+def _without_hidden(body: HtmlElement) -> None:
+    """Leave out what no reader sees: neither what a tab or button opens, nor what a search in the page finds."""
+    opened = {name for one in body.iter() for name in str(one.get("aria-controls", "")).split()}
+    for one in body.xpath(".//*[@hidden][not(@hidden='until-found' or @role='tabpanel' or .//main)]"):
+        before = one.getprevious()
+        follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
+        if one.get("id") not in opened and not follows:
+            one.drop_tree()
+
+
+def _with_boxes(body: HtmlElement) -> None:
+    """Write whether a box is checked: of a task done and one to do, and of a cell, nothing else tells."""
+    for one in list(body.iter("input")):
+        shown = one.get("disabled") is not None or one.getparent().tag == "label"
+        if one.get("type", "").lower() == "checkbox" and shown and _is_in(one, "li", "td", "th"):
+            one.tag, one.text = "span", _box(one.get("checked") is not None)
+    for one in [label for label in body.iter("label") if _is_in(label, "li", "td", "th")]:
+        one.tag = "span"  # else left out, with its words
+    for one in body.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):  # Confluence's
+        one.text = _box("checked" in one.get("class", "").split()) + (one.text or "").lstrip()
+
+
+def _box(is_checked: bool) -> str:
+    return "[x] " if is_checked else "[ ] "
 
 
 def _without_buttons(body: HtmlElement) -> None:
