@@ -115,6 +115,12 @@ def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
     assert over("---\nfree text\n\n## Sale\n\n---\n", "text")[1] == ["Sale"]
 
 
+def test_front_matter_may_be_toml() -> None:
+    """As Hugo and Zola have it."""
+    assert over('+++\ntitle = "Refund policy"\nweight = 5\n+++\n\ntext\n', "text") == [[], ["Refund policy"]]
+    assert over("+++\nfree text\n", "text")[1] == []
+
+
 _LINES = [
     "# a\n",
     "## b `c`\n",

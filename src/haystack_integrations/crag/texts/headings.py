@@ -14,9 +14,9 @@ _LEVELS: Final = "=-"
 _NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]")
 _ITEM: Final = re.compile(r"\d+[.)]\s")
 _SHORTER: Final = 2  # signs that a line below a title may lack
-_FIELD: Final = re.compile(r"[\w-]+\s*:")
+_FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
-_TITLE: Final = re.compile(r"(?i)title:\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
+_TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
 
 
 class Headings:
@@ -67,9 +67,10 @@ class Headings:
     def _of_front(self, line: str, below: str) -> tuple[int, str]:
         """Read the first line, or one of the front matter, of which the title is a heading."""
         if self._front is None:
-            self._front = line.rstrip() == "---" and _FIELD.match(below) is not None
+            field = _FIELDS.get(line.rstrip())
+            self._front = field is not None and field.match(below) is not None
             return (0, "") if self._front else self._heading(line)
-        self._front = line.rstrip() not in ("---", "...")
+        self._front = line.rstrip() not in (*_FIELDS, "...")
         found = _TITLE.fullmatch(line)
         return (1, _plain(found["words"])) if found else (0, "")
 
