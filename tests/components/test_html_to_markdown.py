@@ -453,3 +453,25 @@ def test_headings_below_code_in_a_list_are_known() -> None:
     headings = Headings()
     assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
     assert "1. Run this:\n```\n# all of it\nls\n```\nThen go." in text
+
+
+PANELS = [("Linux", "<p>Use apt.</p>"), ("Windows", "<p>Use winget.</p>")]
+ARIA = "<ul role='tablist'>{}</ul><div>{}</div>".format(
+    "".join(f"<li role='tab'>{label}</li>" for label, _ in PANELS),
+    "".join(f"<div role='tabpanel' hidden>{told}</div>" for _, told in PANELS),
+)
+MATERIAL = "<div class='tabbed-labels'>{}</div><div class='tabbed-content'>{}</div>".format(
+    "".join(f"<label for='t'><code>{label}</code></label>" for label, _ in PANELS),
+    "".join(f"<div class='tabbed-block'>{told}</div>" for _, told in PANELS),
+)
+SPHINX = "".join(
+    f"<input type='radio'><label class='sd-tab-label'>{label}</label><div class='sd-tab-content'>{told}</div>"
+    for label, told in PANELS
+)
+
+
+@pytest.mark.parametrize("tabs", [ARIA, MATERIAL, SPHINX])
+def test_the_label_of_a_tab_stands_before_what_it_opens(tabs: str) -> None:
+    """As Docusaurus, Material for MkDocs and Sphinx write tabs: it was left out, or all labels came first."""
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p><div>{tabs}</div></body></html>")
+    assert text.endswith("\n\nLinux\n\nUse apt.\n\nWindows\n\nUse winget.")

@@ -17,6 +17,7 @@ from haystack_integrations.crag.formats.html_tables import (
     with_heads,
     without_tables_in_lists,
 )
+from haystack_integrations.crag.formats.html_tabs import with_tabs
 
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
@@ -67,6 +68,7 @@ def with_content_marked(page: bytes) -> bytes:
     _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
     for change in (
         as_listings,
+        with_tabs,
         _without_hidden,
         _with_boxes,
         _without_buttons,
