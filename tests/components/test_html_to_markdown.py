@@ -475,3 +475,26 @@ def test_the_label_of_a_tab_stands_before_what_it_opens(tabs: str) -> None:
     """As Docusaurus, Material for MkDocs and Sphinx write tabs: it was left out, or all labels came first."""
     text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p><div>{tabs}</div></body></html>")
     assert text.endswith("\n\nLinux\n\nUse apt.\n\nWindows\n\nUse winget.")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<ul><li><section><h2>Keys</h2>{}</section></li><li><section><h2>Gates</h2><p>End.</p></section></li></ul>",
+        "<ul><li class='blockList'><a name='k'></a><h2>Keys</h2>{}</li></ul><h2>Gates</h2><p>End.</p>",
+        "<table><tr><td><a href='x'>Home</a></td><td><h2>Keys</h2>{}<h2>Gates</h2><p>End.</p></td></tr></table>",
+    ],
+)
+def test_headings_and_tables_within_lists_and_tables_that_only_place_them_are_kept(page: str) -> None:
+    """Javadoc has its sections in items, and old pages stand in one cell: all of it was one line."""
+    table = "<table><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr></table>"
+    text = converted(f"<html><body><h1>Halls</h1>{page.format(f'<p>{TEXT}</p>{table}')}</body></html>")
+    assert text == f"# Halls\n\n## Keys\n\n{TEXT}\n\n| Size | Price | \n|---|---|\n| S | 3 | \n\n## Gates\n\nEnd."
+
+
+def test_a_table_of_data_with_headings_in_its_cells_stays_a_table() -> None:
+    """Its columns have names."""
+    assert rows_of("<tr><th>Plan</th><th>Fee</th></tr><tr><td><h4>Pro</h4><p>all</p></td><td>3</td></tr>")[2] == [
+        "Pro all",
+        "3",
+    ]
