@@ -9,6 +9,7 @@ from typing import Any, Final
 from lxml.html import HtmlElement, builder
 
 from haystack_integrations.crag.formats.html_lists import number_of
+from haystack_integrations.crag.texts.table_heads import as_one_row
 
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
@@ -95,7 +96,7 @@ def _join(table: Any, heads: list[Any]) -> None:
     if len(heads[0]) == 1:
         table.addprevious(builder.P(names.pop(0)[0]))
         heads.pop(0).drop_tree()
-    joined = builder.TR(*(builder.TH(" ".join(dict.fromkeys(filter(None, said)))) for said in zip(*names, strict=True)))
+    joined = builder.TR(*map(builder.TH, as_one_row(names)))
     heads[0].addprevious(joined)
     for row in heads:
         row.drop_tree()

@@ -73,6 +73,16 @@ def heads_of_rows(parts: Sequence[str]) -> dict[int, int]:
     return found
 
 
+def as_one_row(heads: Sequence[Sequence[str]]) -> list[str]:
+    """
+    Make one row of names of several: where a year stands over its quarters, both name a column.
+
+    :param heads: Rows of the same length.
+    :returns: The name of each column, what is the same in several rows once.
+    """
+    return [" ".join(dict.fromkeys(filter(None, said))) for said in zip(*heads, strict=True)]
+
+
 def _is_divider(line: str, above: str) -> bool:
     return "|" in above and _DIVIDER.fullmatch(line.rstrip("\r\n")) is not None
 
