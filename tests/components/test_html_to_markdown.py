@@ -219,6 +219,7 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ("<ul><li><input type='checkbox' checked disabled> Dig.</li></ul>", "- [x] Dig."),
         ("<ul><li><label><input type='checkbox'>Plant.</label></li></ul>", "- [ ] Plant."),
         ("<ul class='inline-task-list'><li class='checked'><span>Dig.</span></li></ul>", "- [x] Dig."),
+        ("<h3>End<span class='mw-editsection'>[<a href='x'>edit</a>]</span></h3><p>Two.</p>", "### End\n\nTwo."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
     ],
 )

@@ -139,6 +139,8 @@ def _without_hidden(body: HtmlElement) -> None:
         follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
         if one.get("id") not in opened and not follows:
             one.drop_tree()
+    for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
+        one.drop_tree()
 
 
 def _with_boxes(body: HtmlElement) -> None:
