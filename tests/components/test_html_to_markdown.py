@@ -416,6 +416,13 @@ def test_a_cell_alone_above_the_names_of_columns_is_the_caption() -> None:
     )
 
 
+def test_the_name_of_a_group_of_rows_is_no_part_of_the_names_of_columns() -> None:
+    """The rows of the next group are not of it."""
+    group = "<tr><th colspan='2'>{}</th></tr><tr><td>S</td><td>3</td></tr>"
+    head = "<thead><tr><th>Size</th><th>Price</th></tr></thead>"
+    assert rows_of(head + group.format("Old") + group.format("New"))[0] == ["Size", "Price"]
+
+
 @pytest.mark.parametrize(
     "head",
     [

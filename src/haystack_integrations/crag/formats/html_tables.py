@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from copy import deepcopy
-from itertools import takewhile
 from typing import Any, Final
 
 from lxml.html import HtmlElement, builder
@@ -83,9 +82,25 @@ def with_heads(body: HtmlElement) -> None:
                 cell.tag = "th"
                 for one in list(cell.iter("b", "strong")):
                     one.drop_tag()
-        heads = list(takewhile(lambda row: len(row) and all(cell.tag == "th" for cell in row), rows))
+        heads = _heads_of(rows)
         if 1 < len(heads) <= min(_MOST_HEADS, len(rows) - 1):
             _join(table, heads)
+
+
+def _heads_of(rows: Sequence[Any]) -> list[Any]:
+    """Give the rows of names: below a cell over several stand theirs; a cell alone further down is of a group."""
+    heads = [row for row in rows[:1] if _is_head(row)]
+    for row in rows[1:]:
+        if not heads or not any(number_of(cell, "colspan") > 1 for cell in heads[-1]):
+            break
+        if not _is_head(row) or len(row) == 1:
+            break
+        heads.append(row)
+    return heads
+
+
+def _is_head(row: Any) -> bool:
+    return len(row) > 0 and all(cell.tag == "th" for cell in row)
 
 
 def _join(table: Any, heads: list[Any]) -> None:
@@ -137,6 +152,8 @@ def _columns(row: Any) -> list[str]:
     """Give the text of each column of a row; a head that spans several is the name of each."""
     columns = list[str]()
     for cell in row.iterchildren("td", "th"):
+        for part in cell.iter("p", "li", "pre"):
+            part.text, part.tail = f" {part.text or ''}", f" {part.tail or ''}"
         text, span = " ".join(cell.text_content().split()), max(number_of(cell, "colspan"), 1)
         more = text if cell.tag == "th" else ""
         columns += [text, *[more] * (min(span, _MOST_COLUMNS) - 1)]
