@@ -8,6 +8,7 @@ from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.components import HtmlToMarkdown
 from haystack_integrations.crag.formats.html_content import with_content_marked
+from haystack_integrations.crag.texts.headings import Headings
 
 PAGE = """<html><body><main><h1>Guide to <code>find_all</code></h1>
 <p>It takes a_b and 2*3, x &lt; y, [a], \\* and C:\\new.</p><h2>Install</h2>{code}
@@ -115,10 +116,12 @@ def test_a_term_is_in_one_item_with_what_is_said_of_it() -> None:
     """A passage would end between them, and what is said of it seldom repeats the term."""
     terms = (
         "<dl><dt>\n<code>-a</code></dt><dt>--all</dt><dd><p>All of it.</p></dd>"
-        "<div><dt>-n</dt><dd>A number:<dl><dt>0</dt><dd>none</dd></dl></dd></div><dd>Alone.</dd></dl>"
+        "<div><dt>-n</dt><dd>A number:<dl><dt>0</dt><dd>none</dd></dl></dd></div></dl>"
+        "<dl><dd>Alone.</dd><dt>Fee:</dt><dd>5 euros</dd><dd>6 from May</dd></dl>"
     )
     text = converted(f"<html><body><p>{TEXT}</p>{terms}<p>{TEXT}</p></body></html>")
-    assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n- Alone.\n\n" in text
+    assert "\n\n- `-a`, --all: All of it.\n- -n: A number:\n  - 0: none\n\n" in text
+    assert "\n\n- Alone.\n- Fee: 5 euros; 6 from May\n\n" in text
 
 
 def test_terms_of_which_nothing_is_said_are_items_of_their_own() -> None:
@@ -175,6 +178,12 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
     assert text.count("Ask first.") == 2
 
 
+FRACTION = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
+POWER = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
+INDEXED = "<msub><mi>a</mi><mn>0</mn></msub>"
+SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
+
+
 @pytest.mark.parametrize(
     ("page", "wanted"),
     [
@@ -189,9 +198,28 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
             "<p>So <math alttext='x^2'><mi>x</mi></math> is <math><mi>y</mi><mo>=</mo><mn>2</mn></math>.</p>",
             "x^2 is y=2.",
         ),
+        (
+            f"<math>{FRACTION}{POWER}<mo>=</mo><msqrt>{INDEXED}</msqrt><annotation>y</annotation></math>",
+            "1/2x^(n+1)=√(a_0)",
+        ),
+        (f"<math><munderover>{SUM}<mi>n</mi></munderover><mroot><mi>y</mi><mn>3</mn></mroot></math>", "∑_(i=1)^n3√y"),
+        ("<p>The 21<sup>st</sup> of 3.</p>", "The 21st of 3."),
         ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
         ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
         ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),
+        ("<ol reversed><li>Tom.</li><li>Ann.</li></ol>", "- 2. Tom.\n- 1. Ann."),
+        ("<ol type='a'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
+        ("<ol type='I' start='3'><li>Dig.</li><li>Plant.</li></ol>", "- III. Dig.\n- IV. Plant."),
+        ("<ol class='loweralpha simple'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
+        ("<ol style='list-style-type: upper-roman'><li>Dig.</li><li>Go.</li></ol>", "- I. Dig.\n- II. Go."),
+        ("<p>End.</p><div hidden><p>Never shown.</p></div><p hidden>Nor this.</p>", "End."),
+        ("<p>End.</p><div role='tabpanel' hidden><p>On Linux.</p></div>", "End.\n\nOn Linux."),
+        ("<button aria-controls='a'>More</button><p>End.</p><div id='a' hidden><p>Two.</p></div>", "End.\n\nTwo."),
+        ("<h3><button aria-expanded='false'>More</button></h3><div hidden><p>Two.</p></div>", "### More\n\nTwo."),
+        ("<ul><li><input type='checkbox' checked disabled> Dig.</li></ul>", "- [x] Dig."),
+        ("<ul><li><label><input type='checkbox'>Plant.</label></li></ul>", "- [ ] Plant."),
+        ("<ul class='inline-task-list'><li class='checked'><span>Dig.</span></li></ul>", "- [x] Dig."),
+        ("<h3>End<span class='mw-editsection'>[<a href='x'>edit</a>]</span></h3><p>Two.</p>", "### End\n\nTwo."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
     ],
 )
@@ -361,4 +389,120 @@ def test_cells_whose_lines_end_stay_apart_in_a_table_within_a_list() -> None:
     text = converted(
         f"<html><body><h1>Read</h1><p>{TEXT}</p><dl><dt>Of</dt><dd><table>{rows}</table></dd></dl></body></html>"
     )
-    assert "fd the first name buf the second" in text
+    assert "- fd: the first name\n  - buf: the second" in text
+
+
+def test_a_year_over_its_quarters_names_each_column_with_them() -> None:
+    """Of two rows of names, only one stands above each passage of a long table."""
+    table = (
+        "<thead><tr><th rowspan='2'>Region</th><th colspan='2'>2024</th><th colspan='2'>2025</th></tr>"
+        "<tr><th>Q1</th><th>Q2</th><th>Q1</th><th>Q2</th></tr></thead>"
+        "<tr><th>North</th><td>1</td><td>2</td><td>3</td><td>4</td></tr>"
+    )
+    assert rows_of(table) == [
+        ["Region", "2024 Q1", "2024 Q2", "2025 Q1", "2025 Q2"],
+        ["---"] * 5,
+        ["North", "1", "2", "3", "4"],
+    ]
+
+
+def test_a_cell_alone_above_the_names_of_columns_is_the_caption() -> None:
+    """As in a sheet."""
+    table = (
+        "<table><tr><th colspan='2'>Prices</th></tr><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr>"
+    )
+    assert converted(f"<h1>Kinds</h1><p>{TEXT}</p>{table}</table>").endswith(
+        "Prices\n\n| Size | Price | \n|---|---|\n| S | 3 |"
+    )
+
+
+def test_the_name_of_a_group_of_rows_is_no_part_of_the_names_of_columns() -> None:
+    """The rows of the next group are not of it."""
+    group = "<tr><th colspan='2'>{}</th></tr><tr><td>S</td><td>3</td></tr>"
+    head = "<thead><tr><th>Size</th><th>Price</th></tr></thead>"
+    assert rows_of(head + group.format("Old") + group.format("New"))[0] == ["Size", "Price"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<thead><tr><td>Size</td><td>Price</td></tr></thead>",
+        "<tr><td><p><b>Size</b></p></td><td><p><strong>Price</strong></p></td></tr>",
+        "<tr><td><span style='font-weight: 700'>Size</span></td><td style='font-weight:bold'>Price</td></tr>",
+    ],
+)
+def test_names_of_columns_are_known_where_cells_are_not_marked_as_such(head: str) -> None:
+    """Word and text editors make them bold."""
+    row = "<tr><td><b>S</b></td><td>3</td></tr>"
+    assert rows_of(head + row) == [["Size", "Price"], ["---", "---"], ["**S**", "3"]]
+
+
+def test_a_table_whose_rows_are_all_bold_has_no_names_of_columns() -> None:
+    """Nothing tells its first row from the others."""
+    row = "<tr><td><b>{}</b></td><td><b>3</b></td></tr>"
+    assert rows_of(row.format("S") + row.format("M")) == [["**S**", "**3**"], ["**M**", "**3**"]]
+
+
+@pytest.mark.parametrize(
+    "item", ["<ol><li><p>Pick:</p>{}<p>Pay.</p></li></ol>", "<dl><dt>Pick</dt><dd>{}Pay.</dd></dl>"]
+)
+def test_rows_of_a_table_within_a_list_are_told_with_the_names_of_their_columns(item: str) -> None:
+    """Its cells stood one after the other, and which was the price of what could not be seen."""
+    rows = "<tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr><tr><td>M</td><td>5</td></tr>"
+    text = converted(f"<h1>Kinds</h1><p>{TEXT}</p>{item.format(f'<table>{rows}</table>')}")
+    assert "\n  - Size: S; Price: 3\n  - Size: M; Price: 5\n" in text
+    assert text.endswith("Pay.")
+
+
+def test_headings_below_code_in_a_list_are_known() -> None:
+    """What ended the code was taken for the beginning of other code, and comments of that for headings."""
+    step = "<ol><li><p>Run this:</p><pre># all of it\nls</pre><p>Then go.</p></li></ol>"
+    text = converted(f"<h1>Halls</h1>{step}<h2>Keys</h2><p>{TEXT}</p><pre># none\nls</pre><p>End.</p>")
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+    assert "1. Run this:\n```\n# all of it\nls\n```\nThen go." in text
+
+
+PANELS = [("Linux", "<p>Use apt.</p>"), ("Windows", "<p>Use winget.</p>")]
+ARIA = "<ul role='tablist'>{}</ul><div>{}</div>".format(
+    "".join(f"<li role='tab'>{label}</li>" for label, _ in PANELS),
+    "".join(f"<div role='tabpanel' hidden>{told}</div>" for _, told in PANELS),
+)
+MATERIAL = "<div class='tabbed-labels'>{}</div><div class='tabbed-content'>{}</div>".format(
+    "".join(f"<label for='t'><code>{label}</code></label>" for label, _ in PANELS),
+    "".join(f"<div class='tabbed-block'>{told}</div>" for _, told in PANELS),
+)
+SPHINX = "".join(
+    f"<input type='radio'><label class='sd-tab-label'>{label}</label><div class='sd-tab-content'>{told}</div>"
+    for label, told in PANELS
+)
+
+
+@pytest.mark.parametrize("tabs", [ARIA, MATERIAL, SPHINX])
+def test_the_label_of_a_tab_stands_before_what_it_opens(tabs: str) -> None:
+    """As Docusaurus, Material for MkDocs and Sphinx write tabs: it was left out, or all labels came first."""
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p><div>{tabs}</div></body></html>")
+    assert text.endswith("\n\nLinux\n\nUse apt.\n\nWindows\n\nUse winget.")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<ul><li><section><h2>Keys</h2>{}</section></li><li><section><h2>Gates</h2><p>End.</p></section></li></ul>",
+        "<ul><li class='blockList'><a name='k'></a><h2>Keys</h2>{}</li></ul><h2>Gates</h2><p>End.</p>",
+        "<table><tr><td><a href='x'>Home</a></td><td><h2>Keys</h2>{}<h2>Gates</h2><p>End.</p></td></tr></table>",
+    ],
+)
+def test_headings_and_tables_within_lists_and_tables_that_only_place_them_are_kept(page: str) -> None:
+    """Javadoc has its sections in items, and old pages stand in one cell: all of it was one line."""
+    table = "<table><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr></table>"
+    text = converted(f"<html><body><h1>Halls</h1>{page.format(f'<p>{TEXT}</p>{table}')}</body></html>")
+    assert text == f"# Halls\n\n## Keys\n\n{TEXT}\n\n| Size | Price | \n|---|---|\n| S | 3 | \n\n## Gates\n\nEnd."
+
+
+def test_a_table_of_data_with_headings_in_its_cells_stays_a_table() -> None:
+    """Its columns have names."""
+    assert rows_of("<tr><th>Plan</th><th>Fee</th></tr><tr><td><h4>Pro</h4><p>all</p></td><td>3</td></tr>")[2] == [
+        "Pro all",
+        "3",
+    ]

@@ -187,6 +187,17 @@ def test_the_names_of_columns_stand_above_each_page_of_a_table() -> None:
     assert second == "\n\n| Plan | Price |\n| --- | --- |\n| Team |  |\n\n"
 
 
+def test_a_year_over_its_quarters_names_each_column_with_them() -> None:
+    """On the next page, too: of the second row of names nothing stood there."""
+    tables = Tables(Tags(tables={1: [[(2, 1), (1, 2)], [(1, 1)] * 2, [(1, 1)] * 3, [(1, 1)] * 3]}))
+    cells = dict(enumerate(Cell(1, *at) for at in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 2))))
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate("Region 2024 Q1 Q2 North 5 9".split())]
+    head = ["| Region | 2024 Q1 | 2024 Q2 |", "| --- | --- | --- |"]
+    first = tables.written("".join(piece.text for piece in pieces), pieces, cells)
+    assert first.strip().splitlines() == [*head, "| North | 5 | 9 |"]
+    assert tables.written("7", [Piece("7", 0, 0, 7)], cells).strip().splitlines() == [*head, "|  |  | 7 |"]
+
+
 def test_a_row_that_goes_on_with_the_next_page_tells_what_it_is_of_on_both() -> None:
     """Word processors break a row where the page ends, in the midst of a cell."""
     tables = Tables(Tags(tables={1: [[(1, 1)] * 2] * 2}))

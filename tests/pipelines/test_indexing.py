@@ -650,13 +650,15 @@ def test_words_are_found_however_a_typesetter_wrote_their_letters(tmp_path, stor
 
 
 @pytest.mark.parametrize("suffix", [".md", ".txt"])
-@pytest.mark.parametrize("ends", ["\r\n", "\r"], ids=["Windows", "old Mac"])
+@pytest.mark.parametrize(
+    "ends", [("\n", "\r\n"), ("\n", "\r"), ("\n\n", "\n \t\n")], ids=["Windows", "old Mac", "blanks between paragraphs"]
+)
 def test_lines_of_another_system_make_the_same_passages(tmp_path, store, suffix, ends):
     """No paragraph was seen, and no word that a soft hyphen breaks: passages began in the middle of a list."""
     table = "\n".join(f"| Fare {number} | {number} cents in the harbour |" for number in range(40))
     text = f"# Ferry\n\n{long_text('ferries')}\n\nTide\n====\n\n| name | fare |\n|---|---|\n{table}\n\nKu\u00ad\nnden."
     (tmp_path / f"a{suffix}").write_bytes(text.encode())
-    (tmp_path / f"b{suffix}").write_bytes(text.replace("\n", ends).encode())
+    (tmp_path / f"b{suffix}").write_bytes(text.replace(*ends).encode())
     index(tmp_path, store, base=tmp_path)
     made = sorted(store.filter_documents(), key=lambda one: one.meta["chunk"])
     ours, theirs = (

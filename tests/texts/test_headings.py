@@ -84,6 +84,23 @@ def test_a_line_of_dashes_is_no_mark_of_a_heading_elsewhere(line: str) -> None:
     assert over(f"text\n\n{line}\n", "text")[1] == []
 
 
+def test_each_text_says_itself_which_sign_is_of_which_level() -> None:
+    """As reStructuredText has it: the first one is the highest, and one above and below is another than one below."""
+    text = Headings(is_markdown=False)
+    passages = [
+        "#####\n Top\n#####\n\nPart\n****\n\n1. Dig\n------\n\nDeep\n++++\n",
+        "text\n\nNext\n====\n\nOver\n####\n",
+        "text\n\nOther\n*****\n",
+        "text",
+    ]
+    assert [text.over(passage) for passage in passages] == [
+        [],
+        ["Top", "Part", "1. Dig", "Deep"],
+        ["Top", "Part", "1. Dig", "Deep", "Next", "Over"],
+        ["Top", "Other"],
+    ]
+
+
 def test_in_a_text_that_is_no_markdown_the_line_below_a_heading_is_as_long() -> None:
     """Else it may be the end of a sum."""
     text = Headings(is_markdown=False)
@@ -96,6 +113,12 @@ def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
     page = ["---\n", f"draft: no\n# no heading\n{title}\ndate: 2024-01-01\n---\n", "text\n\n## Sale\n", "text"]
     assert over("".join(page[:2]), *page[2:]) == [[], ["Refund policy"], ["Refund policy", "Sale"]]
     assert over("---\nfree text\n\n## Sale\n\n---\n", "text")[1] == ["Sale"]
+
+
+def test_front_matter_may_be_toml() -> None:
+    """As Hugo and Zola have it."""
+    assert over('+++\ntitle = "Refund policy"\nweight = 5\n+++\n\ntext\n', "text") == [[], ["Refund policy"]]
+    assert over("+++\nfree text\n", "text")[1] == []
 
 
 _LINES = [

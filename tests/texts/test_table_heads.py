@@ -16,6 +16,17 @@ HEAD = "| Size | Price |\n|---|---|\n"
         (["| Size | Price |\n", "|---|---|\n| S | 3 |\n"], ["", "| Size | Price |\n"]),
         (["| Size    | Price |\n|:--------|------:|\n", "| S | 3 |\n"], ["", "| Size | Price |\n|:---|---:|\n"]),
         (["Size | Price\n---|---\nS | 3\n", "M | 4\n"], ["", "Size | Price\n---|---\n"]),
+        (
+            ["Prices\n\n" + HEAD + "| S | 3 |\n\n", "| A | B |\n|---|---|\n", "| M | 4 |\n"],
+            ["", "", "| A | B |\n|---|---|\n"],
+        ),
+        (["| a | b |\n|---+---|\n| S | 3 |\n", "| M | 4 |\n"], ["", "| a | b |\n|---+---|\n"]),
+        ([" a  | b\n----+---\n S  | 3\n", " M | 4\n"], ["", " a | b\n---+---\n"]),
+        (["+---+---+\n| a | b |\n+---+---+\n| S | 3 |\n", "| M | 4 |\n+---+---+\n"], ["", "| a | b |\n+---+---+\n"]),
+        (
+            ["+---+---+\n| a | b |\n+===+===+\n| S | 3 |\n+---+---+\n| M | 4 |\n", "+---+---+\n| L | 5 |\n"],
+            ["", "| a | b |\n+===+===+\n"],
+        ),
     ],
 )
 def test_rows_have_what_their_passage_lacks(passages: list[str], above: list[str]) -> None:
@@ -29,6 +40,7 @@ def test_rows_have_what_their_passage_lacks(passages: list[str], above: list[str
     [
         [HEAD + "| S | 3 |\n\n", "Pipes | are signs.\n"],
         [HEAD + "| S | 3 |\n", "No row.\n"],
+        ["+---+---+\n| a | b |\n+---+---+\n| S | 3 |\n+---+---+\n\n", "No row.\n"],
         [HEAD + "| S | a very long ", "cell |\n"],
         ["| S | 3 |\n", "| M | 4 |\n"],
         ["a | b\n", "---\n"],

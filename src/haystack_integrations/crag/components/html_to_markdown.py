@@ -17,6 +17,8 @@ _EXTRACTION: Final = {"favor_recall": True, "output_format": "markdown"}
 # Fenced and inline code, in which a backslash is one; else a sign that is marked as none of Markdown's. A `#` stays
 # marked, or its line would be a heading, and so does what parts the cells of a table.
 _ESCAPED: Final = re.compile(r"(```[\s\S]*?```|`[^`\n]*`)|\\([\\`*_\[\]<>~+.-])")
+# Code behind the words of an item: what opens it stands on a line of its own, or what ends it would open another.
+_GLUED: Final = re.compile(r"(?<=[^\s`])[ \t]*(?=```\n)")
 
 
 @component
@@ -66,4 +68,8 @@ class HtmlToMarkdown:
 
         marked = [rewritten(source, with_content_marked) for source in sources]
         found = self._converter.run(sources=marked, meta=meta)["documents"]
-        return {"documents": [replace(one, id="", content=_ESCAPED.sub(r"\1\2", one.content or "")) for one in found]}
+        return {"documents": [replace(one, id="", content=_as_read(one.content or "")) for one in found]}
+
+
+def _as_read(text: str) -> str:
+    return _GLUED.sub("\n", _ESCAPED.sub(r"\1\2", text))

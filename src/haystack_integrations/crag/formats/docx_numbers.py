@@ -10,8 +10,8 @@ from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
-from haystack_integrations.crag.formats.counting import letters, roman
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.numerals import letters, roman
 
 _BULLET: Final = "-"  # whatever sign of whatever font it is
 _WHOLE: Final = re.compile(r"[0-9]{1,6}")

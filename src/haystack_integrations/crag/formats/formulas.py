@@ -35,14 +35,23 @@ def raised(text: str) -> str:
     return f"^{text.lstrip()}" if _RAISED.fullmatch(text) else text
 
 
+def as_one(text: str) -> str:
+    """
+    Put brackets around a part of a formula that is more than a name or number.
+
+    :param text: The part.
+    :returns: The part, so that a sign before or behind it is of all of it.
+    """
+    return text if text.isalnum() or len(text) <= 1 else f"({text})"
+
+
 def _part(element: Any, name: str) -> str:
     found = element.find(MATH + name)
     return "" if found is None else formula_of(found)
 
 
 def _one(element: Any, name: str) -> str:
-    text = _part(element, name)
-    return text if text.isalnum() or len(text) <= 1 else f"({text})"
+    return as_one(_part(element, name))
 
 
 def _raised(element: Any) -> str:

@@ -1,15 +1,23 @@
 """Write an HTML page so that Trafilatura, which looks for the article of a news page, keeps all of a manual."""
 
 import re
-from copy import deepcopy
-from typing import Any, Final
+from typing import Final
 
 from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
+from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
-from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs
+from haystack_integrations.crag.formats.html_lists import with_numbers, with_terms
+from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs, without_layout
+from haystack_integrations.crag.formats.html_tables import (
+    with_captions,
+    with_cells,
+    with_heads,
+    without_tables_in_lists,
+)
+from haystack_integrations.crag.formats.html_tabs import with_tabs
 
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
@@ -34,10 +42,8 @@ _KEPT: Final = {
 }
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
-_LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
-_MOST_CELLS: Final = 10_000  # of a page
+_ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
-_MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
 
 
 def with_content_marked(page: bytes) -> bytes:
@@ -62,18 +68,26 @@ def with_content_marked(page: bytes) -> bytes:
     _with_page_heading(body, " ".join(str(tree.findtext("head/title") or "").split()))
     for change in (
         as_listings,
+        without_layout,
+        with_tabs,
+        _without_hidden,
+        _with_boxes,
         _without_buttons,
         _without_notes,
         _on_one_line,
+        with_formulas,
         _with_words,
+        with_numbers,
         _without_names,
         as_code,
         with_cells_in_line,
         with_paragraphs,
         without_links,
-        _with_captions,
-        _with_cells,
-        _with_terms,
+        with_captions,
+        with_cells,
+        with_heads,
+        without_tables_in_lists,
+        with_terms,
     ):
         change(body)
     article = builder.E.main(itemprop="articleBody")
@@ -117,6 +131,34 @@ def _on_one_line(body: HtmlElement) -> None:
             part.tail = (part.tail or "") if part is one else _BREAK.sub(" ", part.tail or "")
 
 
+def _without_hidden(body: HtmlElement) -> None:
+    """Leave out what no reader sees: neither what a tab or button opens, nor what a search in the page finds."""
+    opened = {name for one in body.iter() for name in str(one.get("aria-controls", "")).split()}
+    for one in body.xpath(".//*[@hidden][not(@hidden='until-found' or @role='tabpanel' or .//main)]"):
+        before = one.getprevious()
+        follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
+        if one.get("id") not in opened and not follows:
+            one.drop_tree()
+    for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
+        one.drop_tree()
+
+
+def _with_boxes(body: HtmlElement) -> None:
+    """Write whether a box is checked: of a task done and one to do, and of a cell, nothing else tells."""
+    for one in list(body.iter("input")):
+        shown = one.get("disabled") is not None or one.getparent().tag == "label"
+        if one.get("type", "").lower() == "checkbox" and shown and _is_in(one, "li", "td", "th"):
+            one.tag, one.text = "span", _box(one.get("checked") is not None)
+    for one in [label for label in body.iter("label") if _is_in(label, "li", "td", "th")]:
+        one.tag = "span"  # else left out, with its words
+    for one in body.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):  # Confluence's
+        one.text = _box("checked" in one.get("class", "").split()) + (one.text or "").lstrip()
+
+
+def _box(is_checked: bool) -> str:
+    return "[x] " if is_checked else "[ ] "
+
+
 def _without_buttons(body: HtmlElement) -> None:
     """Keep the words of a button that opens what stands below it, which is a question or a heading; no other does."""
     for one in list(body.iter("button")):
@@ -132,25 +174,13 @@ def _without_buttons(body: HtmlElement) -> None:
 def _with_words(body: HtmlElement) -> None:
     """Write signs that are shown by their place or form as text: else `H<sub>2</sub>O` were five words."""
     for one in list(body.iter("sub", "sup")):
-        if one.tag == "sup" and one.text_content().strip():
+        if one.tag == "sup" and not _ENDING.fullmatch(one.text_content().strip()):
             one.text = "^" + (one.text or "")
-        one.drop_tag()
-    for one in list(body.iter("math")):
-        for note in list(one.iter("annotation", "annotation-xml")):
-            note.drop_tree()
-        one.text, one[:] = one.get("alttext") or " ".join(one.text_content().split()), []
         one.drop_tag()
     for one in list(body.iter("template", "rt", "rp")):  # of Japanese words, how they are read
         one.drop_tree()
     for one in list(body.iter("ruby", "rb")):
         one.drop_tag()
-    for one in body.iter("ol"):
-        number, items = _number(one, "start"), list(one.iterchildren("li"))
-        if number != 1 or any(item.get("value") for item in items):
-            one.tag = "ul"
-            for item in items:
-                number = _number(item, "value") if item.get("value") else number
-                item.text, number = f"{number}. {(item.text or '').lstrip()}", number + 1
 
 
 def _without_names(body: HtmlElement) -> None:
@@ -165,84 +195,6 @@ def _without_names(body: HtmlElement) -> None:
         for name in ("id", "class"):
             if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None:
                 one.attrib.pop(name, None)
-
-
-def _with_captions(body: HtmlElement) -> None:
-    """Put captions before their tables: as a first row, one would pass for the names of the columns."""
-    for one in list(body.iter("caption")):
-        table: Any = next(one.iterancestors("table"), None)
-        if table is not None:
-            one.tag = "p"
-            table.addprevious(one)
-
-
-def _with_cells(body: HtmlElement) -> None:
-    """Write a cell that spans rows into each of them: in the next ones it would be empty; one of a sign says which."""
-    for cell in body.iter("td", "th"):
-        if not cell.text_content().strip():
-            told = (part.get(name) for part in cell.iter() for name in ("alt", "title", "aria-label"))
-            cell.text = next(filter(None, told), cell.text)
-    left = _MOST_CELLS
-    for table in body.iter("table"):
-        # By column: the cell, how many more rows it spans, and whether it is short enough to be written there.
-        spanning: dict[int, tuple[Any, int, bool]] = {}
-        for row in table.iter("tr"):
-            if next(row.iterancestors("table")) is not table:
-                continue
-            cells, before, spanning, column, place = list(row.iterchildren("td", "th")), spanning, {}, 0, 0
-            while cells or column in before:
-                if column not in before:
-                    cell, place = cells.pop(0), place + 1
-                    rows, is_short = _number(cell, "rowspan"), len(cell.text_content()) <= _LONGEST_CELL
-                else:
-                    cell, rows, is_short = before[column]
-                    if left > 0 and is_short:
-                        row.insert(place, again := deepcopy(cell))
-                        # What it still spans is of its copy: Trafilatura leaves empty what a cell says that it spans.
-                        again.set("rowspan", str(rows))
-                        del cell.attrib["rowspan"]
-                        cell, left, place = again, left - 1, place + 1
-                if rows > 1:
-                    spanning[column] = cell, rows - 1, is_short
-                column += max(_number(cell, "colspan"), 1)
-
-
-def _number(one: HtmlElement, name: str) -> int:
-    said = one.get(name, "")
-    return int(said) if re.fullmatch(r"[0-9]{1,4}", said) else 1
-
-
-def _with_terms(body: HtmlElement) -> None:
-    """Put each term of a `dl` in one item with what is said of it: a passage would end between them."""
-    for one in list(body.iter("dl")):
-        one.tag = "ul"
-        for group in one.findall("div"):
-            group.drop_tag()
-        terms: list[HtmlElement] = []
-        for part in list(one.iterchildren("dt", "dd")):
-            is_term, part.tag = part.tag == "dt", "li"
-            if is_term:
-                terms = [*terms[1 - _MOST_TERMS :], part]
-                continue
-            if terms:
-                for more in terms[1:]:
-                    _append(terms[0], ", ", more)
-                _append(terms[0], ": ", part)
-            terms = []
-    for item in body.iter("li"):
-        item.text = (item.text or "").lstrip()  # else the sign of an item stands on a line of its own
-
-
-def _append(item: HtmlElement, sign: str, more: HtmlElement) -> None:
-    """Put an item and a sign behind another one."""
-    text = sign + (more.text or "").lstrip()
-    if len(item):
-        item[-1].tail = (item[-1].tail or "").rstrip() + text
-    else:
-        item.text = (item.text or "").rstrip() + text
-    item.extend(list(more))
-    item.tail = more.tail
-    more.getparent().remove(more)
 
 
 def _is_in(one: HtmlElement, *tags: str) -> bool:

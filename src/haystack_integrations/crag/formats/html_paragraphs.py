@@ -15,6 +15,26 @@ _INLINE: Final = frozenset(
     "strike strong sub sup time tt u var wbr".split()
 )
 _BLOCKS: Final = (*_BOXES, "p", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
+_HEADINGS: Final = " or ".join(f"self::h{level}" for level in range(1, 7))
+_SECTIONS: Final = f".//li[section[*[{_HEADINGS}]] or contains(@class, 'blockList')]"  # of javadoc, new and old
+_LAYOUT: Final = f".//*[{_HEADINGS}][following-sibling::*]"
+_PARTS: Final = ("thead", "tbody", "tfoot", "tr", "td")
+
+
+def without_layout(body: HtmlElement) -> None:
+    """
+    Make boxes of lists and tables that only place what is in them: as an item or cell, a section had no heading.
+
+    :param body: The body of a page, changed in place.
+    """
+    for item in body.xpath(_SECTIONS):
+        around = item.getparent()
+        item.tag, around.tag = "div", "div" if around.tag in ("ul", "ol") else around.tag
+    for table in list(body.iter("table")):
+        own = [one for one in table.iter(*_PARTS, "th") if next(one.iterancestors("table")) is table]
+        if not any(one.tag == "th" for one in own) and any(one.xpath(_LAYOUT) for one in own if one.tag == "td"):
+            for one in (table, *own):
+                one.tag = "div"
 
 
 def with_paragraphs(body: HtmlElement) -> None:

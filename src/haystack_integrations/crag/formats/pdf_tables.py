@@ -6,6 +6,7 @@ from typing import Final
 
 from haystack_integrations.crag.formats.pdf_pieces import Piece
 from haystack_integrations.crag.formats.pdf_tags import Cell, Tags
+from haystack_integrations.crag.texts.table_heads import as_one_row
 
 _CAPTION: Final = re.compile(
     r"\n([^\W\d]+\.?[ \u00a0]?\d[^\n|]{0,199})(?=\n{2,}\| )"
@@ -70,14 +71,24 @@ class Tables:
             del self._columns[table]
             return ""
         head = next(at for at, row in enumerate(columns) if len(set(row)) > 1)
+        last = _last_of_head(columns, head)
         captions = [row[0] for at, row in rows.items() if at < head]
-        others = [_once(row) for at, row in rows.items() if at > head]
-        names = rows.get(head) or self._heads.get(table, [""] * len(columns[0]))
+        others = [_once(row) for at, row in rows.items() if at > last]
+        heads = [row for at, row in rows.items() if head <= at <= last]
+        names = as_one_row(heads) if heads else self._heads.get(table, [""] * len(columns[0]))
         self._heads[table] = names
         if sum(map(len, names)) > _LONGEST_HEAD:
-            names, others = [""] * len(names), [*([names] if head in rows else []), *others]
+            names, others = [""] * len(names), [*heads, *others]
         lines = (f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *others))
         return "\n".join((*(f"{one}\n" for one in captions), *lines))
+
+
+def _last_of_head(columns: Sequence[Sequence[tuple[int, int]]], head: int) -> int:
+    """Tell how far the names of the columns reach: below a cell over several stand their own."""
+    last, is_wide = head, len(set(columns[head])) < len(columns[head])
+    while is_wide and last + 2 < len(columns) and any(row == head for row, _ in columns[last + 1]):
+        last += 1
+    return last
 
 
 def _once(row: list[str]) -> list[str]:

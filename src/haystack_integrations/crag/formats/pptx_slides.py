@@ -6,8 +6,8 @@ from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack_integrations.crag.formats.counting import letters, roman
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.formats.numerals import letters, roman
 from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
 from haystack_integrations.crag.formats.sheets import markdown_of
 from haystack_integrations.crag.texts.headings import escaped

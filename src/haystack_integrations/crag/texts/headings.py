@@ -8,14 +8,15 @@ _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 # Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer.
 _MARKUP: Final = re.compile(r"[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
 _LONGEST: Final = 200
-# As Markdown has two of them and reStructuredText any, in the order that most texts keep.
-_UNDERLINE: Final = re.compile(r"([=~^\"-])\1{2,}\s*")
-_LEVELS: Final = '=-~^"'
-_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\d+[.)]\s")
+# As Markdown has two of them and reStructuredText any.
+_UNDERLINE: Final = re.compile(r"([=~^\"'`*+#.:_-])\1{2,}\s*")
+_LEVELS: Final = "=-"
+_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]")
+_ITEM: Final = re.compile(r"\d+[.)]\s")
 _SHORTER: Final = 2  # signs that a line below a title may lack
-_FIELD: Final = re.compile(r"[\w-]+\s*:")
+_FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
-_TITLE: Final = re.compile(r"(?i)title:\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
+_TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
 
 
 class Headings:
@@ -23,7 +24,8 @@ class Headings:
     Follows a text that is read passage by passage, in order.
 
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
-    matter; in a text that is no Markdown, those with a line of `=`, `-`, `~`, `^` or `"` that is as long.
+    matter; in a text that is no Markdown, those with a line of one sign below them that is as long. Which sign is of
+    which level each text says itself, by the order in which they come.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -33,6 +35,7 @@ class Headings:
         :param is_markdown: Whether it is Markdown, in which `#` begins a heading.
         """
         self._open: list[tuple[int, str]] = []
+        self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown = is_markdown
         self._fence = ""
         self._front: bool | None = None if is_markdown else False  # None before the first line
@@ -64,9 +67,10 @@ class Headings:
     def _of_front(self, line: str, below: str) -> tuple[int, str]:
         """Read the first line, or one of the front matter, of which the title is a heading."""
         if self._front is None:
-            self._front = line.rstrip() == "---" and _FIELD.match(below) is not None
+            field = _FIELDS.get(line.rstrip())
+            self._front = field is not None and field.match(below) is not None
             return (0, "") if self._front else self._heading(line)
-        self._front = line.rstrip() not in ("---", "...")
+        self._front = line.rstrip() not in (*_FIELDS, "...")
         found = _TITLE.fullmatch(line)
         return (1, _plain(found["words"])) if found else (0, "")
 
@@ -88,14 +92,24 @@ class Headings:
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""
         under = _UNDERLINE.fullmatch(below[: 2 * _LONGEST])
-        is_apart = not before.strip() or before.strip() == below.strip()
-        if under is None or not is_apart or len(line) > _LONGEST or _NO_TITLE.match(line):
+        is_over = before.strip() == below.strip()
+        if under is None or not (is_over or not before.strip()) or len(line) > _LONGEST:
             return 0, ""
-        is_short = len(below.rstrip()) < len(line.rstrip()) - _SHORTER
-        if under[1] not in "=-" if self._is_markdown else is_short:
+        title = line.strip() if is_over and not self._is_markdown else line.rstrip()
+        if _NO_TITLE.match(title) or (self._is_markdown and _ITEM.match(title)):
             return 0, ""
-        words = _plain(line.rstrip())
-        return (_LEVELS.index(under[1]) + 1, words) if words else (0, "")
+        is_short = len(below.rstrip()) < len(title) - _SHORTER
+        if under[1] not in _LEVELS if self._is_markdown else is_short:
+            return 0, ""
+        words = _plain(title)
+        return (self._level(under[1], is_over), words) if words else (0, "")
+
+    def _level(self, sign: str, is_over: bool) -> int:
+        if self._is_markdown:
+            return _LEVELS.index(sign) + 1
+        if (sign, is_over) not in self._signs:
+            self._signs.append((sign, is_over))
+        return self._signs.index((sign, is_over)) + 1
 
 
 def escaped(text: str) -> str:

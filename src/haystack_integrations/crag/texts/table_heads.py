@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from typing import Final
 
 _DIVIDER: Final = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*")
+# As programs draw tables in plain text (psql, mysql, Org, reStructuredText): such a line may stand below each row.
+_DRAWN: Final = re.compile(r"[ \t]*[+|]?(?:[-=]+\+)+[-=]*[+|]?[ \t]*")
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
-_DASHES: Final = re.compile(r"-{4,}")  # so wide that the columns stand below each other
+_DASHES: Final = re.compile(r"([-=])\1{3,}")  # so wide that the columns stand below each other
 _LONGEST: Final = 500
 _LONGEST_CAPTION: Final = 200
 
 
 class TableHeads:
-    """Follows the Markdown tables of a text that is read passage by passage, in order."""
+    """Follows the tables of a text, Markdown's or drawn ones, that is read passage by passage, in order."""
 
     def __init__(self) -> None:
         """Begin a text."""
@@ -27,24 +29,26 @@ class TableHeads:
             far as the passage has them not itself; empty elsewhere, and behind half a row.
         """
         lines = passage.splitlines(keepends=True)
-        above = self._above(lines) if self._last.endswith("\n") and lines and "|" in lines[0] else ""
+        above = self._above(lines) if self._last.endswith("\n") and lines and _is_row(lines[0]) else ""
         for line in lines:
-            if _is_divider(line, self._last):
+            if _is_divider(line, self._last) or (not self._head and _is_drawn(line, self._last)):
                 self._head = _squeezed(self._last) + _squeezed(line)
-            elif line.strip() and "|" not in line:
+            elif line.strip() and not _is_row(line):
                 is_caption = not self._last.strip() and len(line) <= _LONGEST_CAPTION and not line.startswith("#")
                 self._caption = line.strip() + "\n\n" if is_caption else ""
-            if "|" not in line:
+            elif not line.strip() and _is_row(self._last):
+                self._caption = ""  # it was of the table that ends here
+            if not _is_row(line):
                 self._head = ""
             self._last = line
         return above
 
     def _above(self, lines: Sequence[str]) -> str:
         """Tell what stands above the first line, which may be a row."""
-        if _is_divider(lines[0], self._last):
-            head = _squeezed(self._last)
-        elif self._head:
+        if self._head:
             head = self._head
+        elif _is_divider(lines[0], self._last) or _is_drawn(lines[0], self._last):
+            head = _squeezed(self._last)
         else:
             return self._caption if len(lines) > 1 and _is_divider(lines[1], lines[0]) else ""
         return self._caption + head if len(head) <= _LONGEST else ""
@@ -69,9 +73,27 @@ def heads_of_rows(parts: Sequence[str]) -> dict[int, int]:
     return found
 
 
+def as_one_row(heads: Sequence[Sequence[str]]) -> list[str]:
+    """
+    Make one row of names of several: where a year stands over its quarters, both name a column.
+
+    :param heads: Rows of the same length.
+    :returns: The name of each column, what is the same in several rows once.
+    """
+    return [" ".join(dict.fromkeys(filter(None, said))) for said in zip(*heads, strict=True)]
+
+
 def _is_divider(line: str, above: str) -> bool:
     return "|" in above and _DIVIDER.fullmatch(line.rstrip("\r\n")) is not None
 
 
+def _is_drawn(line: str, above: str) -> bool:
+    return "|" in above and _DRAWN.fullmatch(line.rstrip("\r\n")) is not None
+
+
+def _is_row(line: str) -> bool:
+    return "|" in line or _is_drawn(line, "|")
+
+
 def _squeezed(line: str) -> str:
-    return _DASHES.sub("---", _BLANKS.sub(" ", line)).rstrip() + "\n"
+    return _DASHES.sub(r"\1\1\1", _BLANKS.sub(" ", line)).rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""Numbers of items as Word and PowerPoint count them: neither writes them into its files."""
+"""Numbers of lists as letters and as Roman numerals."""
 
 from typing import Final
 
@@ -11,10 +11,10 @@ _MOST_LETTERS: Final = 26 * 8
 
 def letters(number: int) -> str:
     """
-    Count in letters.
+    Write a number as a small letter; Z is followed by AA, then BB.
 
     :param number: The number.
-    :returns: Its letters; Z is followed by AA, then BB.
+    :returns: Letters; of a number that has none, its digits.
     """
     if not 0 < number < _MOST_LETTERS:
         return str(number)
@@ -23,10 +23,10 @@ def letters(number: int) -> str:
 
 def roman(number: int) -> str:
     """
-    Count as the Romans did.
+    Write a number as a small Roman numeral.
 
     :param number: The number.
-    :returns: Its letters, small ones.
+    :returns: The numeral; of a number that has none, its digits.
     """
     if not 0 < number < _MOST_ROMAN:
         return str(number)
