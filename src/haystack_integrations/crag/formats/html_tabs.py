@@ -11,6 +11,7 @@ _BESIDE: Final = (
 )
 _TABS: Final = "descendant::*[@role='tab'] | self::*[contains(@class, 'tabbed-labels')]/label"
 _PANELS: Final = "descendant::*[@role='tabpanel'] | child::*[contains(@class, 'tabbed-content')]/*"
+_MOST: Final = 100  # sets of a page, and tabs of a set with those within them
 
 
 def with_tabs(body: HtmlElement) -> None:
@@ -21,7 +22,7 @@ def with_tabs(body: HtmlElement) -> None:
     """
     for label in body.xpath(_BESIDE):
         label.tag = "p"
-    for one in body.xpath(_SETS):
+    for one in body.xpath(_SETS)[:_MOST]:
         labels = one.xpath(_TABS)
         for around in list(one.iterancestors())[:2]:
             panels = _panels_of(around, labels)
@@ -36,5 +37,7 @@ def with_tabs(body: HtmlElement) -> None:
 def _panels_of(around: Any, labels: Sequence[Any]) -> list[Any]:
     """Find what tabs open, as many as there are labels; tabs within a tab are none of its own."""
     panels = around.xpath(_PANELS)
+    if len(panels) > _MOST:
+        return []
     own = [one for one in panels if not any(other in panels for other in one.iterancestors())]
     return own if len(own) == len(labels) else []
