@@ -38,12 +38,17 @@ _NUMBER = re.compile(r"^Table\s*[\dA-Z.]+\W*")
 
 
 class Asked(NamedTuple):
-    """A question, the page of its answer, and what the right passage holds: its answer, and perhaps a column."""
+    """
+    A question, the page of its answer, and what the right passage holds: its answer, and perhaps a column.
+
+    `named` is a row as one of a table in a list is told, each cell behind the name of its column.
+    """
 
     text: str
     page: str
     answer: str
     column: str = ""
+    named: str = ""
 
 
 def plain(text: str) -> str:
@@ -80,12 +85,13 @@ def cells(page: Path) -> Iterator[Asked]:
         caption, head = _NUMBER.sub("", said(captions[0])), [said(cell) for cell in rows[0]]
         names = Counter(plain(said(row[0])) for row in rows)
         for row in (list(map(said, row)) for row in rows[1:]):
+            named = plain(" ".join(f"{name} {cell}" for name, cell in zip(head, row, strict=True) if cell))[:SHOWN]
             if names[plain(row[0])] > 1 or not plain(row[0]) or len(row[0]) > LONGEST_TERM:
                 continue
             for column, cell in zip(head[1:], row[1:], strict=True):
                 if plain(column) and plain(column) != "description" and plain(cell) and len(cell) < SHORTEST:
                     text = f"What is the {column} of {row[0]} in {caption}?"
-                    yield Asked(text, page.stem, plain(" ".join(row))[:SHOWN], plain(column))
+                    yield Asked(text, page.stem, plain(" ".join(row))[:SHOWN], plain(column), named)
 
 
 def drawn(questions: Sequence[Asked], wanted: int) -> list[Asked]:
@@ -104,8 +110,9 @@ def measure(kind: str, store: InMemoryDocumentStore, asked: Sequence[Asked]) -> 
     """Ask everything, and print."""
 
     def holds(document: Document, number: int) -> bool:
-        page, answer = asked[number].page, asked[number].answer
-        return Path(document.meta["source"]).stem == page and answer in plain(document.content or "")
+        question, content = asked[number], plain(document.content or "")
+        is_told = question.answer in content or (bool(question.named) and question.named in content)
+        return Path(document.meta["source"]).stem == question.page and is_told
 
     found = find(store, [question.text for question in asked], holds)
     below = ""
