@@ -470,3 +470,21 @@ def test_a_line_that_is_no_heading_is_none() -> None:
     file.add_paragraph("# install\napt install crag\n## and run it")
     file.add_heading("Costs", 2)
     assert lines_of(file) == [r"\# install", "apt install crag", r"\## and run it", "## Costs"]
+
+
+def test_a_file_that_can_be_read_in_part_only_is_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its text alone would pass for all of it: the log names the file and the kind of failure, and no word of it."""
+
+    def failing(data: bytes) -> bytes:
+        raise ValueError(data.decode("latin-1"))
+
+    monkeypatch.setattr("haystack_integrations.crag.formats.docx_content.with_content_marked", failing)
+    file = docx.Document()
+    file.add_heading("Travel policy", 0)
+    with caplog.at_level(logging.WARNING):
+        (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert document.content == "Travel policy"
+    assert "is read without its headings, notes and the like: ValueError" in caplog.text
+    assert "Travel" not in caplog.text

@@ -20,14 +20,20 @@ def rewritten(source: str | Path | ByteStream, change: Callable[[bytes], bytes])
     :param source: A file, or what was read of it.
     :param change: Gives the new bytes for the old ones.
     :returns: The changed bytes with the source's metadata, in an object of the same class, which may be one that shows
-        nothing of its content; the source itself if it cannot be read or changed, for its converter to complain of.
+        nothing of its content; the source itself if it cannot be read, for its converter to complain of, or changed,
+        which is logged: the converter may read it all the same, and only part of what it says.
     """
     from haystack.components.converters.utils import get_bytestream_from_source  # loads converters
 
     try:
         stream = get_bytestream_from_source(source)
+    except Exception:  # whatever a path or file that cannot be read leads to
+        return source
+    try:
         return replace(stream, data=change(stream.data))
-    except Exception:  # whatever a damaged file leads its reader to
+    except Exception as error:  # whatever a damaged file leads its reader to
+        kind = type(error).__name__
+        logger.warning("{source} is read without its headings, notes and the like: {kind}", source=source, kind=kind)
         return source
 
 
