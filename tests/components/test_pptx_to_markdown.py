@@ -86,27 +86,28 @@ def test_tables_groups_and_notes_are_read() -> None:
     ]
 
 
+def merged(file: "Presentation", texts: list[str], *areas: tuple[tuple[int, int], tuple[int, int]]) -> None:
+    """Add a slide with a table of four rows and three columns, of which some cells are one, by their corners."""
+    frame = added(file, TITLE_ONLY, "Prices").shapes.add_table(4, 3, Inches(1), Inches(1), Inches(4), Inches(1))
+    for cell, text in zip(frame.table.iter_cells(), texts, strict=True):
+        cell.text = text
+    for first, last in areas:
+        frame.table.cell(*first).merge(frame.table.cell(*last))
+
+
 def test_a_cell_merged_over_rows_is_in_each_of_them_and_one_over_columns_once() -> None:
     """A row that goes on with a merged cell said nothing of what it is of."""
     file = Presentation()
-    frame = added(file, TITLE_ONLY, "Prices").shapes.add_table(4, 3, Inches(1), Inches(1), Inches(4), Inches(1))
     texts = ["Plan", "Size", "Price", "Basic", "small", "5", "", "large", "9", "Team", "", "19"]
-    for cell, text in zip(frame.table.iter_cells(), texts, strict=True):
-        cell.text = text
-    frame.table.cell(1, 0).merge(frame.table.cell(2, 0))
-    frame.table.cell(3, 0).merge(frame.table.cell(3, 1))
+    merged(file, texts, ((1, 0), (2, 0)), ((3, 0), (3, 1)))
     assert told(file).split("\n")[4:] == ["| Basic | small | 5 |", "| Basic | large | 9 |", "| Team |  | 19 |"]
 
 
 def test_names_over_several_columns_are_part_of_each_and_a_figure_over_them_is_of_each() -> None:
     """Nothing said which price was the net one, and that of a free plan had none."""
     file = Presentation()
-    frame = added(file, TITLE_ONLY, "Prices").shapes.add_table(4, 3, Inches(1), Inches(1), Inches(4), Inches(1))
     texts = ["Plan", "Price", "", "", "net", "gross", "Basic", "9", "10", "Free", "0", ""]
-    for cell, text in zip(frame.table.iter_cells(), texts, strict=True):
-        cell.text = text
-    for (row, column), other in (((0, 0), (1, 0)), ((0, 1), (0, 2)), ((3, 1), (3, 2))):
-        frame.table.cell(row, column).merge(frame.table.cell(*other))
+    merged(file, texts, ((0, 0), (1, 0)), ((0, 1), (0, 2)), ((3, 1), (3, 2)))
     rows = ["| Plan | Price net | Price gross |", "| --- | --- | --- |", "| Basic | 9 | 10 |", "| Free | 0 | 0 |"]
     assert told(file).split("\n")[2:] == rows
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 PIPELINE: Final = "corrective_retrieval"
 _STDOUT: Final = "-"
 
-
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
 PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]

@@ -11,7 +11,7 @@ from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
-from haystack_integrations.crag.formats.docx_parts import bases, parts_of, run_of, text_of
+from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
 from haystack_integrations.crag.formats.docx_tables import straighten
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
@@ -34,7 +34,7 @@ _WRAPPERS: Final = (
 )
 _GONE: Final = ("w:del", "w:moveFrom")
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
-_HIDDEN: Final = ".//w:r[w:rPr/w:vanish[not(@w:val='0' or @w:val='false' or @w:val='off')]]"
+_HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
 _RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"

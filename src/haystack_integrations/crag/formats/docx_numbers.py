@@ -11,7 +11,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of
-from haystack_integrations.crag.formats.numerals import letters, roman
+from haystack_integrations.crag.formats.numerals import FORMS
 
 _BULLET: Final = "-"  # whatever sign of whatever font it is
 _WHOLE: Final = re.compile(r"[0-9]{1,6}")
@@ -20,10 +20,10 @@ _LONGEST: Final = 60  # characters of what stands before a paragraph: a longer o
 
 
 _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
-    "lowerLetter": letters,
-    "upperLetter": lambda number: letters(number).upper(),
-    "lowerRoman": roman,
-    "upperRoman": lambda number: roman(number).upper(),
+    "lowerLetter": FORMS["a"],
+    "upperLetter": FORMS["A"],
+    "lowerRoman": FORMS["i"],
+    "upperRoman": FORMS["I"],
     "decimalZero": lambda number: f"{number:02}",
     "none": lambda _: "",
 }

@@ -7,6 +7,11 @@ from docx.document import Document as DocxFile
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
+OFF: Final = ("0", "false", "off")
+"""How a switch of a look or form says no; without a word it says yes."""
+IS_ON: Final = "".join(f"[not(@w:val='{word}')]" for word in OFF)
+"""The part of an XPath that leaves out a switch that says no."""
+
 _TEXT: Final = ("w:t", "w:tab", "w:br")
 _MOST_STEPS: Final = 10  # from a style to what it is based on
 

@@ -4,12 +4,11 @@ from typing import Any, Final
 
 from docx.oxml.ns import qn
 
-from haystack_integrations.crag.formats.docx_parts import run_of
+from haystack_integrations.crag.formats.docx_parts import IS_ON, OFF, run_of
 
 _PRIVATE: Final = 0xF000  # where Word puts the signs of such fonts
 _CODES: Final = range(0x20, 0x100)
-_OFF: Final = ("0", "false", "off")
-_STRUCK: Final = ".//w:r[w:rPr/*[self::w:strike or self::w:dstrike][not(@w:val='0' or @w:val='false' or @w:val='off')]]"
+_STRUCK: Final = f".//w:r[w:rPr/*[self::w:strike or self::w:dstrike]{IS_ON}]"
 
 
 def _from(first: int, signs: str) -> dict[int, str]:
@@ -89,7 +88,7 @@ def _chosen(field: Any) -> str:
     box, entries = field.find(qn("w:checkBox")), field.find(qn("w:ddList"))
     if box is not None:
         said = next((one for one in map(box.find, map(qn, ("w:checked", "w:default"))) if one is not None), None)
-        return "☐" if said is None or said.get(qn("w:val")) in _OFF else "☒"
+        return "☐" if said is None or said.get(qn("w:val")) in OFF else "☒"
     if entries is None:
         return ""
     names = [one.get(qn("w:val")) or "" for one in entries.iterchildren(qn("w:listEntry"))]

@@ -139,8 +139,6 @@ def _without_hidden(body: HtmlElement) -> None:
         follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
         if one.get("id") not in opened and not follows:
             one.drop_tree()
-    for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
-        one.drop_tree()
 
 
 def _with_boxes(body: HtmlElement) -> None:
@@ -161,6 +159,8 @@ def _box(is_checked: bool) -> str:
 
 def _without_buttons(body: HtmlElement) -> None:
     """Keep the words of a button that opens what stands below it, which is a question or a heading; no other does."""
+    for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
+        one.drop_tree()
     for one in list(body.iter("button")):
         if _is_in(one, *_HEADINGS):
             one.drop_tag()

@@ -1,20 +1,13 @@
 """Lists of a page: items with the numbers that are shown before them, and terms with what is said of them."""
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lxml.html import HtmlElement
 
-from haystack_integrations.crag.formats.numerals import letters, roman
+from haystack_integrations.crag.formats.numerals import FORMS
 
-# By the attribute `type`, or by what docutils, Asciidoctor and Pandoc write into a class or style.
-_FORMS: Final[Mapping[str, Callable[[int], str]]] = {
-    "a": letters,
-    "A": lambda number: letters(number).upper(),
-    "i": roman,
-    "I": lambda number: roman(number).upper(),
-}
+# What docutils, Asciidoctor and Pandoc write into a class or style, where others give a `type`.
 _STYLE: Final = re.compile(r"(?i)\b(lower|upper)-?(alpha|latin|roman)\b")
 _MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
 
@@ -26,7 +19,7 @@ def with_numbers(body: HtmlElement) -> None:
     :param body: The body of a page, changed in place.
     """
     for one in body.iter("ol"):
-        items, form = list(one.iterchildren("li")), _FORMS.get(_form_of(one), str)
+        items, form = list(one.iterchildren("li")), FORMS.get(_form_of(one), str)
         step, number = (1, 1) if one.get("reversed") is None else (-1, len(items))
         number = number_of(one, "start", number)
         if (number, step, form) == (1, 1, str) and not any(item.get("value") for item in items):

@@ -44,9 +44,7 @@ def with_cells(body: HtmlElement) -> None:
     for table in body.iter("table"):
         # By column: the cell, how many more rows it spans, and whether it is short enough to be written there.
         spanning: dict[int, tuple[Any, int, bool]] = {}
-        for row in table.iter("tr"):
-            if next(row.iterancestors("table")) is not table:
-                continue
+        for row in _rows_of(table):
             cells, before, spanning, column, place = list(row.iterchildren("td", "th")), spanning, {}, 0, 0
             while cells or column in before:
                 if column not in before:
@@ -127,7 +125,7 @@ def without_tables_in_lists(body: HtmlElement) -> None:
         if next(table.iterancestors("li", "dd", "table"), table).tag not in ("li", "dd"):
             continue
         rows = [(row, _columns(row)) for row in _rows_of(table)]
-        has_head = len(rows) > 1 and all(cell.tag == "th" for cell in rows[0][0])
+        has_head = len(rows) > 1 and _is_head(rows[0][0])
         names = rows.pop(0)[1] if has_head else []
         if sum(map(len, names)) > _LONGEST_CELL:
             names = []

@@ -1,5 +1,6 @@
 """Numbers of lists as letters and as Roman numerals."""
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 _ROMAN: Final = tuple(
@@ -35,3 +36,12 @@ def roman(number: int) -> str:
         said += sign * (number // value)
         number %= value
     return said
+
+
+FORMS: Final[Mapping[str, Callable[[int], str]]] = {
+    "a": letters,
+    "A": lambda number: letters(number).upper(),
+    "i": roman,
+    "I": lambda number: roman(number).upper(),
+}
+"""Ways to count, as HTML's lists name them."""

@@ -1,13 +1,13 @@
 """What the slides of a PPTX file say."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
-from haystack_integrations.crag.formats.numerals import letters, roman
+from haystack_integrations.crag.formats.numerals import FORMS
 from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
 from haystack_integrations.crag.formats.sheets import markdown_of
 from haystack_integrations.crag.texts.headings import escaped
@@ -15,12 +15,7 @@ from haystack_integrations.crag.texts.headings import escaped
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _START: Final = re.compile(r"[0-9]{1,5}")
-_FORMS: Final[Mapping[str, Callable[[int], str]]] = {
-    "alphaLc": letters,
-    "alphaUc": lambda number: letters(number).upper(),
-    "romanLc": roman,
-    "romanUc": lambda number: roman(number).upper(),
-}
+_FORMS: Final = {"alphaLc": FORMS["a"], "alphaUc": FORMS["A"], "romanLc": FORMS["i"], "romanUc": FORMS["I"]}
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -42,6 +37,8 @@ def pptx_as_markdown(data: bytes) -> str:
 
 
 def _told(number: int, slide: "Slide") -> Iterator[str]:
+    _with_all_shown(slide.element)
+    _with_looks(slide.element)
     _with_formulas(slide.element)
     title = slide.shapes.title
     heading = "" if title is None else " ".join(title.text_frame.text.split())
@@ -52,20 +49,27 @@ def _told(number: int, slide: "Slide") -> Iterator[str]:
         yield from (f"## {heading or f'Slide {number}'}", *told)
 
 
-def _with_formulas(slide: Any) -> None:
-    """Write formulas as text; PowerPoint puts all that has one into an alternative, which its reader passes over."""
+def _with_all_shown(slide: Any) -> None:
+    """Take out of alternatives what has a formula: their reader passes them over."""
     for either in list(slide.iter(f"{_CHOICES}AlternateContent")):
         choice = either.find(f"{_CHOICES}Choice")
         if choice is not None and next(choice.iter(f"{MATH}oMath"), None) is not None:
             for part in list(choice):
                 either.addprevious(part)
             either.getparent().remove(either)
+
+
+def _with_looks(slide: Any) -> None:
+    """Write as text what only a look tells: raised figures, and words that are struck through."""
     for look in slide.iter(f"{_DRAWING}rPr"):
         words, height = look.getnext(), look.get("baseline", "0")
         if words is not None and height.isdigit() and height != "0":
             words.text = raised(words.text or "")
         if words is not None and words.text and look.get("strike", "noStrike") != "noStrike":
             words.text = f"~~{words.text}~~"  # as of pages: the old price is none
+
+
+def _with_formulas(slide: Any) -> None:
     for formula in list(slide.iter(f"{MATH}oMath")):
         holder = next((one for one in formula.iterancestors() if one.getparent().tag == f"{_DRAWING}p"), None)
         if holder is not None:

@@ -7,6 +7,7 @@ from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
 from haystack_integrations.crag.texts.headings import escaped
+from haystack_integrations.crag.texts.table_heads import as_one_row
 
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
@@ -162,8 +163,8 @@ def _with_one_head(rows: list[list[str]]) -> list[list[str]]:
         is_below = any(_is_counted(rows[2:], column) for _, column in parted)
     if not is_below:
         return rows
-    both = ((name if low else own, low) for name, own, low in zip(over, first, second, strict=True))
-    return [[" ".join(dict.fromkeys(filter(None, names))) for names in both], *rows[2:]]
+    above = [name if low else own for name, own, low in zip(over, first, second, strict=True)]
+    return [as_one_row([above, second]), *rows[2:]]
 
 
 def _is_nameless(columns: Iterable[Sequence[str]]) -> bool:

@@ -156,9 +156,11 @@ class Converter:
     def _lettered(self, record: Document) -> Document:
         """Write a record in the letters of files: its words are searched for in the same way."""
         texts = [record.content or "", record.meta.get("title", "")]
-        if all(one.isascii() and "\r" not in one for one in texts):  # most are, and nothing changes in them
+        if all(one.isascii() and "\r" not in one for one in texts):
+            # Most are, and nothing changes in them but lines of blanks: no record that comes here is cut at paragraphs.
             return record
-        content, title = (self._letters.run([Document(content=one)])["documents"][0].content for one in texts)
+        written = self._letters.run([Document(content=one) for one in texts])["documents"]
+        content, title = (one.content for one in written)
         return replace(record, content=content, meta={**record.meta, "title": title} if title else record.meta)
 
     def _one_by_one(self, sources: list[Source]) -> dict[str, list[Document] | Failure]:
