@@ -206,3 +206,22 @@ def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(
     assert XlsxToMarkdown().run([ByteStream(data.getvalue()), damaged])["documents"] == []
     assert len(caplog.records) == 2
     assert "Emma" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("saved", "is_asked", "shown"), [("0", True, ""), ("1510.4", True, "1510.4 €"), ("0", False, "0 €")]
+)
+def test_a_formula_that_its_writer_did_not_calculate_is_no_zero(saved: str, is_asked: bool, shown: str) -> None:
+    """XlsxWriter saves a zero with each, and asks spreadsheet programs to calculate: a total of 1510.40 was "0 EUR"."""
+    book = Workbook()
+    for row in (["Item", "Cost"], ["Rent", 1200], ["Power", 310.4], ["Free", 0], ["Total", "=SUM(B2:B4)"]):
+        book.active.append(row)
+    book.active["B5"].number_format = "0.00 [$€-407]"
+    book.calculation.fullCalcOnLoad = is_asked
+    book.save(file := BytesIO())
+    with ZipFile(file) as old, ZipFile(changed := BytesIO(), "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"<v></v>", b"<v>%s</v>" % saved.encode()))
+    (document,) = XlsxToMarkdown().run([ByteStream(changed.getvalue())])["documents"]
+    *_, free, total = (document.content or "").split("\n")
+    assert (free, total) == ("| Free | 0 |", f"| Total | {shown} |")

@@ -1,10 +1,12 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
+from zipfile import ZipFile
 
 from haystack_integrations.crag.formats.formulas import raised
 from haystack_integrations.crag.formats.number_formats import shown
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
+_FORMULA: Final = re.compile(rb"<(?:\w+:)?f[\s>/]")
 
 
 def xlsx_as_markdown(data: bytes) -> str:
@@ -37,12 +40,35 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
     from openpyxl import load_workbook  # a fifth of a second that no question needs
 
     try:
-        return load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True).worksheets
+        book = load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True)
+        if book.calculation is not None and book.calculation.fullCalcOnLoad and _has_formulas(data):
+            _leave_out_zeros(book.worksheets, load_workbook(BytesIO(data), keep_links=False).worksheets)
+        return book.worksheets
     except Exception:  # whatever a damaged file leads its reader to
         sheets = load_workbook(BytesIO(data), data_only=True, keep_links=False, read_only=True).worksheets
         for sheet in sheets:
             sheet.reset_dimensions()  # a size that the file tells may be wrong, and is believed
         return sheets
+
+
+def _has_formulas(data: bytes) -> bool:
+    with ZipFile(BytesIO(data)) as file:
+        sheets = (name for name in file.namelist() if name.startswith("xl/worksheets/"))
+        return any(_FORMULA.search(file.read(name)) for name in sheets)
+
+
+def _leave_out_zeros(shown: "Sequence[Worksheet]", written: "Sequence[Worksheet]") -> None:
+    """
+    Empty the formulas that are zero, of a file that asks to be calculated when it is opened.
+
+    Programs that write formulas and do not calculate them (XlsxWriter) save a zero with each, which nobody ever sees.
+    """
+    for sheet, other in zip(shown, written, strict=True):
+        for number, row in enumerate(other.iter_rows(), 1):
+            for column, cell in enumerate(row, 1):
+                result = sheet.cell(number, column) if cell.data_type == "f" else None
+                if result is not None and result.value == 0 and not isinstance(result.value, bool):
+                    result.value = None
 
 
 def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
