@@ -76,6 +76,18 @@ def test_the_headings_are_marked_in_the_text() -> None:
     assert document.content == "\n\n# Travel\nBy train.\n\n## 1.1 Costs\nPage 1"
 
 
+def test_a_heading_is_where_its_tag_is_and_not_in_the_contents_above() -> None:
+    """A page that a browser prints begins with them: what stood below the first heading was told as the last one's."""
+    lines = ("Rates", "Fees", "Rates", "Four euro.", "Fees", "Nine euro.")
+    content = "\n".join(
+        f"/P <</MCID {number}>> BDC BT /F1 12 Tf 72 {700 - 20 * number} Td ({line}) Tj ET EMC"
+        for number, line in enumerate(lines)
+    )
+    data = tagged(part("/P", 0, 1), *(part("/H2", 2), part("/P", 3), part("/H2", 4)), content=content.encode())
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    assert document.content == "Rates\nFees\n\n## Rates\nFour euro.\n\n## Fees\nNine euro."
+
+
 @pytest.mark.parametrize("root", [NumberObject(3), DictionaryObject({NameObject("/K"): NumberObject(0)})])
 def test_tags_that_say_nothing_cost_no_text(root: Any) -> None:
     """Damaged files have such."""

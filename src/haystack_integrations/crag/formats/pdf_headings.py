@@ -12,6 +12,8 @@ from haystack_integrations.crag.texts.headings import escaped
 
 Outline = Mapping[int, Sequence[tuple[int, str]]]
 """By page, from 0: the levels, from 1, and the words of its headings in order."""
+SIGN: Final = "\x02"
+"""Stands where a heading of a page begins, if its place is known; no text has it in the end."""
 
 _MOST: Final = 10_000
 _MOST_LINES: Final = 1_000  # of a page, of which each is compared with each of its headings
@@ -44,23 +46,23 @@ def with_headings(text: str, outline: Outline) -> str:
     """
     Put `#` before headings, one for each level, and each at the beginning of a paragraph.
 
-    :param text: The text of the pages, with a form feed between two.
+    :param text: The text of the pages, with a form feed between two. With signs on a page, its headings are there.
     :param outline: The headings. One that is not a line of its page, or two, stays as it is.
     :returns: The text; a line that would be a heading, or begin code, has a backslash before it.
     """
     pages = escaped(text).split("\f")
-    return "\f".join(_page(page, outline.get(number, ())) for number, page in enumerate(pages))
+    return "\f".join(_page(page, outline.get(number, ())) for number, page in enumerate(pages)).replace(SIGN, "")
 
 
 def _page(text: str, headings: Sequence[tuple[int, str]]) -> str:
     lines, begin = text.split("\n"), 0
     if len(lines) > _MOST_LINES:
         return text
-    letters = [_letters(line) for line in lines]
+    letters, is_signed = [_letters(line) for line in lines], [SIGN in line or SIGN not in text for line in lines]
     for level, words in headings[:_MOST_OF_A_PAGE]:
         wanted = _letters(words)
         for size, number in product((1, 2), range(begin, len(lines))):
-            if wanted and _is_same("".join(letters[number : number + size]), wanted):
+            if wanted and is_signed[number] and _is_same("".join(letters[number : number + size]), wanted):
                 printed = " ".join(" ".join(lines[number : number + size]).split())
                 # What is printed has the number; where its words are glued together, the outline has them apart.
                 told = printed if len(printed.split()) >= len(words.split()) else words

@@ -8,7 +8,7 @@ from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
 from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
 from haystack_integrations.crag.formats.pdf_pieces import pieces_of
 from haystack_integrations.crag.formats.pdf_tables import Tables
-from haystack_integrations.crag.formats.pdf_tags import tags_of, words_of
+from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
 from haystack_integrations.crag.formats.pdf_words import as_typed, tell_spaces
 
 
@@ -30,6 +30,9 @@ def pdf_as_markdown(data: bytes) -> str:
         if fields or cells or (headings and not outline):
             text, pieces = pieces_of(page)
             tagged[number] = words_of(pieces, headings or {})
+            if not outline and "".join(piece.text for piece in pieces) == text:
+                pieces = with_signs(pieces, headings or {})
+                text = "".join(piece.text for piece in pieces)
             text = with_fields(text, pieces, fields) if fields else tables.written(text, pieces, cells or {})
         else:
             text = page.extract_text()

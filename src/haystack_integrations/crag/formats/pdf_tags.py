@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from pypdf import PdfReader
 from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject
 
+from haystack_integrations.crag.formats.pdf_headings import SIGN
 from haystack_integrations.crag.formats.pdf_pieces import Piece
 
 _MOST: Final = 500_000  # parts of a file's structure
@@ -80,6 +81,24 @@ def words_of(pieces: Sequence[Piece], marked: Mapping[int, Heading]) -> list[tup
         if (heading := marked.get(piece.mark)) is not None:
             said[heading] = said.get(heading, "") + piece.text
     return [(heading.level, " ".join(text.split())) for heading, text in said.items() if text.strip()]
+
+
+def with_signs(pieces: Sequence[Piece], marked: Mapping[int, Heading]) -> list[Piece]:
+    """
+    Put a sign where each heading of a page begins: a line of the contents above may have the same words.
+
+    :param pieces: Its text.
+    :param marked: Which of its pieces are headings.
+    :returns: The text with `SIGN` before each.
+    """
+    signed, found = list[Piece](), set[Heading]()
+    for piece in pieces:
+        heading, words = marked.get(piece.mark), piece.text.lstrip()
+        if heading is not None and words and heading not in found:
+            found.add(heading)
+            piece = piece._replace(text=f"{piece.text.removesuffix(words)}{SIGN}{words}")  # noqa: PLW2901
+        signed.append(piece)
+    return signed
 
 
 def _tags(reader: PdfReader) -> Tags:
