@@ -9,7 +9,7 @@ from haystack_integrations.crag.formats.pdf_headings import outline_of, with_hea
 from haystack_integrations.crag.formats.pdf_pieces import pieces_of
 from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
-from haystack_integrations.crag.formats.pdf_words import as_typed, tell_spaces
+from haystack_integrations.crag.formats.pdf_words import as_typed, is_of_tex, tell_spaces, with_accents
 
 
 def pdf_as_markdown(data: bytes) -> str:
@@ -37,4 +37,5 @@ def pdf_as_markdown(data: bytes) -> str:
         else:
             text = page.extract_text()
         texts.append(text)
-    return with_headings(as_typed("\f".join(texts)), outline or tagged)
+    text = as_typed("\f".join(texts))
+    return with_headings(with_accents(text) if is_of_tex(reader) else text, outline or tagged)

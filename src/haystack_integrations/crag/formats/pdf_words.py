@@ -2,12 +2,35 @@
 
 import re
 import unicodedata
-from typing import Final
+from typing import Any, Final
 
 from pypdf import PdfReader
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject, StreamObject
 
-_SHAPES: Final = re.compile(r"[\ufb13-\ufdff\ufe70-\ufefc]+")
+# Arabic and Hebrew letters by their place in a word, and those of formulas, which are italic by themselves.
+_SHAPES: Final = re.compile(r"[\ufb13-\ufdff\ufe70-\ufefc\U0001d400-\U0001d7ff]+")
+# An accent as TeX prints it, and as it is joined. No accents are: backticks around code, an apostrophe before an "s",
+# and the tilde of somebody's folder on a server.
+_ACCENTS: Final = {
+    "`": "\u0300",
+    "\u00b4": "\u0301",
+    "\u02c6": "\u0302",
+    "\u02dc": "\u0303",
+    "\u00af": "\u0304",
+    "\u02d8": "\u0306",
+    "\u02d9": "\u0307",
+    "\u00a8": "\u0308",
+    "\u02da": "\u030a",
+    "\u02dd": "\u030b",
+    "\u02c7": "\u030c",
+    "\u00b8": "\u0327",
+}
+_BEFORE: Final = re.compile(
+    r"(`(?=[aeiouAEIOU\u0131])(?![^`\n]*`(?![aeiouAEIOU\u0131]))|\u00b4(?!s\b)|(?<!/)\u02dc"
+    r"|[\u02c6\u00af\u02d8\u02d9\u00a8\u02da\u02dd\u02c7\u00b8])([^\W\d_])"
+)
+_BELOW: Final = re.compile(r"([cCsS])(\u00b8)(?: (?=[^\W\d_A-Z]))?")
+_DOTLESS: Final = str.maketrans("\u0131\u0237", "ij")
 _MAP: Final = NameObject("/ToUnicode")
 _SPACE: Final = b"\n1 beginbfchar\n<FFFF> <0020>\nendbfchar\n"
 
@@ -45,12 +68,44 @@ def tell_spaces(reader: PdfReader) -> None:
 
 def as_typed(text: str) -> str:
     """
-    Write letters as they are typed: Arabic and Hebrew ones have other codes by their place in a word, as printed.
+    Write letters as they are typed: those of formulas, of Arabic and of Hebrew have other codes, as printed.
 
     :param text: The text of a page.
     :returns: The same with each as its plain letters.
     """
     return _SHAPES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+
+
+def with_accents(text: str) -> str:
+    """
+    Put accents on their letters: TeX's older fonts have none with one, and print it over the letter that follows.
+
+    :param text: The text of a file that TeX made.
+    :returns: The same with `ü` for `¨u`.
+    """
+    text = _BELOW.sub(lambda found: _accented(found[1], found[2]), text)
+    return _BEFORE.sub(lambda found: _accented(found[2], found[1]), text)
+
+
+def is_of_tex(reader: PdfReader) -> bool:
+    """
+    Tell whether TeX made a file.
+
+    :param reader: The file.
+    :returns: Whether it says so.
+    """
+    try:
+        told: Any = reader.metadata or {}
+        return any(
+            name in str(told.get(key)) for key in ("/Creator", "/Producer") for name in ("TeX", "dvips", "dvipdf")
+        )
+    except Exception:  # whatever a damaged file leads its reader to: its text is read nevertheless
+        return False
+
+
+def _accented(letter: str, accent: str) -> str:
+    one = unicodedata.normalize("NFC", letter.translate(_DOTLESS) + _ACCENTS[accent])
+    return one if len(one) == 1 else f"{accent}{letter}"
 
 
 def _parts(of: DictionaryObject, *names: str) -> list[DictionaryObject]:
