@@ -1,4 +1,4 @@
-"""A word that a line's end parts is one word again, where the document itself says that it is one."""
+"""A word that a line's end parts is one word again, where its document or English knows it as one."""
 
 import pytest
 from haystack import Document
@@ -26,12 +26,18 @@ def test_a_word_that_stands_whole_elsewhere_is_joined(text: str, expected: str) 
     assert joined(text) == expected
 
 
+def test_a_frequent_word_of_english_is_joined_that_stands_nowhere_else() -> None:
+    """Of a paper in two columns half of the words at the ends of lines do not, and no question met them."""
+    assert joined("Its degra-\ndation was demon-\nstrated.") == "Its degradation\nwas demonstrated.\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "A well-\nknown rule that nobody wrote elsewhere.",
         "A well-\nknown rule; wellknown, and well-known.",
-        "infor-\nmation and infor-\nmation again",
+        "Abfall-\nentsorgung und Abfall-\nentsorgung",
+        "We re-\nsort, and others re-sort.",
         "Hin- und Rück-\nfahrt",
         "the U-\nBahn, UBahn",
         "Pre-\nChristmas, prechristmas",

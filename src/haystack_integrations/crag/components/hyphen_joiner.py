@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from haystack import Document, component
 
+from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.inputs import checked
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -19,10 +20,11 @@ _AND_REST: Final = re.compile(rf"{_BROKEN.pattern}([^\w\s]*)[ \t]*(?:\r?\n)?")
 @checked
 class HyphenJoiner:
     """
-    Joins the parts of a word that stands whole elsewhere in its document; any other hyphen at a line's end stays.
+    Joins the parts of a word that stands whole elsewhere in its document, or that is one of the most frequent ones of
+    English; any other hyphen at a line's end stays.
 
     No search finds "informa-" and "tion". Whether the hyphen is the word's own cannot be seen in it: `well-` and
-    `known` are one word only where the document has `wellknown` and no `well-known`.
+    `known` are one word only where the document has `wellknown`, and no word where it has `well-known`.
 
     ### Usage example
 
@@ -30,9 +32,9 @@ class HyphenJoiner:
     from haystack import Document
     from haystack_integrations.crag.components.hyphen_joiner import HyphenJoiner
 
-    page = Document(content="All infor-\\nmation is in a well-\\nkept file. Information is free.")
+    page = Document(content="All infor-\\nmation is in a well-\\nkept file.")
     joined = HyphenJoiner().run([page])["documents"]
-    assert joined[0].content == "All information\\nis in a well-\\nkept file. Information is free."
+    assert joined[0].content == "All information\\nis in a well-\\nkept file."
     ```
     """
 
@@ -57,8 +59,9 @@ def _joined(document: Document) -> Document:
 
     def join(found: re.Match[str]) -> str:
         first, second, rest = found.groups()
-        is_whole = (first + second).lower() in whole and f"{first}-{second}".lower() not in whole
-        return f"{first}{second}{rest}\n" if is_whole and second.islower() else found[0]
+        word = (first + second).lower()
+        is_parted = f"{first}-{second}".lower() in whole or not second.islower()
+        return found[0] if is_parted or not (word in whole or is_word(word)) else f"{first}{second}{rest}\n"
 
     content = _AND_REST.sub(join, text)
     return document if content == text else replace(document, id="", content=content, embedding=None)
