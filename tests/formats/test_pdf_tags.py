@@ -46,6 +46,12 @@ def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None, conten
     return data.getvalue()
 
 
+def painted(*lines: tuple[int, str]) -> bytes:
+    """Give content that paints lines, each with its mark, in this order; where they stand follows from their marks."""
+    line = "/P <</MCID %d>> BDC BT /F1 12 Tf 72 %d Td (%s) Tj ET EMC"
+    return "\n".join(line % (mark, 700 - 20 * mark, words) for mark, words in lines).encode()
+
+
 def headings_of(data: bytes) -> list[tuple[int, str]]:
     """Read those of its only page."""
     reader = PdfReader(BytesIO(data))
@@ -79,13 +85,33 @@ def test_the_headings_are_marked_in_the_text() -> None:
 def test_a_heading_is_where_its_tag_is_and_not_in_the_contents_above() -> None:
     """A page that a browser prints begins with them: what stood below the first heading was told as the last one's."""
     lines = ("Rates", "Fees", "Rates", "Four euro.", "Fees", "Nine euro.")
-    content = "\n".join(
-        f"/P <</MCID {number}>> BDC BT /F1 12 Tf 72 {700 - 20 * number} Td ({line}) Tj ET EMC"
-        for number, line in enumerate(lines)
-    )
-    data = tagged(part("/P", 0, 1), *(part("/H2", 2), part("/P", 3), part("/H2", 4)), content=content.encode())
+    kinds = (part("/P", 0, 1), part("/H2", 2), part("/P", 3), part("/H2", 4))
+    data = tagged(*kinds, content=painted(*enumerate(lines)))
     (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
     assert document.content == "Rates\nFees\n\n## Rates\nFour euro.\n\n## Fees\nNine euro."
+
+
+def test_a_heading_that_is_painted_last_stands_before_what_it_is_of() -> None:
+    """So browsers paint headings that have a place of their own: a page's text stood below the last one before it."""
+    content = painted((1, "Four euro."), (3, "Nine euro."), (4, "Ask us."), (0, "Rates"), (2, "Fees"))
+    data = tagged(part("/H2", 0), part("/P", 1), part("/H2", 2), part("/P", 3, 4), content=content)
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    lines = [line for line in (document.content or "").split("\n") if line]
+    assert lines == ["## Rates", "Four euro.", "## Fees", "Nine euro.", "Ask us."]
+
+
+def test_a_box_that_is_painted_first_moves_no_heading() -> None:
+    """Its tag is behind all headings, and what they are of stands where it did."""
+    content = painted((4, "An advertisement."), (0, "Rates"), (1, "Four euro."), (2, "Fees"), (3, "Nine euro."))
+    data = tagged(part("/H2", 0), part("/P", 1), part("/H2", 2), part("/P", 3, 4), content=content)
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    lines = [line for line in (document.content or "").split("\n") if line]
+    assert [line for line in lines if line != "An advertisement."] == [
+        "## Rates",
+        "Four euro.",
+        "## Fees",
+        "Nine euro.",
+    ]
 
 
 @pytest.mark.parametrize("root", [NumberObject(3), DictionaryObject({NameObject("/K"): NumberObject(0)})])

@@ -6,6 +6,7 @@ from pypdf import PdfReader
 
 from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
 from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
+from haystack_integrations.crag.formats.pdf_order import with_headings_in_place
 from haystack_integrations.crag.formats.pdf_pieces import pieces_of
 from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
@@ -29,10 +30,11 @@ def pdf_as_markdown(data: bytes) -> str:
         headings, cells, fields = tags.headings.get(of_page), tags.cells.get(of_page), fields_of(page)
         if fields or cells or (headings and not outline):
             text, pieces = pieces_of(page)
-            tagged[number] = words_of(pieces, headings or {})
             if not outline and "".join(piece.text for piece in pieces) == text:
+                pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
                 pieces = with_signs(pieces, headings or {})
                 text = "".join(piece.text for piece in pieces)
+            tagged[number] = words_of(pieces, headings or {})
             text = with_fields(text, pieces, fields) if fields else tables.written(text, pieces, cells or {})
         else:
             text = page.extract_text()

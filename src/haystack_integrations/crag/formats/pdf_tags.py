@@ -37,12 +37,13 @@ class Tags:
     What each marked piece of text belongs to, by the numbers of the page's object and of the mark.
 
     `tables` has, of each table, row by row, how many rows and columns each cell spans; none of one that holds headings,
-    which only places parts of a page.
+    which only places parts of a page. `order` has, of each page, the places of its marks in the order of the tags.
     """
 
     headings: dict[int, dict[int, Heading]] = field(default_factory=lambda: defaultdict(dict))
     cells: dict[int, dict[int, Cell]] = field(default_factory=lambda: defaultdict(dict))
     tables: dict[int, list[list[tuple[int, int]]]] = field(default_factory=dict)
+    order: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
 
 
 class _Place(NamedTuple):
@@ -113,6 +114,7 @@ def _tags(reader: PdfReader) -> Tags:
         part, place = left.pop()
         part = part.get_object()
         if isinstance(part, int):
+            tags.order[place.page].setdefault(part, len(tags.order[place.page]))
             if place.heading:
                 tags.headings[place.page][part] = place.heading
             if place.cell:
