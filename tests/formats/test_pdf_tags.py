@@ -91,13 +91,19 @@ def test_a_heading_is_where_its_tag_is_and_not_in_the_contents_above() -> None:
     assert document.content == "Rates\nFees\n\n## Rates\nFour euro.\n\n## Fees\nNine euro."
 
 
-def test_a_heading_that_is_painted_last_stands_before_what_it_is_of() -> None:
+@pytest.mark.parametrize("outline", [[], ["Rates", "Fees"]])
+def test_a_heading_that_is_painted_last_stands_before_what_it_is_of(outline: list[str]) -> None:
     """So browsers paint headings that have a place of their own: a page's text stood below the last one before it."""
     content = painted((1, "Four euro."), (3, "Nine euro."), (4, "Ask us."), (0, "Rates"), (2, "Fees"))
     data = tagged(part("/H2", 0), part("/P", 1), part("/H2", 2), part("/P", 3, 4), content=content)
-    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
-    lines = [line for line in (document.content or "").split("\n") if line]
-    assert lines == ["## Rates", "Four euro.", "## Fees", "Nine euro.", "Ask us."]
+    writer = PdfWriter(clone_from=BytesIO(data))
+    for words in outline:
+        writer.add_outline_item(title=words, page_number=0)
+    writer.write(file := BytesIO())
+    (document,) = PdfToMarkdown().run([ByteStream(file.getvalue())])["documents"]
+    lines = [line.removeprefix("#") for line in (document.content or "").split("\n") if line]
+    marks = "# " if not outline else " "  # in an outline, both are of the first level
+    assert lines == [f"{marks}Rates", "Four euro.", f"{marks}Fees", "Nine euro.", "Ask us."]
 
 
 def test_a_box_that_is_painted_first_moves_no_heading() -> None:

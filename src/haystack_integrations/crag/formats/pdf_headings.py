@@ -46,7 +46,7 @@ def with_headings(text: str, outline: Outline) -> str:
     """
     Put `#` before headings, one for each level, and each at the beginning of a paragraph.
 
-    :param text: The text of the pages, with a form feed between two. With signs on a page, its headings are there.
+    :param text: The text of the pages, with a form feed between two. With signs on a page, headings are sought there.
     :param outline: The headings. One that is not a line of its page, or two, stays as it is.
     :returns: The text; a line that would be a heading, or begin code, has a backslash before it.
     """
@@ -58,11 +58,12 @@ def _page(text: str, headings: Sequence[tuple[int, str]]) -> str:
     lines, begin = text.split("\n"), 0
     if len(lines) > _MOST_LINES:
         return text
-    letters, is_signed = [_letters(line) for line in lines], [SIGN in line or SIGN not in text for line in lines]
+    letters, signed = [_letters(line) for line in lines], [SIGN in line for line in lines]
+    ways = (True, False) if any(signed) else (False,)
     for level, words in headings[:_MOST_OF_A_PAGE]:
         wanted = _letters(words)
-        for size, number in product((1, 2), range(begin, len(lines))):
-            if wanted and is_signed[number] and _is_same("".join(letters[number : number + size]), wanted):
+        for is_sign, size, number in product(ways, (1, 2), range(begin, len(lines))):
+            if wanted and signed[number] >= is_sign and _is_same("".join(letters[number : number + size]), wanted):
                 printed = " ".join(" ".join(lines[number : number + size]).split())
                 # What is printed has the number; where its words are glued together, the outline has them apart.
                 told = printed if len(printed.split()) >= len(words.split()) else words

@@ -28,9 +28,9 @@ def pdf_as_markdown(data: bytes) -> str:
     for number, page in enumerate(reader.pages):
         of_page = page.indirect_reference.idnum if page.indirect_reference else -1
         headings, cells, fields = tags.headings.get(of_page), tags.cells.get(of_page), fields_of(page)
-        if fields or cells or (headings and not outline):
+        if fields or cells or headings:
             text, pieces = pieces_of(page)
-            if not outline and "".join(piece.text for piece in pieces) == text:
+            if "".join(piece.text for piece in pieces) == text:
                 pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
                 pieces = with_signs(pieces, headings or {})
                 text = "".join(piece.text for piece in pieces)
