@@ -5,7 +5,14 @@ import unicodedata
 from typing import Any, Final
 
 from pypdf import PdfReader
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject, StreamObject
+from pypdf.generic import (
+    ArrayObject,
+    DecodedStreamObject,
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+    StreamObject,
+)
 
 # Arabic and Hebrew letters by their place in a word, and those of formulas, which are italic by themselves.
 _SHAPES: Final = re.compile(r"[\ufb13-\ufdff\ufe70-\ufefc\U0001d400-\U0001d7ff]+")
@@ -32,6 +39,8 @@ _BEFORE: Final = re.compile(
 _BELOW: Final = re.compile(r"([cCsS])(\u00b8)(?: (?=[^\W\d_A-Z]))?")
 _DOTLESS: Final = str.maketrans("\u0131\u0237", "ij")
 _MAP: Final = NameObject("/ToUnicode")
+_CODE: Final = 32  # of a space
+_USUAL: Final = 250  # thousandths of the size of the font
 _SPACE: Final = b"\n1 beginbfchar\n<FFFF> <0020>\nendbfchar\n"
 
 
@@ -57,6 +66,8 @@ def tell_spaces(reader: PdfReader) -> None:
                 if isinstance(told, StreamObject) and not (data := told.get_data()).endswith(_SPACE):
                     font[_MAP] = with_space = DecodedStreamObject()
                     with_space.set_data(data + _SPACE)
+                elif told is None:
+                    _narrow(font)
         # A page that was stamped or put into another file is drawn as a form with fonts of its own.
         left += [
             part
@@ -64,6 +75,17 @@ def tell_spaces(reader: PdfReader) -> None:
             for form in _parts(forms, *forms)
             for part in _parts(form, "/Resources")
         ]
+
+
+def _narrow(font: DictionaryObject) -> None:
+    """Give a font that lists its signs, and no space among them, a space of usual width: it has another sign's."""
+    widths, first = (font[name] if name in font else None for name in ("/Widths", "/FirstChar"))
+    lists = [str(one["/CharSet"]) for one in _parts(font, "/FontDescriptor") if "/CharSet" in one]
+    if not isinstance(widths, ArrayObject) or not isinstance(first, int) or "/space/" in f"{''.join(lists)}/":
+        return
+    if lists and 0 <= _CODE - first < len(widths):
+        font[NameObject("/Widths")] = narrowed = ArrayObject(widths)
+        narrowed[_CODE - first] = NumberObject(_USUAL)
 
 
 def as_typed(text: str) -> str:
