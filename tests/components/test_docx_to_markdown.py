@@ -41,6 +41,23 @@ def test_titles_and_headings_are_marked_by_their_level() -> None:
     assert document.meta["source"] == "x.docx"
 
 
+def test_what_the_outline_of_a_file_has_is_a_heading() -> None:
+    """Templates have styles of their own with a level, and writers without styles give one to a paragraph."""
+    file = docx.Document()
+
+    def outlined(element: Any, level: int) -> None:
+        element.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {nsdecls("w")} w:val="{level}"/>'))
+
+    outlined(file.styles.add_style("Kapitel", WD_STYLE_TYPE.PARAGRAPH).element, 0)
+    outlined(file.styles.add_style("Absatz", WD_STYLE_TYPE.PARAGRAPH).element, 9)
+    file.add_paragraph("Reisen", style="Kapitel")
+    file.add_paragraph("Zwei Wochen.", style="Absatz")
+    outlined(file.add_paragraph("Kosten")._p, 1)
+    outlined(file.add_paragraph(30 * "Neun Euro. ")._p, 1)
+    (document,) = DocxToMarkdown().run([saved(file)])["documents"]
+    assert (document.content or "").split("\n") == ["# Reisen", "Zwei Wochen.", "## Kosten", 30 * "Neun Euro. "]
+
+
 def test_hidden_text_is_left_out() -> None:
     """No reader sees it, so nobody would find it where an answer says that it stands."""
     file = docx.Document()

@@ -19,6 +19,8 @@ from haystack_integrations.crag.texts.headings import escaped
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
+_OUTLINED: Final = tuple("012345678")  # 9 is body text
+_LONGEST: Final = 200  # characters of a heading that no style says is one
 # Inserted or moved text, controls of a form, fields: the reader looks into none of them.
 _WRAPPERS: Final = (
     "w:ins",
@@ -67,7 +69,8 @@ def with_content_marked(data: bytes) -> bytes:
     levels, numbers = _levels(file), Numbers(file)
     for paragraph in file.element.body.iter(qn("w:p")):
         is_heading = paragraph.getparent() is file.element.body
-        level, number = levels.get(paragraph.style, 0) if is_heading else 0, numbers.of(paragraph)
+        level = (levels.get(paragraph.style) or _outlined(paragraph, _LONGEST)) if is_heading else 0
+        number = numbers.of(paragraph)
         marks = " ".join(mark for mark in ("#" * level, number) if mark)
         if marks and "".join(paragraph.itertext()).strip():
             paragraph.insert(0 if paragraph.pPr is None else 1, run_of(f"{marks} "))
@@ -123,9 +126,19 @@ def _levels(file: DocxFile) -> dict[str | None, int]:
     levels: dict[str | None, int] = {}
     for style in file.styles:
         names = (_HEADING.fullmatch(base.name or "") for base in bases(style))
+        outlined = (_outlined(base.element) for base in bases(style))
         if found := next(filter(None, names), None):
             levels[style.style_id] = int(found["level"] or 1)
+        elif level := next(filter(None, outlined), 0):
+            levels[style.style_id] = level
     return levels
+
+
+def _outlined(one: Any, longest: int | None = None) -> int:
+    """Give the level that a style or paragraph has in the outline; a long paragraph has none."""
+    told = one.xpath("string(./w:pPr/w:outlineLvl/@w:val)")
+    is_short = longest is None or len("".join(one.itertext())) <= longest
+    return min(int(told) + 1, 6) if told in _OUTLINED and is_short else 0
 
 
 def _escape(paragraph: Any) -> None:
