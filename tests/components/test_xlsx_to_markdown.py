@@ -45,6 +45,7 @@ def test_values_are_told_as_a_reader_sees_them() -> None:
         0.15,
         date(2025, 1, 3),
         datetime.fromisoformat("2025-01-03 14:30"),
+        datetime.fromisoformat("2025-01-03 00:00:09"),
         time(14, 0),
         True,
         0.1 + 0.2,
@@ -54,7 +55,9 @@ def test_values_are_told_as_a_reader_sees_them() -> None:
     book.active.append(values)
     book.active["C2"].number_format = "0.0%"
     *_, row = told(book).split("\n")
-    assert row == "| 9 | 29.99 | 15% | 2025-01-03 | 2025-01-03 14:30 | 14:00:00 | True | 0.3 | 007 |"
+    assert (
+        row == "| 9 | 29.99 | 15% | 2025-01-03 | 2025-01-03 14:30 | 2025-01-03 00:00:09 | 14:00:00 | True | 0.3 | 007 |"
+    )
 
 
 @pytest.mark.parametrize(

@@ -106,12 +106,13 @@ def told(value: object, digits: int = 15) -> str:
 
     :param value: The value.
     :param digits: How many digits of a number count.
-    :returns: The text: nothing for None, a date alone at midnight, hours of a duration, no decimals of a whole number.
+    :returns: The text: nothing for None, a date alone at midnight, no seconds if there are none, hours of a duration,
+        no decimals of a whole number.
     """
     if value is None:
         return ""
     if isinstance(value, datetime):
-        return value.isoformat(" ", "minutes").removesuffix(" 00:00")
+        return value.isoformat(" ", "seconds" if value.second else "minutes").removesuffix(" 00:00")
     if isinstance(value, timedelta):
         seconds = round(abs(value.total_seconds()))
         return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
