@@ -9,6 +9,7 @@ from pypdf.generic import (
     ArrayObject,
     DecodedStreamObject,
     DictionaryObject,
+    FloatObject,
     NameObject,
     NumberObject,
     StreamObject,
@@ -39,6 +40,7 @@ _BEFORE: Final = re.compile(
 _BELOW: Final = re.compile(r"([cCsS])(\u00b8)(?: (?=[^\W\d_A-Z]))?")
 _DOTLESS: Final = str.maketrans("\u0131\u0237", "ij")
 _MAP: Final = NameObject("/ToUnicode")
+_UNIT: Final = 0.001
 _CODE: Final = 32  # of a space
 _USUAL: Final = 250  # thousandths of the size of the font
 _SPACE: Final = b"\n1 beginbfchar\n<FFFF> <0020>\nendbfchar\n"
@@ -62,6 +64,7 @@ def tell_spaces(reader: PdfReader) -> None:
         seen[id(resources)] = resources
         for fonts in _parts(resources, "/Font"):
             for font in _parts(fonts, *fonts):
+                _scale(font)
                 told = font[_MAP] if _MAP in font else None
                 if isinstance(told, StreamObject) and not (data := told.get_data()).endswith(_SPACE):
                     font[_MAP] = with_space = DecodedStreamObject()
@@ -75,6 +78,16 @@ def tell_spaces(reader: PdfReader) -> None:
             for form in _parts(forms, *forms)
             for part in _parts(form, "/Resources")
         ]
+
+
+def _scale(font: DictionaryObject) -> None:
+    """Give the widths of letters that are drawn (Type 3) in thousandths, as of all other fonts: pypdf reads them so."""
+    matrix, widths = (font[name] if name in font else None for name in ("/FontMatrix", "/Widths"))
+    if not isinstance(matrix, ArrayObject) or not isinstance(widths, ArrayObject) or not matrix:
+        return
+    if all(isinstance(number, int | float) for number in (matrix[0], *widths)) and abs(matrix[0]) != _UNIT:
+        font[NameObject("/Widths")] = ArrayObject([FloatObject(width * abs(matrix[0]) / _UNIT) for width in widths])
+        font[NameObject("/FontMatrix")] = ArrayObject([FloatObject(_UNIT), *matrix[1:]])
 
 
 def _narrow(font: DictionaryObject) -> None:
