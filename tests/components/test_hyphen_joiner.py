@@ -17,6 +17,7 @@ def joined(text: str) -> str:
         ("All infor-\nmation here. Information is free.", "All information\nhere. Information is free."),
         ("Infor-\r\n    mation on it; information, free", "Information\non it; information, free"),
         ("Die Rück-\ngabe. Eine Rückgabe ist frei.", "Die Rückgabe.\nEine Rückgabe ist frei."),
+        ("Infor- \nmation \nand information", "Information\nand information"),  # Tesseract's
         ("Infor-\nmation\nand information", "Information\nand information"),
         ("Infor-\nmation.\n\nMore information", "Information.\n\nMore information"),
     ],

@@ -10,8 +10,9 @@ from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.inputs import checked
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Two letters on either side at least, as typesetters do; and what stands below goes on in small ones.
-_BROKEN: Final = re.compile(r"(?<![\w-])([^\W\d_]{2,})-\r?\n[ \t]*([^\W\d_]{2,})(?![\w-])")
+# Two letters on either side at least, as typesetters do; and what stands below goes on in small ones. Of a scan, text
+# recognition ends each line with a blank.
+_BROKEN: Final = re.compile(r"(?<![\w-])([^\W\d_]{2,})-[ \t]*\r?\n[ \t]*([^\W\d_]{2,})(?![\w-])")
 # A comma or full stop stays with its word, and the line ends once.
 _AND_REST: Final = re.compile(rf"{_BROKEN.pattern}([^\w\s]*)[ \t]*(?:\r?\n)?")
 
