@@ -86,6 +86,15 @@ def test_a_table_of_words_below_an_empty_row_is_known_by_a_column_more() -> None
     assert told(f"{above}\nDeputy,Bob,ill\nClerk,Cleo\n").startswith("| Role | Person |  |\n")
 
 
+@pytest.mark.parametrize("group", ["", "Assets\n"])
+def test_names_between_empty_rows_are_those_of_the_rows_below(group: str) -> None:
+    """So accounting programs export: they stood as the last row of the title, and the accounts below no names."""
+    above, head = "Nordwind,Page 1\nBalance,2026\n", "Account,Name,Debit\n"
+    text = told(f"{above}\n{head}\n{group}1000,Cash,500\n1200,Bank,900\n")
+    assert text.startswith(f"{told(above)}\n\n")
+    assert text.endswith(told(f"{head}1000,Cash,500\n1200,Bank,900\n"))
+
+
 @pytest.mark.parametrize("rows", ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n"])
 def test_rows_below_an_empty_row_may_go_on_with_the_table_before(rows: str) -> None:
     """An empty row often parts groups, or a sum from what it is of."""

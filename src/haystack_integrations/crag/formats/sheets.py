@@ -80,7 +80,8 @@ def _goes_on(body: Sequence[Sequence[str]], last: Sequence[Sequence[str]], *, is
     is_like = filled == named and len(others) == 1  # a first price may be "free"
     if not is_like and not _has_figures(first) and any(_is_counted(others, column) for column in filled):
         return False
-    is_wider = any(others and all("".join(row[column:][:1]) for row in others) for column in filled - named)
+    may_be = others or len(filled) > len(named)  # names alone, with their rows below another empty one
+    is_wider = any(may_be and all("".join(row[column:][:1]) for row in others) for column in filled - named)
     if is_wider and not _has_figures(first):  # a column that the table before does not have
         return False
     if not is_captioned:
