@@ -9,7 +9,7 @@ from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls
-from pptx.util import Inches
+from pptx.util import Inches, Pt
 
 from haystack_integrations.crag.components import PptxToMarkdown
 
@@ -44,6 +44,32 @@ def test_titles_are_headings_and_paragraphs_a_list_by_level() -> None:
         *("## Refunds of 2025", "", "- In two weeks", "  - to the account that paid", ""),
         *("## Delivery", "", "\\# In three days"),
     ]
+
+
+def test_a_title_without_a_place_for_one_is_known_by_its_look() -> None:
+    """Programs that write slides put it into a box like others: each passage stood below "Slide 1"."""
+    file = Presentation()
+
+    def slide(*boxes: tuple[str, float, int]) -> str:
+        made = added(file, EMPTY)
+        for text, top, size in boxes:
+            run = made.shapes.add_textbox(0, Inches(top), Inches(5), Inches(1)).text_frame.paragraphs[0].add_run()
+            run.text, run.font.size = text, Pt(size)
+        return told(file).split("\n\n## ")[-1].removeprefix("## ")
+
+    assert slide(("24 months", 3, 20), ("Warranty terms", 0.3, 32)) == "Warranty terms\n\n24 months"
+    assert slide(("45 %", 0.3, 60), ("of repairs", 2, 20)).startswith("Slide 2\n\n")  # a figure
+    assert slide(("Thank you", 4, 60), ("all", 0.3, 20)).startswith("Slide 3\n\n")  # in the middle
+    assert slide(("One", 0.3, 30), ("Two", 0.3, 30)).startswith("Slide 4\n\n")
+
+
+def test_a_text_that_is_marked_as_the_title_is_one_whatever_its_number() -> None:
+    """PptxGenJS counts the places of a slide from 100, and the title had 0 as python-pptx reads it."""
+    file = Presentation()
+    slide = added(file, TITLE_AND_TEXT, "Refunds")
+    slide.placeholders[1].text = "In two weeks"
+    slide.shapes.title._element.xpath(".//p:ph")[0].set("idx", "100")
+    assert told(file) == "## Refunds\n\nIn two weeks"
 
 
 def test_items_have_the_numbers_that_powerpoint_counts() -> None:

@@ -14,6 +14,10 @@ from haystack_integrations.crag.texts.headings import escaped
 
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_TITLES: Final = ".//p:nvPr/p:ph[@type='title' or @type='ctrTitle']"
+_HIDDEN: Final = ("0", "false")
+_USUAL: Final = 1_800  # hundredths of a point: what has no size of its own has this one
+_LONGEST_TITLE: Final = 15  # words
 _START: Final = re.compile(r"[0-9]{1,5}")
 _FORMS: Final = {"alphaLc": FORMS["a"], "alphaUc": FORMS["A"], "romanLc": FORMS["i"], "romanUc": FORMS["I"]}
 
@@ -31,22 +35,50 @@ def pptx_as_markdown(data: bytes) -> str:
     """
     from pptx import Presentation  # a fifth of a second that no question needs
 
-    slides = enumerate(Presentation(BytesIO(data)).slides, 1)
-    shown = ((number, slide) for number, slide in slides if slide.element.get("show") not in ("0", "false"))
-    return "\n\n".join(part for number, slide in shown for part in _told(number, slide))
+    file = Presentation(BytesIO(data))
+    slides = ((number, one) for number, one in enumerate(file.slides, 1) if one.element.get("show") not in _HIDDEN)
+    upper = (file.slide_height or 0) // 3
+    return "\n\n".join(part for number, slide in slides for part in _told(number, slide, upper))
 
 
-def _told(number: int, slide: "Slide") -> Iterator[str]:
+def _told(number: int, slide: "Slide", upper: int) -> Iterator[str]:
     _with_all_shown(slide.element)
     _with_looks(slide.element)
     _with_formulas(slide.element)
-    title = slide.shapes.title
+    title = _title(slide, upper)
     heading = "" if title is None else " ".join(title.text_frame.text.split())
     told = list(_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id))
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
         told.append(escaped(notes.text.strip()))
     if heading or told:  # what has no title is not of the slide before it
         yield from (f"## {heading or f'Slide {number}'}", *told)
+
+
+def _title(slide: "Slide", upper: int) -> Any:
+    """Find the title of a slide; where no text is marked as one, it may be known by its look."""
+    shapes: list[Any] = [shape for shape in slide.shapes if shape.has_text_frame]
+    texts = [shape for shape in shapes if shape.text_frame.text.strip()]
+    marked = (shape for shape in texts if shape._element.xpath(_TITLES))
+    return next(marked, None) or _title_by_look(texts, upper) or slide.shapes.title
+
+
+def _title_by_look(texts: Iterable[Any], upper: int) -> Any:
+    """Find the short text in the upper part of a slide that is larger than all others; programs write titles so."""
+    sized = [(_size(shape), shape) for shape in texts]
+    sized.sort(key=lambda one: one[0], reverse=True)
+    if not sized or (sized[1:] and sized[0][0] == sized[1][0]):
+        return None
+    size, shape = sized[0]
+    words = shape.text_frame.text.split()
+    is_above = shape.top is not None and shape.top < upper
+    is_short = len(words) <= _LONGEST_TITLE and sum(map(str.isalpha, "".join(words))) > len("".join(words)) / 2
+    return shape if size > _USUAL and is_above and is_short else None
+
+
+def _size(shape: Any) -> int:
+    """Give the size of the largest letters of a text, in hundredths of a point."""
+    told = (look.get("sz", "") for look in shape._element.iter(f"{_DRAWING}rPr"))
+    return max((int(size) for size in told if _START.fullmatch(size)), default=_USUAL)
 
 
 def _with_all_shown(slide: Any) -> None:
