@@ -47,7 +47,7 @@ def _told(number: int, slide: "Slide", upper: int) -> Iterator[str]:
     _with_formulas(slide.element)
     title = _title(slide, upper)
     heading = "" if title is None else " ".join(title.text_frame.text.split())
-    told = list(_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id))
+    told = list(_shapes(shape for shape in slide.shapes if title is None or shape._element is not title._element))
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
         told.append(escaped(notes.text.strip()))
     if heading or told:  # what has no title is not of the slide before it
