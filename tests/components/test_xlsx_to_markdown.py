@@ -212,9 +212,10 @@ def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(
 
 
 @pytest.mark.parametrize(
-    ("saved", "is_asked", "shown"), [("0", True, ""), ("1510.4", True, "1510.4 €"), ("0", False, "0 €")]
+    ("saved", "is_asked", "shown"),
+    [("0", True, ""), ("1510.4", True, "1510.4 €"), ("0", False, "0 €"), ("0", None, "0 €")],
 )
-def test_a_formula_that_its_writer_did_not_calculate_is_no_zero(saved: str, is_asked: bool, shown: str) -> None:
+def test_a_formula_that_its_writer_did_not_calculate_is_no_zero(saved: str, is_asked: bool | None, shown: str) -> None:
     """XlsxWriter saves a zero with each, and asks spreadsheet programs to calculate: a total of 1510.40 was "0 EUR"."""
     book = Workbook()
     for row in (["Item", "Cost"], ["Rent", 1200], ["Power", 310.4], ["Free", 0], ["Total", "=SUM(B2:B4)"]):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
+_ASKS: Final = re.compile(rb"<(?:\w+:)?calcPr\s[^<>]*\bfullCalcOnLoad=[\"'](?:1|true)[\"']")
 _FORMULA: Final = re.compile(rb"<(?:\w+:)?f[\s>/]")
 
 
@@ -41,7 +42,7 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
 
     try:
         book = load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True)
-        if book.calculation is not None and book.calculation.fullCalcOnLoad and _has_formulas(data):
+        if _is_to_calculate(data):
             _leave_out_zeros(book.worksheets, load_workbook(BytesIO(data), keep_links=False).worksheets)
         return book.worksheets
     except Exception:  # whatever a damaged file leads its reader to
@@ -51,15 +52,17 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
         return sheets
 
 
-def _has_formulas(data: bytes) -> bool:
+def _is_to_calculate(data: bytes) -> bool:
+    """Tell whether a file has formulas, and asks for their results. openpyxl says so of each that does not deny it."""
     with ZipFile(BytesIO(data)) as file:
         sheets = (name for name in file.namelist() if name.startswith("xl/worksheets/"))
-        return any(_FORMULA.search(file.read(name)) for name in sheets)
+        asks = _ASKS.search(file.read("xl/workbook.xml")) is not None
+        return asks and any(_FORMULA.search(file.read(name)) for name in sheets)
 
 
 def _leave_out_zeros(shown: "Sequence[Worksheet]", written: "Sequence[Worksheet]") -> None:
     """
-    Empty the formulas that are zero, of a file that asks to be calculated when it is opened.
+    Empty the formulas that are zero, of a file that asks for results when it is opened.
 
     Programs that write formulas and do not calculate them (XlsxWriter) save a zero with each, which nobody ever sees.
     """
