@@ -55,9 +55,9 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
 def _is_to_calculate(data: bytes) -> bool:
     """Tell whether a file has formulas, and asks for their results. openpyxl says so of each that does not deny it."""
     with ZipFile(BytesIO(data)) as file:
-        sheets = (name for name in file.namelist() if name.startswith("xl/worksheets/"))
-        asks = _ASKS.search(file.read("xl/workbook.xml")) is not None
-        return asks and any(_FORMULA.search(file.read(name)) for name in sheets)
+        names = file.namelist()
+        asks = "xl/workbook.xml" in names and _ASKS.search(file.read("xl/workbook.xml")) is not None
+        return asks and any(_FORMULA.search(file.read(name)) for name in names if name.startswith("xl/worksheets/"))
 
 
 def _leave_out_zeros(shown: "Sequence[Worksheet]", written: "Sequence[Worksheet]") -> None:
