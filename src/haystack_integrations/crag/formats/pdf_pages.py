@@ -6,6 +6,7 @@ from pypdf import PdfReader
 
 from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
 from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
+from haystack_integrations.crag.formats.pdf_lines import without_line_numbers
 from haystack_integrations.crag.formats.pdf_order import with_headings_in_place
 from haystack_integrations.crag.formats.pdf_pieces import pieces_of
 from haystack_integrations.crag.formats.pdf_tables import Tables
@@ -22,7 +23,7 @@ def pdf_as_markdown(data: bytes) -> str:
     """
     reader = PdfReader(BytesIO(data))
     tell_spaces(reader)
-    outline, tags = outline_of(reader), tags_of(reader)
+    outline, tags, of_tex = outline_of(reader), tags_of(reader), is_of_tex(reader)
     tables = Tables(tags)
     texts, tagged = list[str](), dict[int, list[tuple[int, str]]]()
     for number, page in enumerate(reader.pages):
@@ -38,6 +39,6 @@ def pdf_as_markdown(data: bytes) -> str:
             text = with_fields(text, pieces, fields) if fields else tables.written(text, pieces, cells or {})
         else:
             text = page.extract_text()
-        texts.append(text)
+        texts.append(without_line_numbers(text) if of_tex else text)
     text = as_typed("\f".join(texts))
-    return with_headings(with_accents(text) if is_of_tex(reader) else text, outline or tagged)
+    return with_headings(with_accents(text) if of_tex else text, outline or tagged)
