@@ -28,6 +28,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from haystack.errors import FilterError
 from makers import PartStore
+from openpyxl import Workbook
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
 
@@ -1128,6 +1129,26 @@ def scanned(*pages: str, has_pictures: bool = True) -> bytes:
             writer.pages[-1]["/Resources"][NameObject("/XObject")] = drawn
     writer.write(data := io.BytesIO())
     return data.getvalue()
+
+
+def test_a_workbook_that_lacks_results_of_formulas_is_indexed_and_named(folder, store):
+    """Programs write it that do not calculate: its totals were missing without a word. An empty text is a result."""
+    for name, formulas in (("bill", ["=SUM(A2:A2)", "=A2*2"]), ("list", ["=A2"]), ("done", ['=IF(A2=9,"","no")'])):
+        book = Workbook()
+        for row in (["Net", "Gross", "Sum"], [9, *formulas]):
+            book.active.append(row)
+        book.save(file := io.BytesIO())
+        with ZipFile(file) as old, ZipFile(folder / f"{name}.xlsx", "w") as new:
+            for part in old.namelist():
+                data = old.read(part)
+                new.writestr(part, data.replace(b'r="B2"', b'r="B2" t="str"') if name == "done" else data)
+    report = index(folder, store, base=folder).to_dict()
+    told = {doubt["source"]: doubt["reason"].partition(":")[0] for doubt in report["doubts"]}
+    assert told == {
+        "bill.xlsx": "got a workbook with 2 formulas without a result",
+        "list.xlsx": "got a workbook with a formula without a result",
+    }
+    assert report["failures"] == []
 
 
 def test_a_pdf_of_which_pages_are_pictures_is_indexed_and_named(folder, store):

@@ -1,24 +1,21 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
-from zipfile import ZipFile
 
 from haystack_integrations.crag.formats.formulas import raised
 from haystack_integrations.crag.formats.number_formats import shown
 from haystack_integrations.crag.formats.sheets import markdown_of, told
+from haystack_integrations.crag.formats.xlsx_formulas import has_zeros_of_nothing
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
-_ASKS: Final = re.compile(rb"<(?:\w+:)?calcPr\s[^<>]*\bfullCalcOnLoad=[\"'](?:1|true)[\"']")
-_FORMULA: Final = re.compile(rb"<(?:\w+:)?f[\s>/]")
 
 
 def xlsx_as_markdown(data: bytes) -> str:
@@ -42,7 +39,7 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
 
     try:
         book = load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True)
-        if _is_to_calculate(data):
+        if has_zeros_of_nothing(data):
             _leave_out_zeros(book.worksheets, load_workbook(BytesIO(data), keep_links=False).worksheets)
         return book.worksheets
     except Exception:  # whatever a damaged file leads its reader to
@@ -50,14 +47,6 @@ def _sheets(data: bytes) -> "Sequence[Worksheet]":
         for sheet in sheets:
             sheet.reset_dimensions()  # a size that the file tells may be wrong, and is believed
         return sheets
-
-
-def _is_to_calculate(data: bytes) -> bool:
-    """Tell whether a file has formulas, and asks for their results. openpyxl says so of each that does not deny it."""
-    with ZipFile(BytesIO(data)) as file:
-        names = file.namelist()
-        asks = "xl/workbook.xml" in names and _ASKS.search(file.read("xl/workbook.xml")) is not None
-        return asks and any(_FORMULA.search(file.read(name)) for name in names if name.startswith("xl/worksheets/"))
 
 
 def _leave_out_zeros(shown: "Sequence[Worksheet]", written: "Sequence[Worksheet]") -> None:

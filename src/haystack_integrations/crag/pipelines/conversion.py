@@ -15,7 +15,7 @@ from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
-from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem
+from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem, workbook_doubt
 from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
 from haystack_integrations.crag.texts.titles import titled
@@ -172,10 +172,11 @@ class Converter:
         return result if why is None else Failure(source.name, why)
 
     def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
-        """Note a PDF that looks right on its pages and holds no words that a question could meet."""
-        if source.suffix == ".pdf" and any(map(_has_text, parts)):
+        """Note a PDF that looks right and holds no words that a question could meet, and a workbook without results."""
+        doubt = {".pdf": pdf_doubt, ".xlsx": workbook_doubt}.get(source.suffix)
+        if doubt is not None and any(map(_has_text, parts)):
             texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
-            if (why := pdf_doubt(source.data, texts)) is not None:
+            if (why := doubt(source.data, texts)) is not None:
                 self.doubts.append(Failure(source.name, why))
 
     def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:

@@ -23,7 +23,8 @@ class IndexReport:
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
     :param doubts: Files that were indexed in this run and will hardly be found, and why: PDFs whose text, or some
-        of whose pages, are unusable; and the index, where some of its documents have no vector.
+        of whose pages, are unusable, and workbooks that lack results of formulas; and the index, where some of its
+        documents have no vector.
     :param seconds: How long it took.
     """
 

@@ -1,7 +1,7 @@
 """Whether an office file is read in little time and memory: a few kilobytes can unpack, or be told, to gigabytes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import reduce
 from io import BytesIO
@@ -9,6 +9,8 @@ from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from lxml.etree import ParserError, XMLParser, XMLSyntaxError
+
+from haystack_integrations.crag.formats.xlsx_formulas import without_result
 
 _MAX_UNPACKED: Final = 500_000_000
 _MAX_XML: Final = 50_000_000  # the text of thirty thick novels; its reader takes twelve times as much memory
@@ -120,6 +122,23 @@ def _times(said: str) -> int:
         return max(1, int(said))
     except ValueError:  # also of a number that is too long to be read
         return _MAX_REPEATED if said.strip().isdecimal() else 1
+
+
+def workbook_doubt(data: bytes, texts: Sequence[str]) -> str | None:  # noqa: ARG001
+    """
+    Tell what a workbook shows when it is opened, and has not in it.
+
+    :param data: The file.
+    :param texts: What was read of it.
+    :returns: What is wrong and the way out, or None.
+    """
+    try:
+        count = without_result(data)
+    except Exception:  # whatever a damaged file leads to: its text was read nevertheless
+        return None
+    way = "open it in a spreadsheet program, which calculates them, and save it there"
+    what = "a formula" if count == 1 else f"{count} formulas"
+    return f"got a workbook with {what} without a result: {way}" if count else None
 
 
 def office_problem(data: bytes, suffix: str) -> str | None:
