@@ -11,7 +11,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.formats.pdf_pieces import Piece, pieces_of
+from haystack_integrations.crag.formats.pdf_pieces import Piece, pieces_of, without_repeated_feet
 from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import Cell, Tags, tags_of, words_of
 
@@ -80,6 +80,23 @@ def test_the_headings_are_marked_in_the_text() -> None:
     data = tagged(part("/H1", 0), part("/P", 1), part("/H2", 2, part("/Span", 3)))
     (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
     assert document.content == "\n\n# Travel\nBy train.\n\n## 1.1 Costs\nPage 1"
+
+
+def test_the_foot_of_a_page_is_read_once() -> None:
+    """It stood within a sentence on each page, and with the hour at which a browser printed it."""
+
+    def page(words: str, foot: str) -> bytes:
+        kind = "/Artifact <</Type /Pagination>> BDC BT /F1 12 Tf 72 20 Td"
+        content = f"/P <</MCID 0>> BDC BT /F1 12 Tf 72 700 Td ({words}) Tj ET EMC {kind} ({foot}) Tj ET EMC"
+        return tagged(part("/P", 0), content=content.encode())
+
+    seen, told = set[str](), list[str]()
+    for words, foot in (("All parcels", "Fees 1/3"), ("are sent at once.", "Fees 2/3"), ("Four euro.", "Rates 3/3")):
+        _, pieces = pieces_of(PdfReader(BytesIO(page(words, foot))).pages[0])
+        told.append("".join(piece.text for piece in without_repeated_feet(pieces, seen)).strip())
+    assert told == ["All parcels\nFees 1/3", "are sent at once.", "Four euro.\nRates 3/3"]
+    (document,) = PdfToMarkdown().run([ByteStream(page("Fees 1/3", "Fees 1/3"))])["documents"]
+    assert document.content == "Fees 1/3\nFees 1/3"
 
 
 def test_a_heading_is_where_its_tag_is_and_not_in_the_contents_above() -> None:

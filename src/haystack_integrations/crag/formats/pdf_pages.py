@@ -8,7 +8,7 @@ from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
 from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
 from haystack_integrations.crag.formats.pdf_lines import without_line_numbers
 from haystack_integrations.crag.formats.pdf_order import with_headings_in_place
-from haystack_integrations.crag.formats.pdf_pieces import pieces_of
+from haystack_integrations.crag.formats.pdf_pieces import pieces_of, without_repeated_feet
 from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
 from haystack_integrations.crag.formats.pdf_words import as_typed, is_of_tex, tell_spaces, with_accents
@@ -25,13 +25,14 @@ def pdf_as_markdown(data: bytes) -> str:
     tell_spaces(reader)
     outline, tags, of_tex = outline_of(reader), tags_of(reader), is_of_tex(reader)
     tables = Tables(tags)
-    texts, tagged = list[str](), dict[int, list[tuple[int, str]]]()
+    texts, tagged, feet = list[str](), dict[int, list[tuple[int, str]]](), set[str]()
     for number, page in enumerate(reader.pages):
         of_page = page.indirect_reference.idnum if page.indirect_reference else -1
         headings, cells, fields = tags.headings.get(of_page), tags.cells.get(of_page), fields_of(page)
-        if fields or cells or headings:
+        if fields or cells or headings or of_page in tags.order:
             text, pieces = pieces_of(page)
             if "".join(piece.text for piece in pieces) == text:
+                pieces = without_repeated_feet(pieces, feet)
                 pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
                 pieces = with_signs(pieces, headings or {})
                 text = "".join(piece.text for piece in pieces)
