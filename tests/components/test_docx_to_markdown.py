@@ -399,6 +399,7 @@ M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
     ("formula", "wanted"),
     [
         ("<m:r><m:t>E=m</m:t></m:r><m:sSup><m:e><m:t>c</m:t></m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "E=mc^2"),
+        ("<m:r><m:t>\U0001d438=\U0001d45a</m:t></m:r>", "E=m"),  # letters that are italic by themselves
         ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
         ("<m:rad><m:deg/><m:e><m:t>x</m:t></m:e></m:rad>", "√x"),
         (

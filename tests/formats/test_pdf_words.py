@@ -8,7 +8,8 @@ from haystack.dataclasses import ByteStream
 from pypdf import PdfReader, PdfWriter
 
 from haystack_integrations.crag.components import PdfToMarkdown
-from haystack_integrations.crag.formats.pdf_words import as_typed, is_of_tex, with_accents
+from haystack_integrations.crag.formats.pdf_words import is_of_tex, with_accents
+from haystack_integrations.crag.formats.plain_letters import as_typed
 
 
 @pytest.mark.parametrize(

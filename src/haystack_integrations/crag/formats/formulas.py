@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from haystack_integrations.crag.formats.plain_letters import as_typed
+
 _RAISED: Final = re.compile(r"\s*[-+\u2212]?(?:\d+|[a-z])\s*")
 MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 """The namespace of formulas, as lxml writes it."""
@@ -18,7 +20,7 @@ def formula_of(element: Any) -> str:
     """
     name = element.tag.removeprefix(MATH) if isinstance(element.tag, str) else ""
     if name == "t":
-        return element.text or ""
+        return as_typed(element.text or "")
     if name.endswith("Pr"):  # how it looks
         return ""
     form = _FORMS.get(name)

@@ -11,7 +11,8 @@ from haystack_integrations.crag.formats.pdf_order import with_headings_in_place
 from haystack_integrations.crag.formats.pdf_pieces import pieces_of, without_repeated_feet
 from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
-from haystack_integrations.crag.formats.pdf_words import as_typed, is_of_tex, tell_spaces, with_accents
+from haystack_integrations.crag.formats.pdf_words import is_of_tex, tell_spaces, with_accents
+from haystack_integrations.crag.formats.plain_letters import as_typed
 
 
 def pdf_as_markdown(data: bytes) -> str:

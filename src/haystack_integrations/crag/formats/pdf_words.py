@@ -15,8 +15,6 @@ from pypdf.generic import (
     StreamObject,
 )
 
-# Arabic and Hebrew letters by their place in a word, and those of formulas, which are italic by themselves.
-_SHAPES: Final = re.compile(r"[\ufb13-\ufdff\ufe70-\ufefc\U0001d400-\U0001d7ff]+")
 # An accent as TeX prints it, and as it is joined. No accents are: backticks around code, an apostrophe before an "s",
 # and the tilde of somebody's folder on a server.
 _ACCENTS: Final = {
@@ -99,16 +97,6 @@ def _narrow(font: DictionaryObject) -> None:
     if lists and 0 <= _CODE - first < len(widths):
         font[NameObject("/Widths")] = narrowed = ArrayObject(widths)
         narrowed[_CODE - first] = NumberObject(_USUAL)
-
-
-def as_typed(text: str) -> str:
-    """
-    Write letters as they are typed: those of formulas, of Arabic and of Hebrew have other codes, as printed.
-
-    :param text: The text of a page.
-    :returns: The same with each as its plain letters.
-    """
-    return _SHAPES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def with_accents(text: str) -> str:
