@@ -13,18 +13,13 @@ from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
+from haystack_integrations.crag.pipelines.file_checks import doubt, problem
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
-from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem, workbook_doubt
-from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
 from haystack_integrations.crag.texts.titles import titled
-from haystack_integrations.crag.web.markup import crowded
 
-_MOST_ATTRIBUTES: Final = 2_000
-_MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
 _SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take
-_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
 
 
 @component
@@ -172,11 +167,10 @@ class Converter:
         return result if why is None else Failure(source.name, why)
 
     def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
-        """Note a PDF that looks right and holds no words that a question could meet, and a workbook without results."""
-        doubt = {".pdf": pdf_doubt, ".xlsx": workbook_doubt}.get(source.suffix)
-        if doubt is not None and any(map(_has_text, parts)):
+        """Note a file that looks right, and of which few questions will find what it shows."""
+        if any(map(_has_text, parts)):
             texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
-            if (why := doubt(source.data, texts)) is not None:
+            if (why := doubt(source, texts)) is not None:
                 self.doubts.append(Failure(source.name, why))
 
     def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:
@@ -220,34 +214,3 @@ def _problem_in_time(source: Source) -> str | None:
         return call_or_end(_allowed(source), partial(problem, source), lambda: False)
     except GivenUpError:
         return _too_slow(source)
-
-
-def problem(source: Source) -> str | None:
-    """
-    Look whether a file is what its name says, as far as its converter would fail on it or misread it.
-
-    :param source: A file.
-    :returns: What is wrong and the way out, or None.
-    """
-    data = source.data
-    if not data.strip():
-        return "the file is empty; write something into it, or remove it"
-    if source.suffix == ".pdf":
-        return pdf_problem(data)
-    if source.suffix in OFFICE:
-        return office_problem(data, source.suffix)
-    if data.startswith(_UTF16):
-        return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
-    if b"\0" in data:
-        return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
-    if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
-        if (marks := data.count(b"<")) > _MOST_MARKS:
-            return f"got HTML with {marks} marks (<), wanted at most {_MOST_MARKS}; split the file"
-        if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:
-            return f"got a tag with {_MOST_ATTRIBUTES} attributes or more, which takes hours to read; repair the file"
-        return None
-    try:
-        data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return f"got a byte at position {error.start} that is not UTF-8, wanted UTF-8 text; save it as UTF-8"
-    return None

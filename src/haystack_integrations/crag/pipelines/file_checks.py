@@ -1,0 +1,57 @@
+"""Whether a file is what its name says, and whether what was read of it is what it shows."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from haystack_integrations.crag.pipelines.contents import Source
+from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem, workbook_doubt
+from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
+from haystack_integrations.crag.web.markup import crowded
+
+_MOST_ATTRIBUTES: Final = 2_000
+_MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
+_DOUBTS: Final = {".pdf": pdf_doubt, ".xlsx": workbook_doubt}
+
+
+def doubt(source: Source, texts: Sequence[str]) -> str | None:
+    """
+    Tell why few questions will find what a file shows: a PDF of pictures, a workbook without its results.
+
+    :param source: A file.
+    :param texts: What was read of it, in order.
+    :returns: What is wrong and the way out, or None.
+    """
+    look = _DOUBTS.get(source.suffix)
+    return None if look is None else look(source.data, texts)
+
+
+def problem(source: Source) -> str | None:
+    """
+    Look whether a file is what its name says, as far as its converter would fail on it or misread it.
+
+    :param source: A file.
+    :returns: What is wrong and the way out, or None.
+    """
+    data = source.data
+    if not data.strip():
+        return "the file is empty; write something into it, or remove it"
+    if source.suffix == ".pdf":
+        return pdf_problem(data)
+    if source.suffix in OFFICE:
+        return office_problem(data, source.suffix)
+    if data.startswith(_UTF16):
+        return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
+    if b"\0" in data:
+        return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
+    if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
+        if (marks := data.count(b"<")) > _MOST_MARKS:
+            return f"got HTML with {marks} marks (<), wanted at most {_MOST_MARKS}; split the file"
+        if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:
+            return f"got a tag with {_MOST_ATTRIBUTES} attributes or more, which takes hours to read; repair the file"
+        return None
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return f"got a byte at position {error.start} that is not UTF-8, wanted UTF-8 text; save it as UTF-8"
+    return None
