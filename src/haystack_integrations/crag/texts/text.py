@@ -219,8 +219,9 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bool:
     """Tell whether a mark ends the sentence that began at `start`, from the words on both sides of it."""
-    following = _NEXT.match(text, mark.end())
-    if mark["hard"] is not None or following is None:
+    # Looked for behind a mark before a blank only: through signs without one it would be gone from each of them.
+    following = _NEXT.match(text, mark.end()) if mark["hard"] is None else None
+    if following is None:
         return not (mark[0][-1] in "\u300d\u300f\u201d\u2019" and _REPORTS.match(text, mark.end()))
     word = following["word"]
     if word.islower() and not is_lower:
