@@ -206,6 +206,7 @@ def test_a_code_block_is_one_unit() -> None:
         "\n",
         "\u3002",
         "\u3002,",
+        "~",
         "(\u3002",
         ".[1",
         "Aa. b ",

@@ -43,7 +43,7 @@ _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
 _APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^`\n]*+\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 # As word processors write them; the last one is what a PDF often has in the place of a bullet.
 _BULLET = r"\u00b7\u2013\u2022\u2023\u2043\u25a0\u25aa\u25cb\u25cf\u25e6\uf0b7"
 LINE = re.compile(
