@@ -263,3 +263,13 @@ def test_what_is_left_out_is_whole_passages_from_the_end(texts: list[str], most:
     tag = whole[end:].split()[5]
     assert shown.count(f"<{tag} ") == shown.count(f"</{tag}>") == len(shorter.shown)
     assert len(shorter.shown) == 1 or shorter.size <= most
+
+
+def test_a_number_in_the_text_of_a_passage_is_left_alone() -> None:
+    """In a prompt of the user's own, whose tags have none; and no text of signs is looked through for one."""
+    texts = ['Look at <part number="7">.', "< " * 100_000]
+    shown = "".join(f"<passage-abcdefg>{text}</passage-abcdefg>\n" for text in texts)
+    for one, other in ((0, 1), (1, 0)):
+        prompt = AnswerPrompt([ChatMessage.from_user(shown)], shown=[one + 1])
+        assert prompt.messages[0].text == f"<passage-abcdefg>{texts[one]}</passage-abcdefg>\n"
+        assert texts[other] not in (prompt.messages[0].text or "")

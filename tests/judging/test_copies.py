@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from judging_texts import QUESTION_OF_REFUNDS, REFUNDS, asking, measured
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
-from haystack_integrations.crag.judging.asking import ask
+from haystack_integrations.crag.judging import copies
+from haystack_integrations.crag.judging.asking import Asked, ask
 from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.copies import measure_once, originals
 from haystack_integrations.crag.judging.evidence import examine
 from haystack_integrations.crag.judging.grading import retrieved_frequencies
 from haystack_integrations.crag.judging.judge import judge
-from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.reading import Reading, shared_reader
 
 BEST = REFUNDS[0]
 VERSIONS = {
@@ -163,3 +165,20 @@ def test_a_calibration_of_labelled_lists_judges_them_as_they_are() -> None:
     assert whole.signals == measure_once(ask(query, frequencies, reader.encoder), reader.read(texts)).documents
     assert apart.signals[0]["bm25_gap"] < whole.signals[0]["bm25_gap"]
     assert apart.signals[1:] == whole.signals[1:]
+
+
+def test_hundreds_of_copies_are_not_measured_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each was, beside all others of its list: the cube of their number, nine seconds for 300."""
+    lists = list[int]()
+
+    def counted(asked: Asked, readings: Sequence[Reading]) -> Measured:
+        lists.append(len(readings))
+        return measure(asked, readings)
+
+    monkeypatch.setattr(copies, "measure", counted)
+    others = [f"{name} is a town by the river." for name in ("Wien", "Bonn", "Rome", "Oslo", "Bern")]
+    texts = [*others, *(f"{BEST} Seen by visitor {number}." for number in range(1_000))]
+    found = measure_once(asking(QUESTION_OF_REFUNDS), shared_reader().read([("", text) for text in texts]))
+    assert len(found.documents) == len(texts)
+    assert sum(lists) < 3_000
+    assert found.documents[-1]["covered"] == found.documents[len(others)]["covered"] > 0

@@ -1,12 +1,16 @@
 """One document's signals, worked out by hand for small texts."""
 
+import gc
+import weakref
 from math import log, log1p
 
 import pytest
 from judging_texts import asking, known, measured
 
+from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.judging.asking import KINDS
 from haystack_integrations.crag.judging.evidence import Features, examine
+from haystack_integrations.crag.judging.reading import MOST_READINGS, Reader, Reading
 
 QUESTION = "Which river flows through Vienna?"
 RIVER, FLOW, VIENNA = log(1 + 500.5 / 500.5), log(1 + 800.5 / 200.5), log(1 + 990.5 / 10.5)
@@ -179,3 +183,27 @@ def test_a_row_of_a_table_is_read_under_its_head() -> None:
     assert row["sentence"] == pytest.approx(1.0)
     assert apart["sentence"] < row["sentence"]
     assert apart["like_most"] < row["like_most"]
+
+
+def test_documents_are_kept_by_their_size_not_by_their_number() -> None:
+    """Whoever measures one keeps all that was read of it: 512 records of a megabyte were gigabytes for good."""
+    asked, encoder = asking("Who wrote the novel Emma?"), load_encoder()
+    alive = list[weakref.ref[Reading]]()
+    for number in range(40):
+        text = f"Emma {number} is a novel by Jane Austen. " * 2_000
+        (reading,) = Reader(encoder, most=1).read([("", text)])
+        assert examine(asked, reading).found
+        alive.append(weakref.ref(reading))
+    del reading
+    gc.collect()
+    kept = [one() for one in alive]
+    assert sum(one.size for one in kept if one is not None) <= MOST_READINGS
+    assert kept[-1] is not None
+    assert kept[0] is None
+
+
+@pytest.mark.parametrize(("title", "text"), [("", "x" * 1_000_000), ("x" * 1_000_000, "Emma.")])
+def test_a_text_of_one_long_word_counts_for_several(title: str, text: str) -> None:
+    """It has one sentence and one term, and is kept whole, as what it is known by."""
+    (reading,) = Reader(load_encoder()).read([(title, text)])
+    assert reading.size > 100

@@ -1,5 +1,6 @@
 """What a question names exactly: without it, documents are about another year, version or option."""
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -175,3 +176,13 @@ def test_the_trail_says_why_a_verdict_is_not_correct() -> None:
     record = rag.run(query="What was the reduced rate for parcels in 2023?")["crag"]
     assert (record["verdict"], record["signals"]["set"]["absent"]) == ("ambiguous", 1)
     assert len(record["trail"]) == 2
+
+
+@pytest.mark.parametrize("unit", ["1", "A1", "1111-", "a_", "a", "aa.", "/aa", "v1.", "--a", "C+", "a&"])
+def test_a_question_of_one_thing_again_and_again_costs_no_more_than_its_length(unit: str) -> None:
+    """A thousand digits, and a mark: the pattern for ids took the square of their number, a second for 4,096."""
+    for end in ("", "-", "(", "_"):
+        question = unit * (60_000 // len(unit)) + end
+        started = process_time()
+        absent(question, [("", "Nothing.")])
+        assert process_time() - started < 10

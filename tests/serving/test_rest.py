@@ -151,6 +151,15 @@ def test_an_unknown_limit_of_a_budget_is_told_those_that_there_are(answering: An
     assert response.json()["detail"] == [{"field": "budget", "rule": "extra_forbidden", "accepted": names}]
 
 
+def test_an_answer_to_thousands_of_broken_rules_tells_the_first_hundred(answering: Any) -> None:
+    """A body of 64 KiB was answered by ten times as much."""
+    with answering.client() as client:
+        response = client.post("/corrective_rag/run", json={"question": QUESTION, **{f"k{n}": 1 for n in range(5_000)}})
+    assert response.status_code == 422
+    assert len(response.json()["detail"]) == 100
+    assert len(response.content) < 20_000
+
+
 def test_an_abstention_is_an_answer(answering: Any, model: ScriptedModel) -> None:
     model.reply = judging(lambda _: 0.0)
     with answering.client() as client:

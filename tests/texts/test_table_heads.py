@@ -1,5 +1,7 @@
 """TableHeads: the names of columns before rows that go on with a table."""
 
+from time import process_time
+
 import pytest
 
 from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows
@@ -65,3 +67,11 @@ def test_rows_stand_under_the_head_of_their_table_and_nothing_else_does() -> Non
     assert heads_of_rows([*parts, "| Monday | 8 |", "Closed | open.", "| Tuesday | 9 |"]) == rows | {7: 5}
     assert heads_of_rows(parts[3:5]) == heads_of_rows([]) == {}
     assert heads_of_rows([f"| {'Plan ' * 200} |", *parts[2:5]]) == {}
+
+
+@pytest.mark.parametrize("sign", ["\t", " ", "-", "-|", ":", "+-", "="])
+def test_a_line_of_signs_below_a_row_costs_no_more_than_its_length(sign: str) -> None:
+    """A row of tabs was gone through from each of them, hours for a megabyte, within one step that nothing can end."""
+    started = process_time()
+    assert TableHeads().over(f"a | b\n{sign * 100_000}a\n") == ""
+    assert process_time() - started < 10

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
+from trafilatura import load_html
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
@@ -20,7 +21,7 @@ from haystack_integrations.crag.web.addresses import public
 from haystack_integrations.crag.web.charsets import _CODECS, decoded
 from haystack_integrations.crag.web.documents import citation, web_documents
 from haystack_integrations.crag.web.fetching import PageFetcher
-from haystack_integrations.crag.web.pages import _PageReader, read_pages, read_pages_async
+from haystack_integrations.crag.web.pages import _PageReader, _with_few_cells, read_pages, read_pages_async
 
 SENTENCE = "Emma Woodhouse, handsome, clever, and rich, had lived nearly twenty-one years in the world. "
 PAGE = f"<html><body><nav>Menu</nav><article><h1>Emma</h1><p>{SENTENCE * 5}</p></article></body></html>".encode()
@@ -653,3 +654,19 @@ async def test_nothing_to_read_is_nothing_done() -> None:
     plain = Document(content="own")
     assert read_pages([plain], seconds=1.0) == [plain]
     assert await read_pages_async([], seconds=0.0) == []
+
+
+@pytest.mark.parametrize("spans", ["colspan=1000", 'rowspan="100"', "colspan=100 rowspan=100"])
+def test_cells_that_span_more_than_any_table_are_read_as_one_each(spans: str) -> None:
+    """Trafilatura makes each cell that others span: 184 KB kept a thread busy for a minute, which nobody could end."""
+    page = load_html(f"<html><body><table><tr>{f'<td {spans}>a</td>' * 8_000}</tr></table></body></html>")
+    cells = list(_with_few_cells(page).iter("td"))
+    assert sum(cell.get("colspan") is not None or cell.get("rowspan") is not None for cell in cells) <= 120
+    assert len(cells) == 8_000
+
+
+def test_a_table_of_the_usual_size_keeps_its_spans() -> None:
+    """Five hundred groups of two rows, and their sums over two columns."""
+    row = "<tr><td rowspan=2>a</td><td colspan=2>b</td></tr>"
+    page = load_html(f"<html><body><table>{row * 500}</table></body></html>")
+    assert len(_with_few_cells(page).xpath("//td[@rowspan or @colspan]")) == 1_000

@@ -106,10 +106,16 @@ class AnswerPrompt:
         message, text = self.whole[at], self.whole[at].text or ""
         ends = [*(first for first, _ in blocks[1:]), blocks[-1][1]]
         kept = (text[blocks[number - 1][0] : ends[number - 1]] for number in shown)
-        numbered = (_NUMBER.sub(rf'\g<1>{new}"', block, count=1) for new, block in enumerate(kept, 1))
+        numbered = (_with_number(block, new) for new, block in enumerate(kept, 1))
         shorter = text[: blocks[0][0]] + "".join(numbered) + text[ends[-1] :]
         rest = ChatMessage.from_dict({**message.to_dict(), "content": [{"text": shorter}]})
         return [*self.whole[:at], rest, *self.whole[at + 1 :]]
+
+
+def _with_number(block: str, number: int) -> str:
+    """Number a passage anew in its own tag; what stands in its text is not looked through."""
+    found = _NUMBER.match(block)
+    return block if found is None else f'{found[1]}{number}"{block[found.end() :]}'
 
 
 def _size(messages: Sequence[ChatMessage]) -> int:

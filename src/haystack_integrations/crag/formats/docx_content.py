@@ -13,7 +13,7 @@ from docx.oxml.ns import qn
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
-from haystack_integrations.crag.formats.docx_tables import straighten
+from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.texts.headings import escaped
 
@@ -77,6 +77,7 @@ def with_content_marked(data: bytes) -> bytes:
         if not level:
             _escape(paragraph)
     _unnest(file.element.body)
+    shorten_merges(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
 

@@ -29,7 +29,7 @@ _NOTE: Final = re.compile(
 )
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _WORD: Final = re.compile(r"\w+")
-_BREAK: Final = re.compile(r"\s*[\n\r]\s*")
+_BREAK: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")

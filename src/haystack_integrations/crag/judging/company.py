@@ -1,9 +1,9 @@
 """Documents among each other: each relative to the list, what they cover together, which of them speak of which."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain
 from math import log
 from operator import itemgetter
 from typing import Final
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.judging.among import Among, beside
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
 from haystack_integrations.crag.judging.evidence import Features, examine, weight_of
+from haystack_integrations.crag.judging.links import links_of, turned
 from haystack_integrations.crag.judging.phrases import weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.texts.text import is_ideograph
@@ -42,7 +43,6 @@ _SPREAD = 0.05
 # covidqa; benchmarks/short_lists.py).
 _NEXT = 0.75
 _MANY = 5
-_NAMED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,39 +141,11 @@ def _siblings(readings: Sequence[Reading], features: Sequence[Features]) -> list
     ]
 
 
-def _links(readings: Sequence[Reading]) -> list[set[int]]:
-    """For each document, the others whose text speaks of its title; looked for once where many have the same."""
-    speaking = {
-        name: {k for k, other in enumerate(readings) if speaks_of(other, name)}
-        for name in {reading.name for reading in readings}
-    }
-    return [speaking[reading.name] - {n} for n, reading in enumerate(readings)]
-
-
-def speaks_of(reading: Reading, name: Sequence[str]) -> bool:
-    """
-    Tell whether a text has a name, its terms in a row.
-
-    :param reading: The text.
-    :param name: The terms of a title.
-    :returns: Whether it has; of an empty name not.
-    """
-    name = name[:_NAMED]  # of a title of thousands of words, in texts that repeat one of them, all would take minutes
-    if not name or any(term not in reading.places for term in name):
-        return False
-    begins = set(reading.places[name[0]])
-    for k, term in enumerate(name[1:], 1):
-        begins.intersection_update([place - k for place in reading.places[term]])
-        if not begins:
-            return False
-    return True
-
-
 def _joined(
     asked: Asked, readings: Sequence[Reading], features: Sequence[Features], found: Sequence[frozenset[str]]
 ) -> list[Features]:
     """What each document covers together with another one: questions of two hops need two."""
-    links, size = _links(readings), range(len(readings))
+    links, size = links_of(readings), range(len(readings))
     known: dict[frozenset[str], float] = {}
 
     def share(terms: frozenset[str]) -> float:
@@ -181,26 +153,36 @@ def _joined(
             known[terms] = weight_of(asked, terms) / asked.total
         return known[terms]
 
-    pairs = {(n, k): share(found[n] | found[k]) for n, k in combinations(size, 2)}
+    def joint_of(n: int, others: Iterable[int], otherwise: float) -> float:
+        return max((share(found[n] | found[k]) for k in others), default=otherwise)
+
+    shown, spoken = _two_of_each(found), turned(links)
     rows = []
     for n, own in enumerate(features):
-        others = [k for k in size if k != n]
-        by, to = links[n], [k for k in others if n in links[k]]
-        joint = max((pairs[min(n, k), max(n, k)] for k in others), default=own["covered"])
+        by, to = links[n], spoken[n]
+        joint = joint_of(n, (k for k in shown if k != n), own["covered"])
         rows.append(
             {
                 "joint": joint,
                 "joint_gain": joint - own["covered"],
-                "beyond_first": share(found[n] - found[others[0]]) if others else 0.0,
+                "beyond_first": share(found[n] - found[0 if n else 1]) if len(size) > 1 else 0.0,
                 "spoken_of": float(bool(by)),
                 "speaks_of": float(bool(to)),
                 "spoken_of_covered": max((features[k]["covered"] for k in by), default=0.0),
                 "speaks_of_covered": max((features[k]["covered"] for k in to), default=0.0),
                 "spoken_of_named": max((features[k]["title_named"] for k in by), default=0.0),
-                "linked_joint": max((pairs[min(n, k), max(n, k)] for k in {*by, *to}), default=0.0),
+                "linked_joint": joint_of(n, by | to, 0.0),
             }
         )
     return rows
+
+
+def _two_of_each(found: Sequence[frozenset[str]]) -> list[int]:
+    """Choose whom others are joined with: documents with the same of the question's terms cover the same together."""
+    alike: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+    for n, terms in enumerate(found):
+        alike[terms].append(n)
+    return [n for same in alike.values() for n in same[:2]]  # the second for the first itself
 
 
 def _together(

@@ -8,13 +8,12 @@ several questions share count.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import fsum, sqrt
 from typing import Any
 
 from haystack_integrations.crag.calibration_file import finite
 from haystack_integrations.crag.judging.asking import Asked
-from haystack_integrations.crag.judging.evidence import MOST_KEPT
+from haystack_integrations.crag.judging.keeping import kept
 from haystack_integrations.crag.judging.reading import Reading
 
 
@@ -69,7 +68,7 @@ class Crossing:
         return cls(frozenset(words), weights, finite("the bias of a crossing", values["bias"]))
 
 
-@lru_cache(MOST_KEPT)
+@kept
 def _score(crossing: Crossing, asked: Asked, reading: Reading) -> float:
     grams = visible(asked, reading)
     words = question_words(asked, crossing.words)

@@ -3,12 +3,11 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from math import fsum, log1p
-from typing import Final
 
 from haystack_integrations.crag.judging.asking import KINDS, Asked
+from haystack_integrations.crag.judging.keeping import kept
 from haystack_integrations.crag.judging.phrases import longest_run, pairs_met, share_of, weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.texts.wording import densest
@@ -18,9 +17,6 @@ Features = dict[str, float]
 _NEAR, _NEAR_NAMES, _MOST_NAMES, _TINY = 20, 15, 5, 1e-9
 # BM25's usual constants, and a usual length: the score only orders documents of one list.
 _K1, _B, _USUAL = 1.2, 0.75, 100
-
-MOST_KEPT: Final = 512
-"""Documents, each against one question, whose signals are kept for its other lists: about 5 kB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ class _Hits:
     by_sentence: list[set[str]]
 
 
-@lru_cache(MOST_KEPT)
+@kept
 def examine(asked: Asked, reading: Reading) -> Evidence:
     """
     Measure one document; kept, since a question is judged again with other documents beside it.

@@ -18,13 +18,14 @@ _YEAR: Final = re.compile(r"1\d{3}|2[01]\d{2}")
 _OPTION: Final = re.compile(r"(?<![^\s\"'`(\[,/])--?[A-Za-z][\w-]*")
 # Converters write two hyphens as one dash, and a dash of any kind.
 _DASH: Final = "[-\u2010-\u2015\u2212]"
+# No part is gone back over that could not end earlier: a question of nothing but digits took a second.
 _CODE: Final = re.compile(
-    r"(?<![\w./-])(?:\w*[^\W_]_[^\W_]\w*|\w+(?=\(\))|[a-z]+[A-Z]\w*"  # snake_case, called(), camelCase
+    r"(?<![\w./-])(?:(?=\w*[^\W_]_[^\W_])\w++|\w++(?=\(\))|[a-z]++[A-Z]\w*+"  # snake_case, called(), camelCase
     r"|\w{2,}(?:\.\w{2,}){2,}|(?:/[\w.-]{2,}){2,}|[vV]\d+(?:\.\d+)+)(?![\w/-])"  # os.path.join, /etc/hosts, v1.2
 )
 # 4711-A, 2024/X7; ORA-00942, INC0012345. Short names are written in several ways (KRT17, IL-6), or amounts (24-H).
 _ID: Final = re.compile(
-    r"(?<![\w./-])(?:\d{4,}[A-Z\d]*(?:[-/][A-Z\d]+)*[-/][A-Z][A-Z\d]*|[A-Z]{1,6}-?(?=\d{4})\d+)(?![\w-])"
+    r"(?<![\w./-])(?:\d{4,}+[A-Z\d]*+(?:[-/][A-Z\d]++)*[-/][A-Z][A-Z\d]*+|[A-Z]{1,6}-?(?=\d{4})\d++)(?![\w-])"
 )
 _PARTS: Final = re.compile(r"[A-Z]+|\d+")
 _PARTED: Final = r"[\W_]{0,3}"

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 
 from haystack_integrations.crag.judging.asking import Asked
-from haystack_integrations.crag.judging.company import speaks_of
 from haystack_integrations.crag.judging.likely import Likely
+from haystack_integrations.crag.judging.links import speaks_of
 from haystack_integrations.crag.judging.reading import Reading
 
 _NEEDED: Final = 0.5

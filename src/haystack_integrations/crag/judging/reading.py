@@ -27,7 +27,7 @@ Vectors = NDArray[np.float32]
 MOST_READINGS: Final = 2_000
 """Texts whose reading is kept in a process: about 30 kB each for 150 words, most of it sentence vectors, and as much
 again where a calibration has asked for their n-grams. A longer one counts for several."""
-_SENTENCES, _TERMS = 25, 250  # of one that counts once, at most
+_SENTENCES, _TERMS, _CHARACTERS = 25, 250, 10_000  # of one that counts once, at most
 
 BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)\s*$")
 _NGRAM_WORDS: Final = 250
@@ -56,6 +56,7 @@ class Reading:
     :param sentence_vectors: A unit vector for each sentence, read under its title and the head of its table; shape
         (sentences, dimension).
     :param beginning: Its first words.
+    :param size: For how many texts of usual length it counts where readings are kept.
     """
 
     title: str
@@ -75,6 +76,7 @@ class Reading:
     title_vector: Vectors
     sentence_vectors: Vectors
     beginning: Sequence[WordForm]
+    size: int
 
     def holds(self, term: str) -> bool:
         """
@@ -122,7 +124,7 @@ class Reader:
     def __init__(self, encoder: Encoder, most: int = MOST_READINGS) -> None:
         """Start with nothing read."""
         self.encoder = encoder
-        self._known: LRUCache[tuple[str, str], Reading] = LRUCache(most, lambda reading: min(most, _size(reading)))
+        self._known: LRUCache[tuple[str, str], Reading] = LRUCache(most, lambda reading: min(most, reading.size))
         self._lock = Lock()
 
     def read(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
@@ -162,12 +164,9 @@ class Reader:
             # Copies: a part of the array would keep all of it, for as long as one of these texts is remembered.
             own = vectors[first : first + len(parts)].copy()
             first += len(parts)
-            readings.append(_reading(title, parts, heads[number], vectors[number].copy(), own))
+            written = sum(map(len, texts[number]))  # one word may be a megabyte, and so may a title
+            readings.append(_reading(title, parts, heads[number], vectors[number].copy(), own, written))
         return readings
-
-
-def _size(reading: Reading) -> int:
-    return 1 + max(len(reading.starts) // _SENTENCES, reading.length // _TERMS)
 
 
 def _sentences(content: str) -> list[str]:
@@ -175,7 +174,7 @@ def _sentences(content: str) -> list[str]:
 
 
 def _reading(
-    title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors
+    title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors, written: int
 ) -> Reading:
     title_terms = frozenset(terms(title))
     found = _walked(parts)
@@ -189,6 +188,7 @@ def _reading(
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,
         sentence_vectors=vectors,
+        size=1 + max(len(parts) // _SENTENCES, found["length"] // _TERMS, written // _CHARACTERS),
         **found,
     )
 

@@ -8,6 +8,7 @@ from haystack.dataclasses import ChatMessage
 _TAGS: Final = ("<think>", "<thinking>")
 _OPEN: Final = re.compile("<think(?:ing)?>", re.IGNORECASE)
 _CLOSE: Final = re.compile("</think(?:ing)?>", re.IGNORECASE)
+_HELD: Final = len("</thinking>") - 1
 # At the beginning or end of a line: an answer that speaks of the tag has it in the middle of one.
 _CLOSED: Final = re.compile(rf"^[ \t]*{_CLOSE.pattern}|{_CLOSE.pattern}[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
@@ -28,9 +29,14 @@ class Thoughts:
 
     def __init__(self) -> None:
         """Begin at the beginning of a text."""
-        self.thought = ""
-        self._held = ""
-        self._ended = self._within = False
+        self._blanks = self._held = ""
+        self._said: list[str] = []
+        self._ended = self._within = self._is_over = False
+
+    @property
+    def thought(self) -> str:
+        """What the model thought, as far as it came."""
+        return "".join([*self._said, self._held if self._within and not self._is_over else ""]).strip()
 
     def without(self, part: str, *, last: bool = False) -> str:
         """
@@ -45,19 +51,26 @@ class Thoughts:
         self._held += part
         if not self._within:
             begun = self._held.lstrip()
+            self._blanks += self._held[: len(self._held) - len(begun)]
+            self._held = begun
             if opened := _OPEN.match(begun):
                 self._within, self._held = True, begun[opened.end() :]
             elif last or not any(tag.startswith(begun.lower()) for tag in _TAGS):
-                return self._shown(self._held)
+                return self._shown(self._blanks + begun)
             else:
                 return ""
         return self._after_thought(last=last)
 
     def _after_thought(self, *, last: bool) -> str:
-        close = _CLOSE.search(self._held)
-        self.thought = (self._held[: close.start()] if close else self._held).strip()
-        answer = self._held[close.end() :].lstrip() if close else ""
+        if not self._is_over:
+            # Only what may be the beginning of a tag is looked at again: thoughts come in tens of thousands of parts.
+            close, size = _CLOSE.search(self._held), len(self._held)
+            end, after = close.span() if close else (size, size) if last else (max(0, size - _HELD),) * 2
+            self._said.append(self._held[:end])
+            self._is_over, self._held = close is not None, self._held[after:]
         # What stands between thought and answer is neither: the answer begins with its first sign.
+        answer = self._held.lstrip() if self._is_over else ""
+        self._held = answer or ("" if self._is_over else self._held)
         return self._shown(answer) if answer or last else ""
 
     def _shown(self, text: str) -> str:

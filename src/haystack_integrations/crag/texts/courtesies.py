@@ -23,7 +23,7 @@ _MOST_KEPT: Final = 64
 """Questions that are kept: retriever, grader, statistics and expander ask for the same one."""
 
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our"})
-ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|\s*\n\s*")
+ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
 
 _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_DIVIDER: Final = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*")
+_DIVIDER: Final = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t]*+")
 # As programs draw tables in plain text (psql, mysql, Org, reStructuredText): such a line may stand below each row.
 _DRAWN: Final = re.compile(r"[ \t]*[+|]?(?:[-=]+\+)+[-=]*[+|]?[ \t]*")
 _BLANKS: Final = re.compile(r"[ \t]{2,}")

@@ -9,7 +9,8 @@ from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import asked_terms
 
 _FEWEST_TERMS: Final = 2
-_MARK: Final = re.compile(r"[?\uff1f\u061f]\W*\Z")
+_MARKS: Final = frozenset("?\uff1f\u061f")
+_LETTER: Final = re.compile(r"\w")
 _POINTING: Final = frozenset(
     "it its this that these those they them their he him his she her hers one ones there here such same".split()
 )
@@ -32,9 +33,14 @@ def asking_part(query: str) -> str | None:
     :returns: Its sentences that ask; None where all of them do, or they cannot be understood alone.
     """
     told = [part for part in ENDS.split(query.strip()) if part]
-    asking = [part for part in told if _MARK.search(part) or not ASKING.isdisjoint(words(part)[:1])]
+    asking = [part for part in told if _asks(part) or not ASKING.isdisjoint(words(part)[:1])]
     if not 0 < len(asking) < len(told):
         return None
     part = " ".join(asking)
     is_clear = len(set(asked_terms(part))) >= _FEWEST_TERMS and _POINTING.isdisjoint(words(part))
     return part if is_clear else None
+
+
+def _asks(part: str) -> bool:
+    """Tell whether there is a question mark behind the last word."""
+    return not _MARKS.isdisjoint(_LETTER.split(part)[-1])

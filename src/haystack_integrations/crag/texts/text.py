@@ -43,7 +43,7 @@ _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
 _APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^`\n]*+\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 # As word processors write them; the last one is what a PDF often has in the place of a bullet.
 _BULLET = r"\u00b7\u2013\u2022\u2023\u2043\u25a0\u25aa\u25cb\u25cf\u25e6\uf0b7"
 LINE = re.compile(
@@ -219,8 +219,9 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bool:
     """Tell whether a mark ends the sentence that began at `start`, from the words on both sides of it."""
-    following = _NEXT.match(text, mark.end())
-    if mark["hard"] is not None or following is None:
+    # Looked for behind a mark before a blank only: through signs without one it would be gone from each of them.
+    following = _NEXT.match(text, mark.end()) if mark["hard"] is None else None
+    if following is None:
         return not (mark[0][-1] in "\u300d\u300f\u201d\u2019" and _REPORTS.match(text, mark.end()))
     word = following["word"]
     if word.islower() and not is_lower:

@@ -1,9 +1,10 @@
 """Reading the pages of web results: public addresses only, little time, few bytes; the snippet stays where it fails."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 import httpcore
@@ -26,6 +27,8 @@ _MOST_TEXT: Final = 32 * 1_024
 _GRACE_SECONDS: Final = 0.5
 _AT_ONCE: Final = 2
 _UNSEEN: Final = "//*[@hidden] | //template"
+# Of cells that others span; and of how many columns or rows one is read, three digits.
+_MOST_SPANNED, _SPANS, _LONGEST_SPAN = 10_000, 100, 3
 # One character in so many may be one that could not be read.
 _GARBLED: Final = 200
 
@@ -108,7 +111,8 @@ def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
     text = decoded(body, kind)
     if kind.partition(";")[0].strip().lower() in MARKUP:
         # A string, not bytes: those it would also decompress. Comments are other people's words.
-        text = trafilatura.extract(bounded(text), fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
+        page = _with_few_cells(trafilatura.load_html(bounded(text)))
+        text = trafilatura.extract(page, fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
     with trace("crag.guard") as span:
         text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
         shown = cut_to_bytes(text, most)
@@ -120,6 +124,22 @@ def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
     if len(text) <= told:  # «Please enable JavaScript», a question about cookies
         give_up("short")
     return shown
+
+
+def _with_few_cells(page: Any) -> Any:
+    """Leave ten thousand of the cells that others only span: Trafilatura makes each, in the square of their number."""
+    left = _MOST_SPANNED
+    for cell in () if page is None else page.xpath("//td[@colspan or @rowspan] | //th[@colspan or @rowspan]"):
+        left -= prod(min(int(said), _SPANS) if said.isdecimal() else 1 for said in _spans_of(cell)) - 1
+        if left < 0:
+            cell.attrib.pop("colspan", None)
+            cell.attrib.pop("rowspan", None)
+    return page
+
+
+def _spans_of(cell: Any) -> Iterator[str]:
+    """Give how many columns and rows a cell spans, as far as anyone writes such numbers."""
+    return (cell.get(name, "1")[:_LONGEST_SPAN] for name in ("colspan", "rowspan"))
 
 
 async def read_pages_async(
