@@ -13,6 +13,7 @@ from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGen
 from haystack.dataclasses import ChatMessage, StreamingChunk
 from haystack.utils import Secret
 from makers import graded, scripted
+from model_faults import Endpoint, Fault, client_of, completion
 from reading import named
 from scripted_model import NAME, ScriptedModel
 
@@ -417,6 +418,21 @@ def test_a_reply_without_text_is_no_answer(text: str) -> None:
     assert (reply.text, reply.meta["crag_failure"]) == (AnswerGenerator(MockChatGenerator("x")).apology, "no_text")
     with pytest.raises(ValueError, match="without any text"):
         AnswerGenerator(MockChatGenerator(text), on_failure="raise").run([ChatMessage.from_user("Who?")])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("written", ["", None])
+def test_a_reply_without_text_has_its_cost_in_the_record(
+    written: str | None, asynchronous: bool, endpoint: Endpoint
+) -> None:
+    """Also where the content is null, as of a model that thought until its tokens were spent."""
+    endpoint.fault = Fault(lambda _: completion(written, "length"))
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    reply = ask(AnswerGenerator(client_of(endpoint)), asynchronous=asynchronous)
+    crag = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
+    assert crag["coverage"]["reasons"] == ["answer_failed:no_text"]
+    assert (crag["llm_calls"], crag["tokens"]) == (1, {"in": 1, "out": 1})
 
 
 class Silent:

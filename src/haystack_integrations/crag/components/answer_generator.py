@@ -138,7 +138,8 @@ class AnswerGenerator(ChatBacked):
         if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
             raise error
         reply = error.reply if isinstance(error, PromptCutError) else reply
-        return {"replies": [apology(self.apology, error, reply.meta if reply else {})]}
+        # One whose content is null has no parts, and so a length of 0: it was paid for like any other.
+        return {"replies": [apology(self.apology, error, {} if reply is None else reply.meta)]}
 
     def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> dict[str, Any]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
