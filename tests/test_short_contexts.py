@@ -13,6 +13,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import run_by_door
 from model_faults import completion, keyed
 from pytest_httpserver import HTTPServer
 from scripted_model import documents_in
@@ -33,7 +34,7 @@ class ShortContext:
 
     def __init__(self, server: HTTPServer) -> None:
         """Answer what is asked."""
-        self.breaks = False
+        self.breaks = self.fails = False
         self.most, self.cuts, self.shown, self.texts = 7, False, list[int](), list[str]()
         self.url = server.url_for("/v1")
         server.expect_request("/v1/chat/completions").respond_with_handler(self.answer)
@@ -47,6 +48,8 @@ class ShortContext:
         self.shown.append(passages := text.count(' number="'))
         if passages > self.most and not self.cuts and not self.breaks:
             return Response(json.dumps(REFUSED), 400, content_type="application/json")
+        if self.fails and passages <= self.most:
+            return Response("{}", 500, content_type="application/json")
         read = len(text.split()) * 2 if passages <= self.most else 300
         usage = {"prompt_tokens": read, "completion_tokens": 5, "total_tokens": read + 5}
         base = {"id": "c", "created": 0, "model": "m"}
@@ -182,6 +185,21 @@ def test_what_a_prompt_cost_that_was_cut_in_silence_is_counted(
     assert record["llm_calls"] == 2
     assert record["tokens"]["in"] == 300 + replies[0].meta["usage"]["prompt_tokens"]
     assert record["tokens"]["out"] == 10
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("cuts", [False, True], ids=["refused", "cut in silence"])
+def test_what_prompts_in_vain_cost_is_counted_where_no_answer_came_at_all(
+    server: ShortContext, generator: AnswerGenerator, cuts: bool, asynchronous: bool
+) -> None:
+    """A run is not cheaper for a server that fails at the last of several requests."""
+    server.fails, server.cuts = True, cuts
+    replies = run_by_door(generator, asynchronous=asynchronous, messages=prompt(10))["replies"]
+    record = recorded(replies, 10)["crag"]
+    assert record["coverage"]["reasons"] == ["answer_failed:InternalServerError"]
+    assert record["llm_calls"] == len(server.shown) == 2
+    assert record["tokens"] == ({"in": 300, "out": 5} if cuts else {"in": 0, "out": 0})
+    assert record["documents_after"] == 10
 
 
 def test_a_streamed_answer_comes_once(server: ShortContext, generator: AnswerGenerator) -> None:

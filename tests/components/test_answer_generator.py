@@ -533,9 +533,10 @@ def test_a_server_that_refuses_to_be_asked_for_tokens_answers_all_the_same_and_i
     scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
     scripted_model.refuses = "stream_options"
     generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
-    for _ in range(3):
+    for calls in (2, 1, 1):  # what was refused was asked, too
         reply, record = streamed(generator, asynchronous=asynchronous)
         assert reply.text == "Jane Austen [1]."
+        assert record["llm_calls"] == calls
         assert record["tokens"] == {"in": None, "out": None}
         assert record["coverage"]["tokens"] is None
     assert ["stream_options" in request for request in scripted_model.requests] == [True, False, False, False]

@@ -73,7 +73,11 @@ class AnswerModel:
         return self._form.usage
 
     def ask(
-        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+        self,
+        messages: Sequence[ChatMessage],
+        seconds: float,
+        callback: StreamingCallbackT | None,
+        tried: list[Usage],
     ) -> Mapping[str, Any]:
         """
         Ask for an answer.
@@ -81,6 +85,7 @@ class AnswerModel:
         :param messages: What to send.
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None; an answer that came whole is one part.
+        :param tried: Where to note what each call cost that was made in vain before the last one, whatever that brings.
         :returns: What the generator returns; its replies' metadata says where they are from fewer passages.
         :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat.ask`.
@@ -93,13 +98,18 @@ class AnswerModel:
                 sent, again = ask(self.generator, prompt.messages, ends - time.monotonic(), **options), False
             except Exception as error:
                 form, prompt = self._other(form, prompt, options, error, ends)
+                tried.append(_cost(error))
         self._found_room(prompt, sent)
         for part in self._learned(form, options, sent, callback):
             callback(part)  # type: ignore[misc] # there are parts for somebody only
         return sent
 
     async def ask_async(
-        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+        self,
+        messages: Sequence[ChatMessage],
+        seconds: float,
+        callback: StreamingCallbackT | None,
+        tried: list[Usage],
     ) -> Mapping[str, Any]:
         """
         Ask for an answer without blocking the event loop; see `ask`.
@@ -107,6 +117,7 @@ class AnswerModel:
         :param messages: What to send.
         :param seconds: The longest wait.
         :param callback: Who hears the parts, or None.
+        :param tried: As for `ask`.
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
@@ -117,6 +128,7 @@ class AnswerModel:
                 sent, again = await ask_async(self.generator, prompt.messages, left, **options), False
             except Exception as error:
                 form, prompt = self._other(form, prompt, options, error, ends)
+                tried.append(_cost(error))
         self._found_room(prompt, sent)
         listener: Any = callback
         for part in self._learned(form, options, sent, callback):
@@ -171,7 +183,7 @@ class AnswerModel:
             if fewer is None:
                 raise error
             logger.warning("The prompt is too long for the model: asked with {n} passages", n=len(fewer.shown or ()))
-            return form, fewer.after(_cost(error))
+            return form, fewer
         if time.monotonic() >= ends:
             raise error
         if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
@@ -193,7 +205,7 @@ class AnswerModel:
         if self._room.is_known:
             self._room.took(prompt.size)
         for reply in sent["replies"] if prompt.shown is not None else ():
-            reply.meta[FEWER] = prompt.told()
+            reply.meta[FEWER] = {"shown": list(prompt.shown or ())}
 
     def _learned(
         self, form: _Form, options: Mapping[str, Any], sent: Mapping[str, Any], callback: StreamingCallbackT | None
@@ -210,7 +222,7 @@ class AnswerModel:
 
 
 def _cost(error: Exception) -> Usage:
-    """Tell what a refused prompt cost: a call, and tokens where a server cut it and replied all the same."""
+    """Tell what a call in vain cost: itself, and tokens where a server cut its prompt and replied all the same."""
     return Usage(llm_calls=1) + (Usage.of(error.reply) if isinstance(error, PromptCutError) else Usage())
 
 
