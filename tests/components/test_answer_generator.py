@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import threading
 import time
 from dataclasses import replace
@@ -16,6 +17,7 @@ from makers import graded, scripted
 from model_faults import Endpoint, Fault, client_of, completion
 from reading import named
 from scripted_model import NAME, ScriptedModel
+from werkzeug import Response
 
 from haystack_integrations.crag.answers import cut_off
 from haystack_integrations.crag.budget import Budget, Usage
@@ -433,6 +435,27 @@ def test_a_reply_without_text_has_its_cost_in_the_record(
     crag = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
     assert crag["coverage"]["reasons"] == ["answer_failed:no_text"]
     assert (crag["llm_calls"], crag["tokens"]) == (1, {"in": 1, "out": 1})
+
+
+def test_several_replies_of_one_call_cost_what_the_call_cost(endpoint: Endpoint) -> None:
+    """A server tells the tokens of them all once, and Haystack's generator writes that on each."""
+    endpoint.fault = Fault(lambda _: two_replies())
+    model = client_of(endpoint)
+    model.generation_kwargs = {"n": 2}
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    replies = AnswerGenerator(model).run(PROMPT)["replies"]
+    assert [reply.text for reply in replies] == ["Austen [1].", "Jane Austen [1]."]
+    crag = RecordBuilder().run(outcome=outcome, replies=replies)["crag"]
+    assert (crag["llm_calls"], crag["tokens"]) == (1, {"in": 1, "out": 1})
+
+
+def two_replies() -> Response:
+    """What a server answers that is asked for two."""
+    body = json.loads(completion("Austen [1].").get_data())
+    (first,) = body["choices"]
+    second = {**first, "index": 1, "message": {"role": "assistant", "content": "Jane Austen [1]."}}
+    return Response(json.dumps({**body, "choices": [first, second]}), content_type="application/json")
 
 
 class Silent:

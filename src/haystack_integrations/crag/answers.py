@@ -127,10 +127,10 @@ def spent_on(replies: Sequence[ChatMessage]) -> Usage:
     Count what an answer cost.
 
     :param replies: What stands in the answer's place.
-    :returns: Its tokens, and the calls and tokens of what was tried before in vain.
+    :returns: Its tokens, and the calls and tokens of what was tried before in vain. Of several replies (`n`) each has
+        the tokens of all, as a server tells them.
     """
-    before = (Usage(**reply.meta.get(TRIED, {})) for reply in replies)
-    return sum(chain(map(Usage.of, replies), before), Usage())
+    return sum((Usage.of(reply) + Usage(**reply.meta.get(TRIED, {})) for reply in replies[:1]), Usage())
 
 
 def after(tried: Sequence[Usage], replies: list[ChatMessage]) -> dict[str, Any]:
