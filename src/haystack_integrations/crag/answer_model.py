@@ -20,6 +20,7 @@ from haystack_integrations.crag.chat import (
     Room,
     ask,
     ask_async,
+    cost_of,
     kind_of,
     may_be_the_form,
     refused_at_once,
@@ -223,7 +224,7 @@ class AnswerModel:
 
 def _cost(error: Exception) -> Usage:
     """Tell what a call in vain cost: itself, and tokens where a server cut its prompt and replied all the same."""
-    return Usage(llm_calls=1) + (Usage.of(error.reply) if isinstance(error, PromptCutError) else Usage())
+    return Usage(llm_calls=1) + cost_of(error)
 
 
 def _whole(reply: ChatMessage) -> StreamingChunk:
