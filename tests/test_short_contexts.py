@@ -134,6 +134,20 @@ def test_the_passages_with_the_best_grades_stay_and_are_numbered_anew(
     assert ' number="10"' not in sent
 
 
+@pytest.mark.parametrize("mode", ["observe", "off"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_run_that_only_observes_leaves_out_the_last_passages_whatever_their_grades(
+    mode: Any, asynchronous: bool, generator: AnswerGenerator
+) -> None:
+    """Its answer is that of an app that grades nothing, also where the context has no room for all."""
+    documents = [*evidence(9), with_grade(evidence(10)[9], Grade(1.0, "graded", "test", None, None))]
+    messages = EvidencePromptBuilder().run(question=QUESTION, documents=documents)["prompt"]
+    outcome = CragRouter().run(query=QUESTION, documents=documents, mode=mode)["outcome"]
+    replies = run_by_door(generator, asynchronous=asynchronous, messages=messages, state=outcome)["replies"]
+    result = RecordBuilder().run(outcome=outcome, replies=replies)
+    assert [document.id for document in result["documents"]] == [f"d{n}" for n in range(1, 8)]
+
+
 def test_passages_that_a_template_numbers_in_its_own_way_go_from_the_end(generator: AnswerGenerator) -> None:
     """Numbers within a text cannot be told from the text's own."""
     template = """{% for passage in passages %}<{{ boundary }} x=' number="'>{{ passage.number }}. {{ passage.text }}

@@ -12,7 +12,7 @@ from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.answer_prompt import AnswerPrompt
+from haystack_integrations.crag.answer_prompt import AnswerPrompt, for_run
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import (
     NoPartsError,
@@ -29,6 +29,7 @@ from haystack_integrations.crag.chat import (
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import FEWER
 
 logger = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ class AnswerModel:
         seconds: float,
         callback: StreamingCallbackT | None,
         tried: list[Usage],
+        state: CragState | None,
     ) -> Mapping[str, Any]:
         """
         Ask for an answer.
@@ -87,12 +89,13 @@ class AnswerModel:
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None; an answer that came whole is one part.
         :param tried: Where to note what each call cost that was made in vain before the last one, whatever that brings.
+        :param state: The run as its router left it, or None.
         :returns: What the generator returns; its replies' metadata says where they are from fewer passages.
         :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat.ask`.
         """
         self._check_not_awaited(callback)
-        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages, state), True
         while again:
             options = self._options(form, callback)
             try:
@@ -111,6 +114,7 @@ class AnswerModel:
         seconds: float,
         callback: StreamingCallbackT | None,
         tried: list[Usage],
+        state: CragState | None,
     ) -> Mapping[str, Any]:
         """
         Ask for an answer without blocking the event loop; see `ask`.
@@ -119,10 +123,11 @@ class AnswerModel:
         :param seconds: The longest wait.
         :param callback: Who hears the parts, or None.
         :param tried: As for `ask`.
+        :param state: As for `ask`.
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages, state), True
         while again:
             options, left = self._options(form, callback), ends - time.monotonic()
             try:
@@ -195,9 +200,9 @@ class AnswerModel:
             return replace(form, parts=False), prompt
         raise error
 
-    def _fitting(self, messages: Sequence[ChatMessage]) -> AnswerPrompt:
+    def _fitting(self, messages: Sequence[ChatMessage], state: CragState | None) -> AnswerPrompt:
         """Write a prompt as long as the model's context allows, where that is known from an earlier one."""
-        prompt, room = AnswerPrompt(messages), self._room.within(inf)
+        prompt, room = AnswerPrompt(for_run(messages, state)), self._room.within(inf)
         is_long = room < inf and prompt.size > room
         return (prompt.shorter(room) if is_long else None) or prompt
 

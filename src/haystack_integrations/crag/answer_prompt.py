@@ -11,6 +11,7 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.templates import bounded
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import PASSAGE
@@ -28,6 +29,24 @@ def scores_of(passages: Sequence[Document]) -> dict[str, Any]:
     """
     grades = map(grade_of, passages)
     return {_SCORES: [-1.0 if grade is None else grade.score for grade in grades]}
+
+
+def for_run(messages: Sequence[ChatMessage], state: CragState | None) -> Sequence[ChatMessage]:
+    """
+    Leave out which passages are the best where a run changes nothing: there the last ones found have to go.
+
+    :param messages: A prompt.
+    :param state: The run as its router left it, or None.
+    :returns: The prompt, in modes `observe` and `off` without scores.
+    """
+    if state is None or not state.trail or state.trail[-1].get("mode") == "enforce":
+        return messages
+    return [_unscored(one) if _SCORES in one.meta else one for one in messages]
+
+
+def _unscored(message: ChatMessage) -> ChatMessage:
+    meta = {name: told for name, told in message.meta.items() if name != _SCORES}
+    return ChatMessage.from_dict({**message.to_dict(), "meta": meta})
 
 
 @dataclass(frozen=True)

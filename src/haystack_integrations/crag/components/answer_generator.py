@@ -90,7 +90,7 @@ class AnswerGenerator(ChatBacked):
                 self.warm_up()
                 seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 with heard(model.listener(streaming_callback), why=why, adds_usage=model.adds_usage) as callback:
-                    sent = model.ask(messages, seconds, callback, tried)
+                    sent = model.ask(messages, seconds, callback, tried, state)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return after(tried, self._failed(span, error))
@@ -119,7 +119,7 @@ class AnswerGenerator(ChatBacked):
                 seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 listener, in_thread = model.listener(streaming_callback), not await runs_here(model.generator)
                 with heard(listener, why, in_thread=in_thread, adds_usage=model.adds_usage) as callback:
-                    sent = await model.ask_async(messages, seconds, callback, tried)
+                    sent = await model.ask_async(messages, seconds, callback, tried, state)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return after(tried, self._failed(span, error))
