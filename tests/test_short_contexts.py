@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -186,6 +188,21 @@ def test_later_prompts_are_as_long_as_the_context_allows(server: ShortContext, g
     assert recorded(again, 10)["crag"]["coverage"]["reasons"] == ["evidence_cut:context_length"]
     assert recorded(again, 10)["crag"]["llm_calls"] == 1
     assert recorded(short, 2)["crag"]["coverage"]["reasons"] == []
+
+
+def test_what_was_learned_of_a_context_is_forgotten_after_ten_minutes(
+    server: ShortContext, generator: AnswerGenerator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A smaller model behind a proxy for a while does not cost all later questions a part of their passages."""
+    generator.run(messages=prompt(10))
+    server.most = 10
+    generator.run(messages=prompt(10))
+    assert server.shown == [10, 7, 7]
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 601)
+    monkeypatch.setattr("haystack_integrations.crag.chat.room.time", later)
+    again = generator.run(messages=prompt(10))["replies"]
+    assert server.shown == [10, 7, 7, 10]
+    assert recorded(again, 10)["crag"]["coverage"]["reasons"] == []
 
 
 def test_what_a_prompt_cost_that_was_cut_in_silence_is_counted(

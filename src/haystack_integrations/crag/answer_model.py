@@ -54,7 +54,8 @@ class AnswerModel:
     asked again without, at once, and from then on. So is one of which no part comes: some take no notice of `stream`,
     send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for.
 
-    A prompt that is too long for the model's context is asked again with fewer passages, and later ones are shorter.
+    A prompt that is too long for the model's context is asked again with fewer passages, and those of the next ten
+    minutes are shorter.
     """
 
     def __init__(self, generator: ChatGenerator) -> None:
