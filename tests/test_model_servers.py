@@ -15,13 +15,21 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline
 from haystack.dataclasses import ChatMessage
+from makers import after
 from model_faults import Endpoint, Fault, Keys, client_of, completion, keyed
 from scripted_model import documents_in
 from werkzeug import Response
 
 from haystack_integrations.crag.chat import kind_of
 from haystack_integrations.crag.cli.errors import ExitCode, explain
-from haystack_integrations.crag.components import AnswerGenerator, BatchRelevanceGrader
+from haystack_integrations.crag.components import (
+    AnswerGenerator,
+    BatchRelevanceGrader,
+    FollowUpRewriter,
+    QueryExpander,
+    StripRefiner,
+)
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 
 QUESTION = "Who wrote Emma?"
@@ -240,6 +248,25 @@ def test_grades_from_a_prompt_that_was_cut_in_silence_do_not_count(endpoint: End
     assert result["scores"] == [0.9] * 10
     assert result["report"]["bisections"] == 1
     assert result["report"]["tokens_in"] == 2050 + 2 * (2200 * 4 // 3)
+
+
+def test_what_a_server_tells_of_a_prompt_that_it_cut_is_counted_whoever_asked(endpoint: Endpoint) -> None:
+    """It read the rest, and wrote something: grader, query, strips and follow-up are not cheaper for it."""
+    reply = json.loads(completion("Emma").get_data())
+    reply["usage"] = {"prompt_tokens": 300, "completion_tokens": 9, "total_tokens": 309}
+    endpoint.fault = Fault(lambda _: Response(json.dumps(reply), content_type="application/json"))
+    question, pages = "Who wrote it? " * 200, docs(1, words=400)
+    state = after("refine", CragState.start(question))
+    earlier = [ChatMessage.from_user(question), ChatMessage.from_assistant(question)]
+    grader = BatchRelevanceGrader(client_of(endpoint), max_chars_per_document=4_000)
+    told = [
+        grader.run(query=QUESTION, documents=pages)["report"],
+        QueryExpander(mode="llm", chat_generator=client_of(endpoint)).run(state=state)["report"],
+        StripRefiner(scorer="llm", chat_generator=client_of(endpoint)).run(query=QUESTION, documents=pages)["report"],
+        FollowUpRewriter(client_of(endpoint)).run([*earlier, ChatMessage.from_user("And when?")])["report"],
+    ]
+    spent = [(one["tokens_in"] / one["llm_calls"], one["tokens_out"] / one["llm_calls"]) for one in told]
+    assert spent == [(300, 9)] * 4
 
 
 def test_a_prompt_that_fills_a_context_to_the_last_token_was_cut(endpoint: Endpoint) -> None:

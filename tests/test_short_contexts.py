@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import run_by_door
 from model_faults import completion, keyed
 from pytest_httpserver import HTTPServer
 from scripted_model import documents_in
@@ -33,7 +36,7 @@ class ShortContext:
 
     def __init__(self, server: HTTPServer) -> None:
         """Answer what is asked."""
-        self.breaks = False
+        self.breaks = self.fails = False
         self.most, self.cuts, self.shown, self.texts = 7, False, list[int](), list[str]()
         self.url = server.url_for("/v1")
         server.expect_request("/v1/chat/completions").respond_with_handler(self.answer)
@@ -47,6 +50,8 @@ class ShortContext:
         self.shown.append(passages := text.count(' number="'))
         if passages > self.most and not self.cuts and not self.breaks:
             return Response(json.dumps(REFUSED), 400, content_type="application/json")
+        if self.fails and passages <= self.most:
+            return Response("{}", 500, content_type="application/json")
         read = len(text.split()) * 2 if passages <= self.most else 300
         usage = {"prompt_tokens": read, "completion_tokens": 5, "total_tokens": read + 5}
         base = {"id": "c", "created": 0, "model": "m"}
@@ -131,6 +136,20 @@ def test_the_passages_with_the_best_grades_stay_and_are_numbered_anew(
     assert ' number="10"' not in sent
 
 
+@pytest.mark.parametrize("mode", ["observe", "off"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_run_that_only_observes_leaves_out_the_last_passages_whatever_their_grades(
+    mode: Any, asynchronous: bool, generator: AnswerGenerator
+) -> None:
+    """Its answer is that of an app that grades nothing, also where the context has no room for all."""
+    documents = [*evidence(9), with_grade(evidence(10)[9], Grade(1.0, "graded", "test", None, None))]
+    messages = EvidencePromptBuilder().run(question=QUESTION, documents=documents)["prompt"]
+    outcome = CragRouter().run(query=QUESTION, documents=documents, mode=mode)["outcome"]
+    replies = run_by_door(generator, asynchronous=asynchronous, messages=messages, state=outcome)["replies"]
+    result = RecordBuilder().run(outcome=outcome, replies=replies)
+    assert [document.id for document in result["documents"]] == [f"d{n}" for n in range(1, 8)]
+
+
 def test_passages_that_a_template_numbers_in_its_own_way_go_from_the_end(generator: AnswerGenerator) -> None:
     """Numbers within a text cannot be told from the text's own."""
     template = """{% for passage in passages %}<{{ boundary }} x=' number="'>{{ passage.number }}. {{ passage.text }}
@@ -171,6 +190,21 @@ def test_later_prompts_are_as_long_as_the_context_allows(server: ShortContext, g
     assert recorded(short, 2)["crag"]["coverage"]["reasons"] == []
 
 
+def test_what_was_learned_of_a_context_is_forgotten_after_ten_minutes(
+    server: ShortContext, generator: AnswerGenerator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A smaller model behind a proxy for a while does not cost all later questions a part of their passages."""
+    generator.run(messages=prompt(10))
+    server.most = 10
+    generator.run(messages=prompt(10))
+    assert server.shown == [10, 7, 7]
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 601)
+    monkeypatch.setattr("haystack_integrations.crag.chat.room.time", later)
+    again = generator.run(messages=prompt(10))["replies"]
+    assert server.shown == [10, 7, 7, 10]
+    assert recorded(again, 10)["crag"]["coverage"]["reasons"] == []
+
+
 def test_what_a_prompt_cost_that_was_cut_in_silence_is_counted(
     server: ShortContext, generator: AnswerGenerator
 ) -> None:
@@ -182,6 +216,21 @@ def test_what_a_prompt_cost_that_was_cut_in_silence_is_counted(
     assert record["llm_calls"] == 2
     assert record["tokens"]["in"] == 300 + replies[0].meta["usage"]["prompt_tokens"]
     assert record["tokens"]["out"] == 10
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("cuts", [False, True], ids=["refused", "cut in silence"])
+def test_what_prompts_in_vain_cost_is_counted_where_no_answer_came_at_all(
+    server: ShortContext, generator: AnswerGenerator, cuts: bool, asynchronous: bool
+) -> None:
+    """A run is not cheaper for a server that fails at the last of several requests."""
+    server.fails, server.cuts = True, cuts
+    replies = run_by_door(generator, asynchronous=asynchronous, messages=prompt(10))["replies"]
+    record = recorded(replies, 10)["crag"]
+    assert record["coverage"]["reasons"] == ["answer_failed:InternalServerError"]
+    assert record["llm_calls"] == len(server.shown) == 2
+    assert record["tokens"] == ({"in": 300, "out": 5} if cuts else {"in": 0, "out": 0})
+    assert record["documents_after"] == 10
 
 
 def test_a_streamed_answer_comes_once(server: ShortContext, generator: AnswerGenerator) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import threading
 import time
 from dataclasses import replace
@@ -13,8 +14,10 @@ from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGen
 from haystack.dataclasses import ChatMessage, StreamingChunk
 from haystack.utils import Secret
 from makers import graded, scripted
+from model_faults import Endpoint, Fault, client_of, completion
 from reading import named
 from scripted_model import NAME, ScriptedModel
+from werkzeug import Response
 
 from haystack_integrations.crag.answers import cut_off
 from haystack_integrations.crag.budget import Budget, Usage
@@ -419,6 +422,42 @@ def test_a_reply_without_text_is_no_answer(text: str) -> None:
         AnswerGenerator(MockChatGenerator(text), on_failure="raise").run([ChatMessage.from_user("Who?")])
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("written", ["", None])
+def test_a_reply_without_text_has_its_cost_in_the_record(
+    written: str | None, asynchronous: bool, endpoint: Endpoint
+) -> None:
+    """Also where the content is null, as of a model that thought until its tokens were spent."""
+    endpoint.fault = Fault(lambda _: completion(written, "length"))
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    reply = ask(AnswerGenerator(client_of(endpoint)), asynchronous=asynchronous)
+    crag = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]
+    assert crag["coverage"]["reasons"] == ["answer_failed:no_text"]
+    assert (crag["llm_calls"], crag["tokens"]) == (1, {"in": 1, "out": 1})
+
+
+def test_several_replies_of_one_call_cost_what_the_call_cost(endpoint: Endpoint) -> None:
+    """A server tells the tokens of them all once, and Haystack's generator writes that on each."""
+    endpoint.fault = Fault(lambda _: two_replies())
+    model = client_of(endpoint)
+    model.generation_kwargs = {"n": 2}
+    document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
+    outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
+    replies = AnswerGenerator(model).run(PROMPT)["replies"]
+    assert [reply.text for reply in replies] == ["Austen [1].", "Jane Austen [1]."]
+    crag = RecordBuilder().run(outcome=outcome, replies=replies)["crag"]
+    assert (crag["llm_calls"], crag["tokens"]) == (1, {"in": 1, "out": 1})
+
+
+def two_replies() -> Response:
+    """What a server answers that is asked for two."""
+    body = json.loads(completion("Austen [1].").get_data())
+    (first,) = body["choices"]
+    second = {**first, "index": 1, "message": {"role": "assistant", "content": "Jane Austen [1]."}}
+    return Response(json.dumps({**body, "choices": [first, second]}), content_type="application/json")
+
+
 class Silent:
     """A chat generator that was asked and gives no reply at all, as a filter in front of a model may leave it."""
 
@@ -517,9 +556,10 @@ def test_a_server_that_refuses_to_be_asked_for_tokens_answers_all_the_same_and_i
     scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
     scripted_model.refuses = "stream_options"
     generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
-    for _ in range(3):
+    for calls in (2, 1, 1):  # what was refused was asked, too
         reply, record = streamed(generator, asynchronous=asynchronous)
         assert reply.text == "Jane Austen [1]."
+        assert record["llm_calls"] == calls
         assert record["tokens"] == {"in": None, "out": None}
         assert record["coverage"]["tokens"] is None
     assert ["stream_options" in request for request in scripted_model.requests] == [True, False, False, False]

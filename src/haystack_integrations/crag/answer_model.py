@@ -12,7 +12,7 @@ from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.answer_prompt import AnswerPrompt
+from haystack_integrations.crag.answer_prompt import AnswerPrompt, for_run
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import (
     NoPartsError,
@@ -20,6 +20,7 @@ from haystack_integrations.crag.chat import (
     Room,
     ask,
     ask_async,
+    cost_of,
     kind_of,
     may_be_the_form,
     refused_at_once,
@@ -28,6 +29,7 @@ from haystack_integrations.crag.chat import (
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import FEWER
 
 logger = logging.getLogger(__name__)
@@ -52,7 +54,8 @@ class AnswerModel:
     asked again without, at once, and from then on. So is one of which no part comes: some take no notice of `stream`,
     send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for.
 
-    A prompt that is too long for the model's context is asked again with fewer passages, and later ones are shorter.
+    A prompt that is too long for the model's context is asked again with fewer passages, and those of the next ten
+    minutes are shorter.
     """
 
     def __init__(self, generator: ChatGenerator) -> None:
@@ -73,7 +76,12 @@ class AnswerModel:
         return self._form.usage
 
     def ask(
-        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+        self,
+        messages: Sequence[ChatMessage],
+        seconds: float,
+        callback: StreamingCallbackT | None,
+        tried: list[Usage],
+        state: CragState | None,
     ) -> Mapping[str, Any]:
         """
         Ask for an answer.
@@ -81,25 +89,33 @@ class AnswerModel:
         :param messages: What to send.
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None; an answer that came whole is one part.
+        :param tried: Where to note what each call cost that was made in vain before the last one, whatever that brings.
+        :param state: The run as its router left it, or None.
         :returns: What the generator returns; its replies' metadata says where they are from fewer passages.
         :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat.ask`.
         """
         self._check_not_awaited(callback)
-        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages, state), True
         while again:
             options = self._options(form, callback)
             try:
                 sent, again = ask(self.generator, prompt.messages, ends - time.monotonic(), **options), False
             except Exception as error:
                 form, prompt = self._other(form, prompt, options, error, ends)
+                tried.append(_cost(error))
         self._found_room(prompt, sent)
         for part in self._learned(form, options, sent, callback):
             callback(part)  # type: ignore[misc] # there are parts for somebody only
         return sent
 
     async def ask_async(
-        self, messages: Sequence[ChatMessage], seconds: float, callback: StreamingCallbackT | None
+        self,
+        messages: Sequence[ChatMessage],
+        seconds: float,
+        callback: StreamingCallbackT | None,
+        tried: list[Usage],
+        state: CragState | None,
     ) -> Mapping[str, Any]:
         """
         Ask for an answer without blocking the event loop; see `ask`.
@@ -107,16 +123,19 @@ class AnswerModel:
         :param messages: What to send.
         :param seconds: The longest wait.
         :param callback: Who hears the parts, or None.
+        :param tried: As for `ask`.
+        :param state: As for `ask`.
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages, state), True
         while again:
             options, left = self._options(form, callback), ends - time.monotonic()
             try:
                 sent, again = await ask_async(self.generator, prompt.messages, left, **options), False
             except Exception as error:
                 form, prompt = self._other(form, prompt, options, error, ends)
+                tried.append(_cost(error))
         self._found_room(prompt, sent)
         listener: Any = callback
         for part in self._learned(form, options, sent, callback):
@@ -171,7 +190,7 @@ class AnswerModel:
             if fewer is None:
                 raise error
             logger.warning("The prompt is too long for the model: asked with {n} passages", n=len(fewer.shown or ()))
-            return form, fewer.after(_cost(error))
+            return form, fewer
         if time.monotonic() >= ends:
             raise error
         if options["generation_kwargs"] is not None and not self._taken and may_be_the_form(error):
@@ -182,9 +201,9 @@ class AnswerModel:
             return replace(form, parts=False), prompt
         raise error
 
-    def _fitting(self, messages: Sequence[ChatMessage]) -> AnswerPrompt:
+    def _fitting(self, messages: Sequence[ChatMessage], state: CragState | None) -> AnswerPrompt:
         """Write a prompt as long as the model's context allows, where that is known from an earlier one."""
-        prompt, room = AnswerPrompt(messages), self._room.within(inf)
+        prompt, room = AnswerPrompt(for_run(messages, state)), self._room.within(inf)
         is_long = room < inf and prompt.size > room
         return (prompt.shorter(room) if is_long else None) or prompt
 
@@ -193,7 +212,7 @@ class AnswerModel:
         if self._room.is_known:
             self._room.took(prompt.size)
         for reply in sent["replies"] if prompt.shown is not None else ():
-            reply.meta[FEWER] = prompt.told()
+            reply.meta[FEWER] = {"shown": list(prompt.shown or ())}
 
     def _learned(
         self, form: _Form, options: Mapping[str, Any], sent: Mapping[str, Any], callback: StreamingCallbackT | None
@@ -210,8 +229,8 @@ class AnswerModel:
 
 
 def _cost(error: Exception) -> Usage:
-    """Tell what a refused prompt cost: a call, and tokens where a server cut it and replied all the same."""
-    return Usage(llm_calls=1) + (Usage.of(error.reply) if isinstance(error, PromptCutError) else Usage())
+    """Tell what a call in vain cost: itself, and tokens where a server cut its prompt and replied all the same."""
+    return Usage(llm_calls=1) + cost_of(error)
 
 
 def _whole(reply: ChatMessage) -> StreamingChunk:

@@ -3,15 +3,15 @@
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.templates import bounded
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import PASSAGE
@@ -31,6 +31,24 @@ def scores_of(passages: Sequence[Document]) -> dict[str, Any]:
     return {_SCORES: [-1.0 if grade is None else grade.score for grade in grades]}
 
 
+def for_run(messages: Sequence[ChatMessage], state: CragState | None) -> Sequence[ChatMessage]:
+    """
+    Leave out which passages are the best where a run changes nothing: there the last ones found have to go.
+
+    :param messages: A prompt.
+    :param state: The run as its router left it, or None.
+    :returns: The prompt, in modes `observe` and `off` without scores.
+    """
+    if state is None or not state.trail or state.trail[-1].get("mode") == "enforce":
+        return messages
+    return [_unscored(one) if _SCORES in one.meta else one for one in messages]
+
+
+def _unscored(message: ChatMessage) -> ChatMessage:
+    meta = {name: told for name, told in message.meta.items() if name != _SCORES}
+    return ChatMessage.from_dict({**message.to_dict(), "meta": meta})
+
+
 @dataclass(frozen=True)
 class AnswerPrompt:
     """
@@ -38,12 +56,10 @@ class AnswerPrompt:
 
     :param whole: All messages.
     :param shown: Which passages are sent, by their numbers in `whole`; None for all.
-    :param tried: What was spent on longer ones.
     """
 
     whole: Sequence[ChatMessage]
     shown: Sequence[int] | None = None
-    tried: Usage = field(default_factory=Usage)
 
     @cached_property
     def messages(self) -> Sequence[ChatMessage]:
@@ -75,24 +91,6 @@ class AnswerPrompt:
         best = [sorted(place + 1 for place in order[:count]) for count in range(1, now)]
         fitting = bisect_right(best, most, key=lambda numbers: _size(self._with(numbers)))
         return replace(self, shown=best[max(0, fitting - 1)])
-
-    def after(self, spent: Usage) -> "AnswerPrompt":
-        """
-        Count a try that brought no answer.
-
-        :param spent: What it cost.
-        :returns: The same prompt.
-        """
-        return replace(self, tried=self.tried + spent)
-
-    def told(self) -> dict[str, Any]:
-        """
-        Say that an answer comes from fewer passages.
-
-        :returns: For the answer's metadata: `shown`, the numbers of the passages in the whole prompt, and what longer
-            prompts cost.
-        """
-        return {"shown": list(self.shown or ()), **asdict(self.tried)}
 
     @cached_property
     def _passages(self) -> tuple[int, list[tuple[int, int]]]:

@@ -7,7 +7,7 @@ that case, so that an application can tell a found answer from a polite refusal 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from itertools import chain
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED, ended_by
-from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, NOT_ASKED, AnswerStatus
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, NOT_ASKED, TRIED, AnswerStatus
 
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
@@ -127,11 +127,23 @@ def spent_on(replies: Sequence[ChatMessage]) -> Usage:
     Count what an answer cost.
 
     :param replies: What stands in the answer's place.
-    :returns: Its tokens, and the calls and tokens of prompts that were too long.
+    :returns: Its tokens, and the calls and tokens of what was tried before in vain. Of several replies (`n`) each has
+        the tokens of all, as a server tells them.
     """
-    before = (reply.meta.get(FEWER, {}) for reply in replies)
-    longer = (Usage(*(told.get(f.name, 0) for f in fields(Usage))) for told in before)
-    return sum(chain(map(Usage.of, replies), longer), Usage())
+    return sum((Usage.of(reply) + Usage(**reply.meta.get(TRIED, {})) for reply in replies[:1]), Usage())
+
+
+def after(tried: Sequence[Usage], replies: list[ChatMessage]) -> dict[str, Any]:
+    """
+    Give what stands in the answer's place, with what was spent on it before.
+
+    :param tried: What each call cost that was made in vain.
+    :param replies: What came in the end; the first is marked.
+    :returns: What an AnswerGenerator gives.
+    """
+    if tried:
+        replies[0].meta[TRIED] = asdict(sum(tried, Usage()))
+    return {"replies": replies}
 
 
 def mark_ended(reply: ChatMessage, why: Sequence[str], generator: object) -> None:

@@ -100,7 +100,10 @@ BROKEN_OFF: Final = "crag_broken_off"
 """Key of its metadata, true where its stream ended without a word on why; servers of OpenAI's APIs always give one."""
 
 FEWER: Final = "crag_fewer"
-"""Key of its metadata, where the model's context had no room for all passages; see `AnswerPrompt.told`."""
+"""Key of its metadata, where the model's context had no room for all passages; the numbers of those that were shown."""
+
+TRIED: Final = "crag_tried"
+"""Key of its metadata, where the model was asked before in vain, in another form or with more passages: the cost."""
 
 PASSAGE: Final = "passage"
 """What the tags around each passage are named after in the prompt of an answer."""

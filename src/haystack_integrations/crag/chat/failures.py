@@ -6,6 +6,7 @@ from typing import Final
 
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import tls_failure
 from haystack_integrations.crag.interrupts import ends_run
 
@@ -70,6 +71,16 @@ class PromptCutError(CallError):
 
 class NoPartsError(NoCompletionError):
     """A stream without a part in it: a server that takes no notice of `stream` has sent its completion whole."""
+
+
+def cost_of(error: Exception) -> Usage:
+    """
+    Tell the tokens that a call cost which brought no reply of use.
+
+    :param error: Why it brought none.
+    :returns: What the server told of a prompt that it cut; of any other failure nothing is known.
+    """
+    return Usage.of(error.reply) if isinstance(error, PromptCutError) else Usage()
 
 
 def kind_of(error: BaseException) -> str:

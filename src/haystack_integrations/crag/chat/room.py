@@ -1,22 +1,31 @@
 """How long a prompt a model's server takes, as its refusals tell."""
 
+import time
 from math import inf
+from typing import Final
+
+# A proxy may have asked a smaller model while the usual one was down, and a server is started anew with more context.
+# To ask once too much costs a call; to believe it for ever left every later question with a part of its documents.
+_REMEMBERED_S: Final = 600.0
 
 
 class Room:
     """
     What was learned of the context behind one chat generator, so that not every question finds it out anew.
 
+    Ten minutes after the last prompt that was too long, it is found out anew.
     Sizes are tokens of whole prompts, all estimated in the same way.
     """
 
     def __init__(self) -> None:
         """Begin without any knowledge."""
-        self._taken, self._refused = 0, inf
+        self._taken, self._refused, self._ends = 0, inf, inf
 
     @property
     def is_known(self) -> bool:
         """Whether a prompt was too long once."""
+        if time.monotonic() > self._ends:
+            self._taken, self._refused, self._ends = 0, inf, inf
         return self._refused < inf
 
     def within(self, most: float) -> float:
@@ -42,4 +51,4 @@ class Room:
 
         :param size: Its size.
         """
-        self._refused = min(size, self._refused)
+        self._refused, self._ends = min(size, self._refused), time.monotonic() + _REMEMBERED_S

@@ -8,7 +8,8 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
-from haystack_integrations.crag.answers import NoTextError, apology, mark_ended, reply_tags
+from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
@@ -83,17 +84,17 @@ class AnswerGenerator(ChatBacked):
             - `replies`: The answer; or the apology, whose `meta["crag_failure"]` names the kind of failure.
         :raises Exception: Whatever the generator raises, when `on_failure` is `raise`; TimeoutError in place of a hang.
         """
-        why: list[str] = []
+        why, tried = list[str](), list[Usage]()
         with trace("crag.answer") as span:
             try:
                 self.warm_up()
                 seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 with heard(model.listener(streaming_callback), why=why, adds_usage=model.adds_usage) as callback:
-                    sent = model.ask(messages, seconds, callback)
+                    sent = model.ask(messages, seconds, callback, tried, state)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
-                return self._failed(span, error)
-            return self._told(span, replies, None if callback is None else why)
+                return after(tried, self._failed(span, error))
+            return after(tried, self._told(span, replies, None if callback is None else why))
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
@@ -111,18 +112,18 @@ class AnswerGenerator(ChatBacked):
         :returns: As `run`.
         :raises Exception: As `run`.
         """
-        why: list[str] = []
+        why, tried = list[str](), list[Usage]()
         with trace("crag.answer") as span:
             try:
                 await self.warm_up_async()
                 seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 listener, in_thread = model.listener(streaming_callback), not await runs_here(model.generator)
                 with heard(listener, why, in_thread=in_thread, adds_usage=model.adds_usage) as callback:
-                    sent = await model.ask_async(messages, seconds, callback)
+                    sent = await model.ask_async(messages, seconds, callback, tried, state)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
-                return self._failed(span, error)
-            return self._told(span, replies, None if callback is None else why)
+                return after(tried, self._failed(span, error))
+            return after(tried, self._told(span, replies, None if callback is None else why))
 
     def _asked_for_answer(self) -> AnswerModel:
         """Give what was learned of the model's server; of another one where it was exchanged since construction."""
@@ -130,7 +131,7 @@ class AnswerGenerator(ChatBacked):
             self._model = AnswerModel(self.chat_generator)
         return self._model
 
-    def _failed(self, span: Span, error: Exception, reply: ChatMessage | None = None) -> dict[str, Any]:
+    def _failed(self, span: Span, error: Exception, reply: ChatMessage | None = None) -> list[ChatMessage]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
@@ -138,12 +139,12 @@ class AnswerGenerator(ChatBacked):
         if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
             raise error
         reply = error.reply if isinstance(error, PromptCutError) else reply
-        return {"replies": [apology(self.apology, error, reply.meta if reply else {})]}
+        return [apology(self.apology, error, {} if reply is None else reply.meta)]  # one of null has no length
 
-    def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> dict[str, Any]:
+    def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> list[ChatMessage]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         first = replies[0] if replies else ChatMessage.from_assistant("")
         if why is not None:
             mark_ended(first, why, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        return {"replies": replies} if (first.text or "").strip() else self._failed(span, NoTextError(), first)
+        return replies if (first.text or "").strip() else self._failed(span, NoTextError(), first)

@@ -7,7 +7,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, check_generator, kind_of
+from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, check_generator, cost_of, kind_of
 from haystack_integrations.crag.expansion.follow_up import DEFAULT_SYSTEM, FollowUp
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
@@ -85,7 +85,7 @@ class FollowUpRewriter(ChatBacked):
                     self.warm_up()
                     found.read(ask(self.chat_generator, asked, self.timeout_s), asked)
                 except Exception as error:  # a model must never end a run: whatever its client raises
-                    found.failed(kind_of(error))
+                    found.failed(kind_of(error), cost_of(error))
             return _told(span, found)
 
     @component.output_types(query=str, report=dict[str, Any])
@@ -103,7 +103,7 @@ class FollowUpRewriter(ChatBacked):
                     await self.warm_up_async()
                     found.read(await ask_async(self.chat_generator, asked, self.timeout_s), asked)
                 except Exception as error:  # a model must never end a run: whatever its client raises
-                    found.failed(kind_of(error))
+                    found.failed(kind_of(error), cost_of(error))
             return _told(span, found)
 
 

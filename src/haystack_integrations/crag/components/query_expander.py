@@ -6,7 +6,7 @@ from haystack import Document, component
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, kind_of
+from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, cost_of, kind_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.expanding import Expansion
 from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions
@@ -110,7 +110,7 @@ class QueryExpander(ChatBacked):
                     self.warm_up()
                     expansion.read(ask(self.chat_generator, expansion.messages, expansion.seconds))
                 except Exception as error:  # a model must never end a run: whatever its client raises
-                    expansion.failed(kind_of(error))
+                    expansion.failed(kind_of(error), cost_of(error))
             return _told(span, expansion)
 
     @component.output_types(
@@ -131,7 +131,7 @@ class QueryExpander(ChatBacked):
                     await self.warm_up_async()
                     expansion.read(await ask_async(self.chat_generator, expansion.messages, expansion.seconds))
                 except Exception as error:  # a model must never end a run: whatever its client raises
-                    expansion.failed(kind_of(error))
+                    expansion.failed(kind_of(error), cost_of(error))
             return _told(span, expansion)
 
     def _begun(self, query: str | None, state: CragState | None) -> Expansion:

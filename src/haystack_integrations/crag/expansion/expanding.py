@@ -108,13 +108,14 @@ class Expansion:
     def _is_question(self, query: str) -> bool:
         return query_key(query) in (query_key(self.state.query), query_key(self._question))
 
-    def failed(self, kind: str) -> None:
+    def failed(self, kind: str, cost: Usage | None = None) -> None:
         """
         Write down that a model gave no query; the rules do.
 
         :param kind: The kind of failure, never its text.
+        :param cost: What a call cost that brought no reply; None leaves that of the reply.
         """
-        self.usage = replace(self.usage, llm_calls=1)
+        self.usage = replace(self.usage if cost is None else cost, llm_calls=1)
         self.failure = kind
         logger.warning("No query from the model ({kind}); the rules write one", kind=kind)
 

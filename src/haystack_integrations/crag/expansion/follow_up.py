@@ -119,13 +119,14 @@ class FollowUp:
         is_repeated = query_key(question) in map(query_key, earlier)
         return is_repeated and len(told) >= _OF_ITS_OWN and told.isdisjoint(terms(question))
 
-    def failed(self, kind: str) -> None:
+    def failed(self, kind: str, cost: Usage | None = None) -> None:
         """
         Write down that a model wrote no question.
 
         :param kind: The kind of failure, never its text.
+        :param cost: What a call cost that brought no reply; None leaves that of the reply.
         """
-        self._usage = replace(self._usage, llm_calls=1)
+        self._usage = replace(self._usage if cost is None else cost, llm_calls=1)
         self._failure = kind
         logger.warning("No question from the model ({kind}); the newest message is asked as it stands", kind=kind)
 

@@ -16,7 +16,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat import CallError, PromptCutError, kind_of
+from haystack_integrations.crag.chat import CallError, cost_of, kind_of
 from haystack_integrations.crag.grades import Grade, question_id
 from haystack_integrations.crag.grading.canary import PROBLEM as CANARY
 from haystack_integrations.crag.grading.canary import canary, judged, placed
@@ -186,8 +186,7 @@ class Grading:
         set_tags(span, {"gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out})
         set_tags(span, {"gen_ai.response.finish_reasons": names_of(why) or None})
         with self._lock:
-            self.tally.tokens_in += usage.tokens_in
-            self.tally.tokens_out += usage.tokens_out
+            self.tally.spend(usage)
             self.tally.finish_reasons += names_of(why)
         keys = [item.key for item in shown]
         doubted = not self._off_scale.isdisjoint(keys)
@@ -199,7 +198,7 @@ class Grading:
     def _failed(self, error: Exception, span: Span) -> Answer:
         set_tags(span, {"error.type": (kind := kind_of(error))})
         with self._lock:
-            self.tally.tokens_in += error.read if isinstance(error, PromptCutError) else 0
+            self.tally.spend(cost_of(error))
         return Answer(Reply(problem=kind), failure=kind)
 
     def _take(self, window: Sequence[Item], found: Mapping[str, Entry | str]) -> None:

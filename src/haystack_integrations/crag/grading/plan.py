@@ -14,6 +14,7 @@ from typing import Final
 
 from haystack import Document
 
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.grading.line import KEY_LETTERS
 from haystack_integrations.crag.grading.reply import Entry, Reply
@@ -84,6 +85,11 @@ class Tally:
     reasons: list[str] = field(default_factory=list)
     stopped: dict[str, str] = field(default_factory=dict)
     """By the key of an item the limit that left no further call for it, also where another reason is told."""
+
+    def spend(self, tokens: Usage) -> None:
+        """Count the tokens of a call."""
+        self.tokens_in += tokens.tokens_in
+        self.tokens_out += tokens.tokens_out
 
     def note(self, reply: Reply) -> None:
         """Take over what a reply was like."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from haystack import Document
 from haystack.tracing.tracer import Span
 
-from haystack_integrations.crag.chat import kind_of
+from haystack_integrations.crag.chat import cost_of, kind_of
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.refining.asking import Asking, Judged, ModelAsking, RankerAsking
 from haystack_integrations.crag.refining.model import enough, load_strip_model
@@ -72,7 +72,7 @@ class Refinement:
         try:
             self._take(self.asking.read(self.asking.ask(self._seconds())))
         except Exception as error:  # a refinement that fails must not fail the run: whatever a client raises
-            self._word(self.asking.numbers, kind_of(error))
+            self._take(Judged(usage=cost_of(error), problem=kind_of(error)))
 
     async def ask_async(self) -> None:
         """Make the call that is needed without blocking the event loop; see `ask`."""
@@ -82,7 +82,7 @@ class Refinement:
         try:
             self._take(self.asking.read(await self.asking.ask_async(self._seconds())))
         except Exception as error:  # a refinement that fails must not fail the run: whatever a client raises
-            self._word(self.asking.numbers, kind_of(error))
+            self._take(Judged(usage=cost_of(error), problem=kind_of(error)))
 
     def concluded(self, span: Span) -> dict[str, Any]:
         """
