@@ -164,6 +164,26 @@ def test_a_wrong_input_is_named_and_its_text_is_not(
 
 
 @pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("RankerGrader", {"ranker": Ranker}),
+        ("StripRefiner", {"scorer": "ranker", "ranker": Ranker}),
+        ("HeuristicGrader", {"document_store": InMemoryDocumentStore}),
+        ("HeuristicGrader", {"document_store": InMemoryBM25Retriever(InMemoryDocumentStore())}),
+        ("HeuristicGrader", {"document_store": "handbook"}),
+    ],
+)
+def test_a_class_or_another_part_in_a_parts_place_is_refused_when_it_is_set(
+    name: str, settings: dict[str, Any]
+) -> None:
+    """Each question failed, or was judged by less, and its error or nothing named what was at fault."""
+    *_, given = settings.values()
+    got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+    with pytest.raises(ConfigurationError, match=f"but got {got}"):
+        getattr(all_components, name)(**settings)
+
+
+@pytest.mark.parametrize(
     ("name", "setting", "value"),
     [
         ("BatchRelevanceGrader", "rubric", None),

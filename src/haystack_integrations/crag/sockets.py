@@ -19,6 +19,26 @@ def sockets_of(part: object, door: Literal["input", "output"]) -> Mapping[str, A
     return sockets
 
 
+def is_part(part: object) -> bool:
+    """
+    Tell whether something can be run: its class has a `run`, too, which no pipeline could call.
+
+    :param part: Any object.
+    :returns: Whether it can.
+    """
+    return hasattr(part, "run") and not isinstance(part, type)
+
+
+def named(part: object) -> str:
+    """
+    Name what was given in the place of a component.
+
+    :param part: Any object.
+    :returns: The name of its class; of a class, that it is one.
+    """
+    return f"the class {part.__name__}" if isinstance(part, type) else type(part).__name__
+
+
 def check_sockets(part: object, inputs: Mapping[str, Any]) -> None:
     """
     Refuse what a component that names its own sockets is given for none of them, or what is of another type.
