@@ -218,6 +218,23 @@ def test_a_setting_of_another_type_is_named_when_it_is_set(name: str, setting: s
         getattr(all_components, name)(**{**given.get(name, {}), setting: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "setting", "value"),
+    [
+        ("CragRouter", "strict", "upper"),
+        ("RulePrefilter", "rules", "few_context"),
+        ("QueryExpander", "strategies", {"name": "words", "weights": {"bm25": 1.0}}),
+        ("WebFallback", "allow_domains", "example.org"),
+        ("WebFallback", "redact", "\\d+"),
+    ],
+)
+def test_a_text_or_a_mapping_in_a_lists_place_is_told_as_that(name: str, setting: str, value: Any) -> None:
+    """Not as its letters or names, one of which is always none of what is wanted."""
+    given: dict[str, Any] = {"WebFallback": {"websearch": Search()}}
+    with pytest.raises(ConfigurationError, match=rf"{name} got a {type(value).__name__} for {setting}, wanted a list"):
+        getattr(all_components, name)(**{**given.get(name, {}), setting: value})
+
+
 def test_every_component_takes_part() -> None:
     """Those with checks of their own aside."""
     tried = {param.values[0] for param in wrong()}
