@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from makers import cacheable, fill, graded, scripted
 
-from haystack_integrations.crag.caching import MemoryGradeCache
+from haystack_integrations.crag.caching import MemoryGradeCache, RedisGradeCache
 from haystack_integrations.crag.components import (
     AnswerGenerator,
     BatchRelevanceGrader,
@@ -20,7 +21,9 @@ from haystack_integrations.crag.components import (
     FollowUpRewriter,
     HeuristicGrader,
     QueryExpander,
+    ReportingTextEmbeddingRetriever,
     SearXNGWebSearch,
+    StaticDocumentEmbedder,
     StaticTextEmbedder,
     StripRefiner,
     WebFallback,
@@ -148,6 +151,25 @@ def test_a_loaded_pipeline_that_cannot_be_copied_says_what_to_do() -> None:
     rag = load("corrective_retrieval", store=InMemoryDocumentStore())
     with pytest.raises(ConfigurationError, match=r"this pipeline cannot be copied, .*; load it once more"):
         deepcopy(rag)
+
+
+@pytest.mark.parametrize("cache", [MemoryGradeCache(max_entries=5, tenant="a"), RedisGradeCache(tenant="a")])
+def test_a_pickled_cache_is_one_of_the_same_settings_that_keeps_nothing_yet(cache: Any) -> None:
+    """So a grader that has one can be sent to another process."""
+    cache.write({"key": 0.9}, seconds=0.01)
+    made = pickle.loads(pickle.dumps(BatchRelevanceGrader(cacheable(), cache=cache))).cache
+    assert (type(made), made.to_dict()) == (type(cache), cache.to_dict())
+    assert made.read(["key"], seconds=0.01).scores == {}
+
+
+def test_a_copy_of_a_retriever_by_vectors_searches_the_same_store(in_memory_store: Any) -> None:
+    """As one by words does; a store's own threads cannot be copied."""
+    fill(in_memory_store, StaticDocumentEmbedder().run([PAGE])["documents"])
+    by_vector = InMemoryEmbeddingRetriever(in_memory_store)
+    first = ReportingTextEmbeddingRetriever(retriever=by_vector, text_embedder=StaticTextEmbedder(), timeout_s=9.0)
+    second = deepcopy(first)
+    assert (second.retriever, second.timeout_s) == (by_vector, 9.0)
+    assert len(second.run(query=QUESTION)["documents"]) == 1
 
 
 @pytest.mark.parametrize("again", [copy, lambda part: pickle.loads(pickle.dumps(part))], ids=["copied", "pickled"])

@@ -1,6 +1,7 @@
 """What is not exactly a grade is none: numbers with words around them, lists that disagree, grades from a store."""
 
 import json
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from makers import fill
 
-from haystack_integrations.crag.components import CragRouter
+from haystack_integrations.crag.components import CragRouter, RecordBuilder
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, grade_of, question_id
+from haystack_integrations.crag.grades import Grade, grade_of, question_id, with_grade
 from haystack_integrations.crag.grading.reply import read_reply
 from haystack_integrations.crag.pipelines import load
 
@@ -85,6 +86,16 @@ def test_a_grade_of_another_scale_cannot_be_made(score: Any) -> None:
 def test_a_grade_may_be_a_number_of_numpy() -> None:
     grade = Grade(np.float32(0.5), "graded", "own", "")
     assert (grade.score, type(grade.score)) == (0.5, float)
+
+
+@pytest.mark.parametrize("reason", [date(2026, 11, 27), np.float32(0.5), np.array([1, 2]), {"why": {1}}])
+def test_a_reason_that_is_no_text_is_one_on_record(reason: Any) -> None:
+    """A grader of one's own may give a number or a date; a record is plain JSON."""
+    document = with_grade(Document(content="Emma"), Grade(0.9, "graded", "own", question_id(QUESTION), reason))
+    result = CragRouter().run(query=QUESTION, documents=[document])
+    record = RecordBuilder().run(outcome=result["outcome"])["crag"]
+    assert record["kept"][0]["reason"] == str(reason)
+    assert json.loads(json.dumps([record, result["decision"]])) == [record, result["decision"]]
 
 
 @pytest.mark.parametrize("said", [{"score": 95, "status": "graded"}, {"score": 0.9}])

@@ -164,6 +164,26 @@ def test_a_wrong_input_is_named_and_its_text_is_not(
 
 
 @pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("RankerGrader", {"ranker": Ranker}),
+        ("StripRefiner", {"scorer": "ranker", "ranker": Ranker}),
+        ("HeuristicGrader", {"document_store": InMemoryDocumentStore}),
+        ("HeuristicGrader", {"document_store": InMemoryBM25Retriever(InMemoryDocumentStore())}),
+        ("HeuristicGrader", {"document_store": "handbook"}),
+    ],
+)
+def test_a_class_or_another_part_in_a_parts_place_is_refused_when_it_is_set(
+    name: str, settings: dict[str, Any]
+) -> None:
+    """Each question failed, or was judged by less, and its error or nothing named what was at fault."""
+    *_, given = settings.values()
+    got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+    with pytest.raises(ConfigurationError, match=f"but got {got}"):
+        getattr(all_components, name)(**settings)
+
+
+@pytest.mark.parametrize(
     ("name", "setting", "value"),
     [
         ("BatchRelevanceGrader", "rubric", None),
@@ -195,6 +215,23 @@ def test_a_setting_of_another_type_is_named_when_it_is_set(name: str, setting: s
         "WebFallback": {"websearch": Search()},
     }
     with pytest.raises(ConfigurationError, match=rf"{setting}\b"):
+        getattr(all_components, name)(**{**given.get(name, {}), setting: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "value"),
+    [
+        ("CragRouter", "strict", "upper"),
+        ("RulePrefilter", "rules", "few_context"),
+        ("QueryExpander", "strategies", {"name": "words", "weights": {"bm25": 1.0}}),
+        ("WebFallback", "allow_domains", "example.org"),
+        ("WebFallback", "redact", "\\d+"),
+    ],
+)
+def test_a_text_or_a_mapping_in_a_lists_place_is_told_as_that(name: str, setting: str, value: Any) -> None:
+    """Not as its letters or names, one of which is always none of what is wanted."""
+    given: dict[str, Any] = {"WebFallback": {"websearch": Search()}}
+    with pytest.raises(ConfigurationError, match=rf"{name} got a {type(value).__name__} for {setting}, wanted a list"):
         getattr(all_components, name)(**{**given.get(name, {}), setting: value})
 
 

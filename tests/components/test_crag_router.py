@@ -264,6 +264,26 @@ def test_a_correction_that_leads_nowhere_is_warned_of(
     assert ("on_ambiguous='generate'" in caplog.text) == warned
 
 
+@pytest.mark.parametrize(("mode", "warned"), [("enforce", True), ("observe", True), ("off", False)])
+def test_grades_for_another_question_are_warned_of(caplog: pytest.LogCaptureFixture, mode: str, warned: bool) -> None:
+    """A grader that is asked the search query of a pass: each run looked like one whose grader was down."""
+    other = [graded(f"text {score}", score, "wrote emma") for score in (0.9, 0.1)]
+    result = CragRouter().run(query=QUESTION, documents=other, mode=mode)
+    assert ("all 2 documents were graded for another question than the router's" in caplog.text) == warned
+    assert result["decision"]["verdict"] == "ungraded"
+    assert "wrote emma" not in caplog.text
+    caplog.clear()
+    CragRouter().run(query=QUESTION, documents=[*other, *docs(0.9)], mode=mode)
+    CragRouter().run(query=QUESTION, documents=[Document(content="not graded"), *other], mode=mode)
+    assert "another question" not in caplog.text
+
+
+def test_a_state_that_no_run_began_with_is_refused() -> None:
+    """Made by hand, it has no query that a decision could name."""
+    with pytest.raises(ConfigurationError, match=r"make it by CragState.start\(question\)"):
+        CragRouter().run(query=QUESTION, documents=docs(0.9), state=CragState(query=QUESTION))
+
+
 def test_the_line_about_dropped_documents_does_not_grow_without_end(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="haystack_integrations"):
         route(docs(0.9, *[0.1] * 500))

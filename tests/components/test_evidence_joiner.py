@@ -347,3 +347,10 @@ def test_two_texts_of_one_id_are_two_documents_and_what_is_left_of_a_refined_one
     for one, other in ((refined, second), (second, refined)):
         found = joiner.run(faq=[one], manual=[other])["documents"]
         assert [document.content for document in found] == [one.content]
+
+
+def test_a_list_of_a_name_without_a_weight_is_refused_where_no_pipeline_does_it() -> None:
+    """Called by hand it was left out, and nothing in the result said so."""
+    joiner = EvidenceJoiner(weights={"bm25": 1.0, "dense": 1.0})
+    with pytest.raises(ConfigurationError, match=r"EvidenceJoiner got an input 'desne', wanted one of \['bm25', "):
+        joiner.run(bm25=[], desne=[Document(content="Paris")])

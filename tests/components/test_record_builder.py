@@ -10,6 +10,7 @@ from makers import graded
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_SYSTEM
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -26,6 +27,12 @@ def outcome(*passes: list[float]) -> CragState:
         ]
     assert state is not None
     return state
+
+
+def test_a_state_that_no_router_decided_about_is_refused() -> None:
+    """As that of QuestionGuard, connected in the place of the router's."""
+    with pytest.raises(ConfigurationError, match="got a state without a decision for outcome, wanted the final one"):
+        RecordBuilder().run(outcome=CragState.start(QUESTION))
 
 
 def test_tokens_and_calls_of_grading_and_answer_are_summed() -> None:

@@ -58,7 +58,17 @@ def test_high_vector_score_rule_reads_the_kept_similarity() -> None:
     assert result["rule_name"] == "high_vector_score"
 
 
-@pytest.mark.parametrize("said", ["dense", {"dense": 0.9}, {"dense": {"similarity": "0.9"}}, {"dense": {}}, None])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "dense",
+        {"dense": 0.9},
+        {"dense": {"similarity": "0.9"}},
+        {"dense": {"similarity": 1.7}},
+        {"dense": {}},
+        None,
+    ],
+)
 def test_what_is_no_similarity_in_a_documents_metadata_approves_nothing(said: object) -> None:
     """Metadata is anybody's."""
     documents = [annotate(found(0.9), retrievers=said), found(0.9), found(0.95)]
@@ -211,7 +221,10 @@ def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:
         {"items": [{"id": "1", "score": None}, {"score": "high"}, None]},
         {"scores": [None, True]},
         {"items": [{"id": ["1"], "score": 0.9}]},
+        {"scores": [12.4, 7.1, 6.9]},
+        {"items": [{"id": str(n), "score": 1.7} for n in range(3)]},
     ],
+    ids=["none", "a number", "no numbers", "a truth", "a list as id", "of words", "dot products"],
 )
 def test_a_tools_odd_scores_approve_nothing(call: dict[str, Any]) -> None:
     """An agent's tool may write anything into its history."""

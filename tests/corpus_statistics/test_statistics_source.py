@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ def test_the_store_comes_before_the_file(store: Any, corpus: Path) -> None:
 
 def test_the_file_tells_where_there_is_no_store(corpus: Path) -> None:
     """Also in place of a store of a kind that tells nothing."""
-    for store in (None, object()):
+    for store in (None, SimpleNamespace(write_documents=None)):
         known = StatisticsSource(file=corpus, store=store).resolve(QUESTION)
         assert known is not None
         assert (known.origin, known.documents) == ("file", 3)

@@ -35,7 +35,7 @@ class Copied:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Make another one with the same settings."""
-        made = _made(type(self), {name: plain_copy(value) for name, value in _settings(self).items()})
+        made = made_of(type(self), {name: plain_copy(value) for name, value in settings_of(self).items()})
         memo[id(self)] = made
         if id(getattr(self, _PIPELINE)) in memo:
             for name in (_PIPELINE, *_SOCKETS):
@@ -45,13 +45,26 @@ class Copied:
     def __reduce__(self) -> tuple[Any, ...]:
         """Write down for pickle what it is made of, and where it stands in a pipeline."""
         placed = {name: getattr(self, name) for name in (_PIPELINE, *_SOCKETS)}
-        return _made, (type(self), _settings(self)), placed
+        return made_of, (type(self), settings_of(self)), placed
 
 
-def _settings(part: Any) -> dict[str, Any]:
+def settings_of(part: Any) -> dict[str, Any]:
+    """
+    Give what an object was made with.
+
+    :param part: One that keeps each parameter of its constructor under its name.
+    :returns: The settings by name.
+    """
     names = [name for name in signature(type(part).__init__).parameters if name != "self"]
     return {name: getattr(part, name) for name in names}
 
 
-def _made(kind: type[Made], settings: dict[str, Any]) -> Made:
+def made_of(kind: type[Made], settings: dict[str, Any]) -> Made:
+    """
+    Make an object anew; pickle calls no constructor by names itself.
+
+    :param kind: Its class.
+    :param settings: As `settings_of` gives them.
+    :returns: The object.
+    """
     return kind(**settings)

@@ -145,14 +145,14 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         return None
     if question is not None and meta.get("question") != question:
         return None
-    opinion: Any = meta.get("opinion")
+    opinion, reason = meta.get("opinion"), meta.get("reason")
     try:
         return Grade(
             score=meta["score"],
             status=meta["status"],
             grader=str(meta.get("grader", "")),
             question=str(meta.get("question", "")),
-            reason=meta.get("reason"),
+            reason=None if reason is None else str(reason),  # a date is no JSON, and records are
             opinion=None if opinion is None or not _is_grade(opinion, "graded") else float(opinion),
         )
     except ConfigurationError:

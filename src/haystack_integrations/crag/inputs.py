@@ -163,13 +163,16 @@ def _check_of(door: Callable[..., Any]) -> Callable[[object, Sequence[Any], Mapp
 
 
 def _building(build: Callable[..., None]) -> Callable[..., None]:
-    check = _check_of(build)
+    check, kinds = _check_of(build), get_type_hints(build)
+    lists = {name for name in kinds if {get_origin(one) or one for one in get_args(kinds[name])} == {list, NoneType}}
 
     @wraps(build)
     def built(self: object, *args: Any, **settings: Any) -> None:
         try:
             build(self, *args, **settings)
-        except CragError:  # a component's own words on its settings say more
+        except CragError:  # a component's own words on its settings say more, but not of a text's letters
+            given = {name: settings[name] for name in lists & settings.keys()}
+            check(self, (), {name: value for name, value in given.items() if isinstance(value, str | Mapping)})
             raise
         except Exception:
             check(self, args, settings)
@@ -221,12 +224,10 @@ def _fits(value: object, wanted: Any) -> bool:
 
 
 def _got(value: object) -> str:
-    if value is None:
-        return "None"
     if isinstance(value, list | tuple) and value:
         kinds = " and a ".join(dict.fromkeys(type(entry).__name__ for entry in value))
         return f"a {type(value).__name__} with a {kinds}"
-    return f"a {type(value).__name__}"
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _told(wanted: Any) -> str:
@@ -237,12 +238,11 @@ def _told(wanted: Any) -> str:
         return f"one of {list(parts)}"
     if origin is list:
         return f"a list of {_entries(parts)}"
-    if origin is dict:
-        return "a mapping"
-    return str(_NAMES.get(wanted, f"a {getattr(wanted, '__name__', wanted)}"))
+    return "a mapping" if origin is dict else str(_NAMES.get(wanted, f"a {getattr(wanted, '__name__', wanted)}"))
 
 
 def _entries(parts: Sequence[Any]) -> str:
     (entry,) = parts
-    plural = {str: "texts", float: "numbers", int: "whole numbers"}
-    return "mappings" if get_origin(entry) is dict else str(plural.get(entry, getattr(entry, "__name__", entry)))
+    plural = {str: "texts", float: "numbers", int: "whole numbers", dict: "mappings"}
+    choices = " or ".join(map(repr, get_args(entry))) if get_origin(entry) is Literal else ""
+    return choices or str(plural.get(get_origin(entry) or entry, getattr(entry, "__name__", entry)))

@@ -8,6 +8,7 @@ from haystack.errors import FilterError
 from haystack.utils.filters import document_matches_filter
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.fusion import similarity_of
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.inputs import finite
 from haystack_integrations.crag.searches import is_void
@@ -26,11 +27,12 @@ def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float]
     """
     by_id, in_order = dict[str, float](), list[float]()
     for call in (call for call in history if call.get("tool") == "vector_search"):
-        # An agent's tool may write anything: what is no number is a similarity that meets no threshold.
+        # An agent's tool may write anything: what is no number, or none that a cosine can be (a dot product, the score
+        # of a search for words), is a similarity that meets no threshold.
         items, scores = (own if isinstance(own := call.get(name), list) else [] for name in ("items", "scores"))
         for item in [*items, *scores]:
             id_, score = (item.get("id"), item.get("score")) if isinstance(item, dict) else (None, item)
-            similarity = _NONE if (number := finite(score)) is None else number
+            similarity = _NONE if (cosine := _cosine(score)) is None else cosine
             if id_ is None:
                 in_order.append(similarity)
             else:
@@ -49,9 +51,13 @@ def similarity_in(document: Document, scores: Mapping[str, float]) -> float:
     """
     retrievers = crag_meta(document).get("retrievers")
     said = retrievers.values() if isinstance(retrievers, dict) else ()  # metadata is anybody's
-    told = [finite(one.get("similarity")) for one in said if isinstance(one, dict)]
+    told = [_cosine(one.get("similarity")) for one in said if isinstance(one, dict)]
     kept = [similarity for similarity in told if similarity is not None]
     return float(max([*kept, scores.get(str(document.id), _NONE)]))
+
+
+def _cosine(value: object) -> float | None:
+    return similarity_of(finite(value), "cosine")
 
 
 def check_rules(rules: Mapping[str, Any]) -> None:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import check_input
+
 
 def sockets_of(part: object, door: Literal["input", "output"]) -> Mapping[str, Any] | None:
     """
@@ -14,3 +17,42 @@ def sockets_of(part: object, door: Literal["input", "output"]) -> Mapping[str, A
     """
     sockets: Mapping[str, Any] | None = getattr(getattr(part, f"__haystack_{door}__", None), "_sockets_dict", None)
     return sockets
+
+
+def is_part(part: object) -> bool:
+    """
+    Tell whether something can be run: its class has a `run`, too, which no pipeline could call.
+
+    :param part: Any object.
+    :returns: Whether it can.
+    """
+    return hasattr(part, "run") and not isinstance(part, type)
+
+
+def named(part: object) -> str:
+    """
+    Name what was given in the place of a component.
+
+    :param part: Any object.
+    :returns: The name of its class; of a class, that it is one.
+    """
+    return f"the class {part.__name__}" if isinstance(part, type) else type(part).__name__
+
+
+def check_sockets(part: object, inputs: Mapping[str, Any]) -> None:
+    """
+    Refuse what a component that names its own sockets is given for none of them, or what is of another type.
+
+    A pipeline looks after the names itself. Called by hand, a `run` that takes anything would leave out what is
+    misspelt, and nobody would miss it.
+
+    :param part: The component.
+    :param inputs: What its `run` was given, by name.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    sockets = sockets_of(part, "input") or {}
+    for name, value in inputs.items():
+        if name not in sockets:
+            msg = f"{type(part).__name__} got an input {name!r}, wanted one of {sorted(sockets)}; correct its name"
+            raise ConfigurationError(msg)
+        check_input(type(part).__name__, name, value, sockets[name].type)

@@ -16,6 +16,7 @@ from haystack.core.serialization import default_from_dict, default_to_dict
 
 from haystack_integrations.crag.caching.flights import Flights
 from haystack_integrations.crag.caching.naming import stable
+from haystack_integrations.crag.copying import made_of, settings_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.settings import check_positive
@@ -70,6 +71,10 @@ class GradeCache(ABC):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return itself: what is asked by several is one cache, and Haystack copies settings when it loads a YAML."""
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Write down for pickle what it is made of: in another process nothing is kept yet, and nobody waits."""
+        return made_of, (type(self), settings_of(self))
 
     @abstractmethod
     def read(self, keys: Sequence[str], *, seconds: float) -> Found:

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.sockets import is_part, named, sockets_of
 
 _INSIDE: Final = "; pass the one that it asks, its chat_generator"
 _COMPLETIONS: Final = "OpenAIChatGenerator"
@@ -23,9 +23,8 @@ def check_generator(generator: object) -> None:
     :raises ConfigurationError: When it has no `run`, or one that takes no messages or gives no replies: an agent's
         gives a conversation, and each call was paid for and read as empty.
     """
-    got = f"the class {generator.__name__}" if isinstance(generator, type) else type(generator).__name__
-    msg = f"chat_generator must be a Haystack chat generator, but got {got}"
-    if isinstance(generator, type) or not hasattr(generator, "run"):
+    msg = f"chat_generator must be a Haystack chat generator, but got {named(generator)}"
+    if not is_part(generator):
         raise ConfigurationError(msg)
     if not (_may_have(generator, "input", "messages") and _may_have(generator, "output", "replies")):
         msg += ", which does not take messages and give replies"

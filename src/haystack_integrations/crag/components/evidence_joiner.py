@@ -16,10 +16,11 @@ from haystack_integrations.crag.fusion import (
     within_tokens,
 )
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
-from haystack_integrations.crag.inputs import check_input, checked
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import check_one_of, check_whole
+from haystack_integrations.crag.sockets import check_sockets
 from haystack_integrations.crag.state import CragState
 
 
@@ -107,10 +108,9 @@ class EvidenceJoiner:
               the fused score.
             - `state`: Both states as one, only when a `refined_state` came.
             - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
+        :raises ConfigurationError: For a list of no such name, or of something else than documents.
         """
-        sockets: Any = self.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
-        for name, value in lists.items():
-            check_input("EvidenceJoiner", name, value, getattr(sockets.get(name), "type", Any))
+        check_sockets(self, lists)
         reports = {name: lists.pop(f"{name}_report", None) for name in self.weights}
         state, refined = lists.pop("state", None), lists.pop("refined_state", None)
         known = CragState.merged(state, refined)

@@ -13,6 +13,7 @@ from haystack_integrations.crag.observing.metrics import timed_grading
 from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.ranker_scores import Ranking, Scale, check_reads_question
 from haystack_integrations.crag.settings import check_one_of, check_positive
+from haystack_integrations.crag.sockets import is_part, named
 from haystack_integrations.crag.state import CragState, seconds_for
 
 
@@ -59,8 +60,8 @@ class RankerGrader(ChatBacked):
         :param deadline_s: Most seconds to wait for the ranker.
         :raises ConfigurationError: For something else than a ranker, one that takes no `query`, or an unusable number.
         """
-        if not hasattr(ranker, "run"):
-            msg = f"ranker must be a Haystack ranker, but got {type(ranker).__name__}"
+        if not is_part(ranker):
+            msg = f"ranker must be a Haystack ranker, but got {named(ranker)}"
             raise ConfigurationError(msg)
         check_reads_question(ranker)
         check_one_of("scale", scale, get_args(Scale))

@@ -9,6 +9,7 @@ from haystack_integrations.crag.answers import answer_account, shortcomings, sho
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.metrics import answered
@@ -69,7 +70,14 @@ class RecordBuilder:
                 `unsupported_numbers` are numbers in its text, above twelve, that neither question nor evidence has.
             - `documents`: The evidence the run ended with, as far as the answer's model was shown it; empty when the
                 router abstained.
+        :raises ConfigurationError: For a state that no router has decided about.
         """
+        if not outcome.trail:
+            msg = (
+                "RecordBuilder got a state without a decision for outcome, wanted the final one of CragRouter; connect "
+            )
+            msg += "its output outcome"
+            raise ConfigurationError(msg)
         asked = outcome.action == "generate"
         replies = replies or []
         evidence = list(outcome.evidence) if documents is None else documents

@@ -6,6 +6,7 @@ from typing import Any
 from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
 
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.searches import (
@@ -26,7 +27,7 @@ from haystack_integrations.crag.settings import check_positive, check_whole
 
 @component
 @checked
-class ReportingTextEmbeddingRetriever(TextEmbeddingRetriever):
+class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
     """
     Embeds a question and searches by the vector: `TextEmbeddingRetriever` that says when it failed or took too long.
 

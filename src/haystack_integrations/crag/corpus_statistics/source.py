@@ -7,6 +7,8 @@ from haystack_integrations.crag.corpus_statistics.counting import CorpusStatisti
 from haystack_integrations.crag.corpus_statistics.file import read_statistics
 from haystack_integrations.crag.corpus_statistics.memory import MemoryStatistics
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.sockets import named
 from haystack_integrations.crag.store_profiles import profile_of
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.text import words
@@ -38,7 +40,11 @@ class StatisticsSource:
         :param file: Statistics written by `crag index ... --statistics FILE`.
         :param store: A document store: Elasticsearch is asked, an in-memory store is counted, others tell nothing.
         :param title_field: Metadata field with a document's title, counted with its content in memory.
+        :raises ConfigurationError: For what is no document store: it would tell nothing, as many a store does.
         """
+        if store is not None and (isinstance(store, type) or not hasattr(store, "write_documents")):
+            msg = f"document_store must be a Haystack document store, but got {named(store)}; pass the one searched"
+            raise ConfigurationError(msg)
         self._file = file
         profile = None if store is None else profile_of(store)
         kind = None if profile is None else profile.name

@@ -9,6 +9,7 @@ from haystack import Document, logging
 from haystack_integrations.crag.deciding.abstention import account
 from haystack_integrations.crag.deciding.corrections import corrections_of, strategy_of
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT, Aggregate, Judgement, Over, judge, unjudged
+from haystack_integrations.crag.deciding.miswired import begun, tell_of_other_question
 from haystack_integrations.crag.deciding.policy import Choice, Policy, check_mode
 from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.deciding.records import decision_record
@@ -65,8 +66,10 @@ class Routing:
         :returns: What is done, the decision record, and the state after it.
         """
         report, question = read_report(report), question_id(query)
-        known = (state or CragState.start(query)).spend(usage_of(report))
+        known = begun(query, state).spend(usage_of(report))
         mode_now = check_mode(mode or known.mode or self.mode)
+        if mode_now != "off":
+            tell_of_other_question(documents, question)
         documents = taken_up(documents, question)
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:

@@ -10,6 +10,7 @@ from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.refining.prompt import OVERHEAD
 from haystack_integrations.crag.refining.strips import Granularity
 from haystack_integrations.crag.settings import check_one_of, check_positive, check_whole
+from haystack_integrations.crag.sockets import is_part, named
 
 Scorer = Literal["lexical", "embedding", "calibrated", "ranker", "llm"]
 """`lexical` compares wording, `embedding` vectors; `calibrated` is a trained model of both, which gives probabilities;
@@ -106,7 +107,7 @@ class RefinerOptions:
                 msg = f"max_prompt_tokens must be at least {OVERHEAD + LEAST_ROOM}, since the prompt without strips "
                 msg += f"takes {OVERHEAD}, but got {self.max_prompt_tokens}"
                 raise ConfigurationError(msg)
-        if self.scorer == "ranker" and not hasattr(self.ranker, "run"):
-            msg = f"scorer='ranker' needs a Haystack ranker as ranker, but got {type(self.ranker).__name__}; "
+        if self.scorer == "ranker" and not is_part(self.ranker):
+            msg = f"scorer='ranker' needs a Haystack ranker as ranker, but got {named(self.ranker)}; "
             msg += "pass one, or use scorer='lexical'"
             raise ConfigurationError(msg)

@@ -1,0 +1,47 @@
+"""What a router can tell of inputs that belong to no run, or to another question: nothing else would say it."""
+
+from collections.abc import Sequence
+
+from haystack import Document, logging
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.state import CragState
+
+logger = logging.getLogger(__name__)
+
+
+def tell_of_other_question(documents: Sequence[Document], question: str) -> None:
+    """
+    Warn where a grader was asked something else than the router, such as the search query of this pass.
+
+    Its grades do not count then, and the run looks like one whose grader was down.
+
+    :param documents: What the router got.
+    :param question: `question_id` of its own question.
+    """
+    asked = {grade.question for document in documents if (grade := grade_of(document)) is not None}
+    if asked and not asked & {question, ""} and all(grade_of(document) is not None for document in documents):
+        logger.warning(
+            "all {count} documents were graded for another question than the router's, so that no grade counts; give "
+            "grader and router the same `query`, the user's question",
+            count=len(documents),
+        )
+
+
+def begun(query: str, state: CragState | None) -> CragState:
+    """
+    Start a run where nobody did.
+
+    :param query: The user's question.
+    :param state: What the run knows, or None.
+    :returns: A state in which something was searched for.
+    :raises ConfigurationError: For one without, as a bare `CragState()` is: no decision could be written down.
+    """
+    if state is not None and not state.queries:
+        msg = (
+            "the router got a state in which nothing was searched for, wanted one that a run began with; make it by "
+            "CragState.start(question), or leave it to QuestionGuard"
+        )
+        raise ConfigurationError(msg)
+    return state or CragState.start(query)
