@@ -210,6 +210,8 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),
         ("<ol reversed><li>Tom.</li><li>Ann.</li></ol>", "- 2. Tom.\n- 1. Ann."),
         ("<ol type='a'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
+        ("<ol type='a' start='26'><li>Dig.</li><li>Plant.</li><li>Go.</li></ol>", "- z. Dig.\n- aa. Plant.\n- ab. Go."),
+        ("<ol type='A' start='0'><li>Dig.</li><li value='703'>Plant.</li></ol>", "- 0. Dig.\n- AAA. Plant."),
         ("<ol type='I' start='3'><li>Dig.</li><li>Plant.</li></ol>", "- III. Dig.\n- IV. Plant."),
         ("<ol class='loweralpha simple'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
         ("<ol style='list-style-type: upper-roman'><li>Dig.</li><li>Go.</li></ol>", "- I. Dig.\n- II. Go."),
