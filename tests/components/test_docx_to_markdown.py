@@ -146,6 +146,10 @@ def table_of(*rows: str) -> str:
             "| Plan | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |\n| Team | 29 | 30 |",
         ),
         (
+            ("Plan|net|gross", "Basic|v:9|10", ">^|11"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| | 9 | 11 |",
+        ),
+        (
             ("-Old|x|y", "Plan|net|gross", "-Gone|1|2", "Basic|9|10"),
             "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
         ),

@@ -47,7 +47,7 @@ def shorten_merges(body: Any) -> None:
 
 def _begun_anew(row: Any, above: dict[int, tuple[Any, int]]) -> dict[int, tuple[Any, int]]:
     """Give by column the cell whose text the row has there, and how many rows below that one it is."""
-    here, start = dict[int, tuple[Any, int]](), getattr(row, "grid_before", 0)
+    here, start = dict[int, tuple[Any, int]](), 0
     for cell in list(row.iterchildren(qn("w:tc"))):
         here[start] = cell, 0
         if _merges(cell) == "continue" and start in above:
@@ -68,6 +68,9 @@ def _indent(row: Any) -> None:
         cell = OxmlElement("w:tc")
         cell.append(OxmlElement("w:p"))
         first.addprevious(cell)
+    # Left there, they counted twice: a merged cell had the text of the one beside it.
+    for left_out in row.xpath("./w:trPr/w:gridBefore"):
+        left_out.getparent().remove(left_out)
 
 
 def _lift_title(table: Any) -> None:
