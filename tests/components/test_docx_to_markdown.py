@@ -154,6 +154,22 @@ def table_of(*rows: str) -> str:
             "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
         ),
         (
+            ("Plan|net|gross", "-v:Gone|1|2", "^|9|10", "^|8|9"),  # what went on below a deleted row begins there
+            "| Plan | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |\n| | 8 | 9 |",
+        ),
+        (
+            ("-v:Gone|net|gross", "^|9|10", "^|8|9"),
+            "| | 9 | 10 |\n| --- | --- | --- |\n| | 8 | 9 |",
+        ),
+        (
+            ("Plan|net|gross", "v:Basic|9|10", "-^|8|9", "^|7|8"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Basic | 7 | 8 |",
+        ),
+        (
+            ("^|net|gross", "^|9|10"),  # a damaged file that began nothing
+            "| | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |",
+        ),
+        (
             ("2:Person", "Name|Ann", "2:Place", "Town|Bonn"),  # a form, in which no row has names
             "| Person | Person |\n| --- | --- |\n| Name | Ann |\n| Place | Place |\n| Town | Bonn |",
         ),
