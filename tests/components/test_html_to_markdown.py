@@ -259,6 +259,21 @@ def test_a_long_cell_that_spans_rows_is_written_once_and_moves_no_other() -> Non
     assert rows_of(table)[3:] == [["Basic", "", "large", "9"], ["Team", "none", "any", "19"]]
 
 
+@pytest.mark.parametrize("told", ["Basic", TEXT * 9], ids=["short", "long"])
+@pytest.mark.parametrize("span", ["0", "9", "9999"])
+def test_a_cell_spans_no_more_than_its_section(told: str, span: str) -> None:
+    """As a browser shows it: cells of the next section stood below the names of their neighbours. 0 is all of it."""
+    table = (
+        f"<thead><tr><th rowspan='{span}'>Plan</th><th>Size</th></tr></thead>"
+        f"<tbody><tr><td rowspan='{span}'>{told}</td><td>small</td></tr><tr><td>large</td></tr></tbody>"
+        f"<tbody><tr><td>Team</td><td rowspan='{span}'>any</td></tr><tr><td>Club</td></tr></tbody>"
+    )
+    rows = [[cell[:40] for cell in row] for row in rows_of(table)]
+    again = told if told == "Basic" else ""
+    assert rows[0] == ["Plan", "Size"]
+    assert rows[2:] == [[told[:40], "small"], [again, "large"], ["Team", "any"], ["Club", "any"]]
+
+
 def rows_of(table: str) -> list[list[str]]:
     """Convert a table; give the cells of its rows, empty ones too."""
     text = converted(f"<html><body><h1>Kinds</h1><p>{TEXT}</p><table>{table}</table></body></html>")
