@@ -206,13 +206,17 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ),
         (f"<math><munderover>{SUM}<mi>n</mi></munderover><mroot><mi>y</mi><mn>3</mn></mroot></math>", "∑_(i=1)^n3√y"),
         (
-            "<p>At <math><munder><mi>lim</mi><mi>n</mi></munder><mspace/><mover><mi> x </mi><mi>y</mi></mover>"
-            "<mphantom><mi>q</mi></mphantom><!-- no --></math>.</p>",
+            (
+                "<p>At <math><munder><mi>lim</mi><mi>n</mi></munder><mspace/><mover><mi> x </mi><mi>y</mi></mover>"
+                "<mphantom><mi>q</mi></mphantom><!-- no --></math>.</p>"
+            ),
             "At lim_n x^y.",
         ),
         (
-            "<p>So <math><msub><mi>a</mi><mn>1</mn></msub><mo>&#x2062;</mo><msub><mi>b</mi><mrow><mn>1</mn>"
-            "<mo>&#x2063;</mo><mn>2</mn></mrow></msub><ms>kg</ms></math>.</p>",
+            (
+                "<p>So <math><msub><mi>a</mi><mn>1</mn></msub><mo>&#x2062;</mo><msub><mi>b</mi><mrow><mn>1</mn>"
+                "<mo>&#x2063;</mo><mn>2</mn></mrow></msub><ms>kg</ms></math>.</p>"
+            ),
             "So a_1b_(1,2)kg.",
         ),
         (f"<p>So <math><mtable><mtr>{CELLS}</mtr><mtr>{CELLS}</mtr></mtable></math>.</p>", "So a b; a b."),
@@ -230,8 +234,10 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
             "| C | D | \n| 1 | 2 |",
         ),
         (
-            "<table><tr><th>A</th><th colspan='2'>B</th></tr><tr><th colspan='3'>Keys</th></tr>"
-            "<tr><td>1</td><td>2</td><td>3</td></tr></table>",
+            (
+                "<table><tr><th>A</th><th colspan='2'>B</th></tr><tr><th colspan='3'>Keys</th></tr>"
+                "<tr><td>1</td><td>2</td><td>3</td></tr></table>"
+            ),
             "| Keys |  |  | \n| 1 | 2 | 3 |",
         ),
         ("<ul><li>x<table><tr><td><p>a</p><p>b</p></td><td>3</td></tr></table></li></ul>", "- x\n  - a b: 3"),
