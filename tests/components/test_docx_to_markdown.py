@@ -109,13 +109,19 @@ def test_a_table_within_a_cell_is_a_line_of_it() -> None:
 def table_of(*rows: str) -> str:
     """
     Tell a table of rows with cells as XML: `2:` before a text spans two columns, `v:` begins a merge over rows, `^`
-    goes on with it; `>` before a row begins it one column further right, `-` is a deleted row.
+    goes on with it; `>` before a row begins it one column further right, `<` ends it one before the last, `-` is a
+    deleted row, and `#` one that Word repeats on each page.
     """
     told = ""
     for row in rows:
-        look = {">": '<w:gridBefore w:val="1"/>', "-": '<w:del w:id="1" w:author="x"/>'}.get(row[0], "")
+        look = {
+            ">": '<w:gridBefore w:val="1"/>',
+            "<": '<w:gridAfter w:val="1"/>',
+            "-": '<w:del w:id="1" w:author="x"/>',
+            "#": "<w:tblHeader/>",
+        }.get(row[0], "")
         told += f"<w:tr><w:trPr>{look}</w:trPr>"
-        for cell in row.lstrip(">-").split("|"):
+        for cell in row.lstrip("<>-#").split("|"):
             span, _, text = cell.rpartition(":")
             merge = "<w:vMerge/>" if text == "^" else '<w:vMerge w:val="restart"/>' if span == "v" else ""
             wide = f'<w:gridSpan w:val="{span}"/>' if span.isdecimal() else ""
@@ -172,6 +178,20 @@ def table_of(*rows: str) -> str:
         (
             ("2:Person", "Name|Ann", "2:Place", "Town|Bonn"),  # a form, in which no row has names
             "| Person | Person |\n| --- | --- |\n| Name | Ann |\n| Place | Place |\n| Town | Bonn |",
+        ),
+        (
+            ("#Plan|2:Price", "#Size|net|gross", "Basic|9|10"),
+            "| Plan Size | Price net | Price gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("v:Plan|net|gross", "^|9|10", "Team|29|30"),  # no name over several: the second row is the table's own
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Plan | 9 | 10 |\n| Team | 29 | 30 |",
+        ),
+        (("<Plan", "Basic|9|10", "Team|29|30"), "| Plan |\n| --- |\n| Basic | 9 | 10 |\n| Team | 29 | 30 |"),
+        (("v:Plan", "^|9|10", "Team|29|30"), "| Plan |\n| --- |\n| Plan | 9 | 10 |\n| Team | 29 | 30 |"),
+        (
+            ("3:One", "3:Two", "3:Three", "3:Four", "Basic|9|10", "Team|29|30"),
+            "One\nTwo\nThree\n| Four | Four | Four |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Team | 29 | 30 |",
         ),
         (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
     ],
