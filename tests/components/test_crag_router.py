@@ -606,6 +606,26 @@ def test_what_is_left_out_counts_against_the_middle_only_where_all_count(
     assert (decision["verdict"], decision["rule"]) == (verdict, "middle")
 
 
+def test_a_decision_says_of_each_document_what_became_of_it_and_why() -> None:
+    """In the form of the published design; a source is named where there is one."""
+    kept, dropped = docs(0.9, 0.1)
+    assert route([kept, dropped], on_incorrect="abstain")["decision"]["corrections"] == [
+        {"type": "keep", "id": kept.id, "reason": "graded"},
+        {"type": "discard", "id": dropped.id, "reason": "below_filter"},
+    ]
+    decision = route([kept, dropped])["decision"]
+    assert decision["kept"] == [{"id": kept.id, "score": 0.9, "status": "graded", "grader": "test"}]
+    assert decision["discarded"] == [{"id": dropped.id, "score": 0.1, "reason": "below_filter"}]
+
+
+def test_a_document_that_nobody_graded_is_never_the_best_of_a_set() -> None:
+    """One that a verdict on the set keeps for want of a better one."""
+    report = {"set_score": 0.9, "verdict": "correct"}
+    documents = [Document(content="not graded"), *docs(0.0, 0.1)]
+    result = CragRouter(aggregate="set").run(query=QUESTION, documents=documents, report=report)
+    assert [document.content for document in result["generate"]] == ["passage 1"]
+
+
 def test_what_no_pass_could_judge_keeps_the_run_open_whatever_came_between() -> None:
     """It may answer: what the third pass brought in its place is no proof that nothing does."""
     actions = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded"), "re_retrieve")
