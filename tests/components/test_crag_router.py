@@ -574,6 +574,7 @@ def test_off_passes_everything_on_and_a_run_can_ask_for_another_mode() -> None:
     [
         {"upper": 1.1},
         {"lower": 0.8},
+        {"lower": -0.1},
         {"filter_threshold": True},
         {"preset": "reckless"},
         {"strict": ["middle"]},
@@ -593,6 +594,73 @@ def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any])
     """Got and wanted, in one line."""
     with pytest.raises(ConfigurationError, match=r"but got|must not be above"):
         CragRouter(**settings)
+
+
+@pytest.mark.parametrize("name", ["on_ambiguous", "on_incorrect", "on_ungraded"])
+def test_a_ladder_that_cannot_be_used_is_named(name: str) -> None:
+    """Three of them take the same words."""
+    with pytest.raises(ConfigurationError, match=f"^{name} must be one of"):
+        CragRouter(**{name: ["refine", "give_up"]})
+
+
+def test_what_a_document_must_score_beside_another_may_be_as_much_as_alone() -> None:
+    """Then it changes nothing."""
+    assert len(route(docs(0.9, 0.3, 0.29), keep_beside=0.3, on_ambiguous="generate")["generate"]) == 2
+
+
+def test_an_ungraded_retrieval_that_goes_to_the_web_says_that_grading_failed() -> None:
+    """It was sent there by its own ladder, and not in the place of another one."""
+    decision = route(docs(0.5, status="failed"), on_ungraded="web")["decision"]
+    assert (decision["action"], decision["rule"]) == ("web", "grader_failed")
+
+
+@pytest.mark.parametrize(
+    ("over", "scores", "verdict"),
+    [("kept", (0.6, 0.1), "correct"), ("all", (0.6, 0.5, 0.6), "correct"), ("all", (0.7, 0.7, 0.2), "ambiguous")],
+)
+def test_what_is_left_out_counts_against_the_middle_only_where_all_count(
+    over: str, scores: tuple[float, ...], verdict: str
+) -> None:
+    """Of what was kept, nothing is below the filter."""
+    decision = route(docs(*scores), variance_rule=True, aggregate_over=over)["decision"]
+    assert (decision["verdict"], decision["rule"]) == (verdict, "middle")
+
+
+def test_a_decision_says_of_each_document_what_became_of_it_and_why() -> None:
+    """In the form of the published design; a source is named where there is one."""
+    kept, dropped = docs(0.9, 0.1)
+    assert route([kept, dropped], on_incorrect="abstain")["decision"]["corrections"] == [
+        {"type": "keep", "id": kept.id, "reason": "graded"},
+        {"type": "discard", "id": dropped.id, "reason": "below_filter"},
+    ]
+    decision = route([kept, dropped])["decision"]
+    assert decision["kept"] == [{"id": kept.id, "score": 0.9, "status": "graded", "grader": "test"}]
+    assert decision["discarded"] == [{"id": dropped.id, "score": 0.1, "reason": "below_filter"}]
+
+
+def test_a_document_that_nobody_graded_is_never_the_best_of_a_set() -> None:
+    """One that a verdict on the set keeps for want of a better one."""
+    report = {"set_score": 0.9, "verdict": "correct"}
+    documents = [Document(content="not graded"), *docs(0.0, 0.1)]
+    result = CragRouter(aggregate="set").run(query=QUESTION, documents=documents, report=report)
+    assert [document.content for document in result["generate"]] == ["passage 1"]
+
+
+def test_what_no_pass_could_judge_keeps_the_run_open_whatever_came_between() -> None:
+    """It may answer: what the third pass brought in its place is no proof that nothing does."""
+    actions = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded"), "re_retrieve")
+    router, state = CragRouter(**actions, max_iterations=9), None
+    verdicts = []
+    for tag, score, status in (("a ", 0.5, "failed"), ("b ", 0.5, "graded"), ("c ", 0.1, "graded")):
+        result = router.run(query=QUESTION, documents=docs(score, tag=tag, status=status), state=state)
+        verdicts.append(result["decision"]["verdict"])
+        state = result["state"]
+    assert verdicts == ["ungraded", "ambiguous", "ungraded"]
+
+
+def test_an_incorrect_retrieval_that_is_answered_from_all_the_same_has_all_of_it() -> None:
+    """No document reaches the filter, and no limit is met."""
+    assert len(route(docs(0.1, 0.2), on_incorrect="generate")["generate"]) == 2
 
 
 @pytest.mark.parametrize(

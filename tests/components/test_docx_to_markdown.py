@@ -109,13 +109,19 @@ def test_a_table_within_a_cell_is_a_line_of_it() -> None:
 def table_of(*rows: str) -> str:
     """
     Tell a table of rows with cells as XML: `2:` before a text spans two columns, `v:` begins a merge over rows, `^`
-    goes on with it; `>` before a row begins it one column further right, `-` is a deleted row.
+    goes on with it; `>` before a row begins it one column further right, `<` ends it one before the last, `-` is a
+    deleted row, and `#` one that Word repeats on each page.
     """
     told = ""
     for row in rows:
-        look = {">": '<w:gridBefore w:val="1"/>', "-": '<w:del w:id="1" w:author="x"/>'}.get(row[0], "")
+        look = {
+            ">": '<w:gridBefore w:val="1"/>',
+            "<": '<w:gridAfter w:val="1"/>',
+            "-": '<w:del w:id="1" w:author="x"/>',
+            "#": "<w:tblHeader/>",
+        }.get(row[0], "")
         told += f"<w:tr><w:trPr>{look}</w:trPr>"
-        for cell in row.lstrip(">-").split("|"):
+        for cell in row.lstrip("<>-#").split("|"):
             span, _, text = cell.rpartition(":")
             merge = "<w:vMerge/>" if text == "^" else '<w:vMerge w:val="restart"/>' if span == "v" else ""
             wide = f'<w:gridSpan w:val="{span}"/>' if span.isdecimal() else ""
@@ -146,12 +152,46 @@ def table_of(*rows: str) -> str:
             "| Plan | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |\n| Team | 29 | 30 |",
         ),
         (
+            ("Plan|net|gross", "Basic|v:9|10", ">^|11"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| | 9 | 11 |",
+        ),
+        (
             ("-Old|x|y", "Plan|net|gross", "-Gone|1|2", "Basic|9|10"),
             "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
         ),
         (
+            ("Plan|net|gross", "-v:Gone|1|2", "^|9|10", "^|8|9"),  # what went on below a deleted row begins there
+            "| Plan | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |\n| | 8 | 9 |",
+        ),
+        (
+            ("-v:Gone|net|gross", "^|9|10", "^|8|9"),
+            "| | 9 | 10 |\n| --- | --- | --- |\n| | 8 | 9 |",
+        ),
+        (
+            ("Plan|net|gross", "v:Basic|9|10", "-^|8|9", "^|7|8"),
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Basic | 7 | 8 |",
+        ),
+        (
+            ("^|net|gross", "^|9|10"),  # a damaged file that began nothing
+            "| | net | gross |\n| --- | --- | --- |\n| | 9 | 10 |",
+        ),
+        (
             ("2:Person", "Name|Ann", "2:Place", "Town|Bonn"),  # a form, in which no row has names
             "| Person | Person |\n| --- | --- |\n| Name | Ann |\n| Place | Place |\n| Town | Bonn |",
+        ),
+        (
+            ("#Plan|2:Price", "#Size|net|gross", "Basic|9|10"),
+            "| Plan Size | Price net | Price gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("v:Plan|net|gross", "^|9|10", "Team|29|30"),  # no name over several: the second row is the table's own
+            "| Plan | net | gross |\n| --- | --- | --- |\n| Plan | 9 | 10 |\n| Team | 29 | 30 |",
+        ),
+        (("<Plan", "Basic|9|10", "Team|29|30"), "| Plan |\n| --- |\n| Basic | 9 | 10 |\n| Team | 29 | 30 |"),
+        (("v:Plan", "^|9|10", "Team|29|30"), "| Plan |\n| --- |\n| Plan | 9 | 10 |\n| Team | 29 | 30 |"),
+        (
+            ("3:One", "3:Two", "3:Three", "3:Four", "Basic|9|10", "Team|29|30"),
+            "One\nTwo\nThree\n| Four | Four | Four |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Team | 29 | 30 |",
         ),
         (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
     ],
@@ -442,7 +482,11 @@ def test_raised_numbers_are_no_part_of_the_number_before() -> None:
         ('<w:r><w:sym w:font="Symbol" w:char="F0B3"/></w:r>', "≥"),
         ('<w:r><w:sym w:font="MS Gothic" w:char="2612"/></w:r>', "☒"),
         ('<w:r><w:rPr><w:rFonts w:ascii="Symbol"/></w:rPr><w:t>\uf06dm</w:t></w:r>', "μm"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Symbol"/></w:rPr><w:t>（\uf06d）🙂</w:t></w:r>', "（μ）🙂"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Runes"/></w:rPr><w:t>\uf06d</w:t></w:r>', "\uf06d"),
         ('<w:r><w:sym w:font="Webdings" w:char="F021"/></w:r>', ""),
+        ('<w:r><w:sym w:font="Symbol"/></w:r>', ""),
+        ('<w:r><w:sym w:char="2612"/></w:r>', "☒"),
         ('<w:r><w:sym w:font="Arial" w:char="D800"/></w:r>', ""),
         ('<w:r><w:sym w:font="Arial" w:char="FFFFFFFFFFFFFFFFFF"/></w:r>', ""),
         ("<w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox>", "☒"),
@@ -450,6 +494,8 @@ def test_raised_numbers_are_no_part_of_the_number_before() -> None:
         ("<w:checkBox><w:default w:val='1'/></w:checkBox>", "☒"),
         ("<w:ddList><w:result w:val='1'/><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "blue"),
         ("<w:ddList><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "red"),
+        ("<w:ddList><w:default w:val='1'/><w:listEntry w:val='red'/><w:listEntry w:val='blue'/></w:ddList>", "blue"),
+        ("<w:checkBox><w:size w:val='20'/></w:checkBox>", "☐"),
         ("<w:ddList><w:result w:val='9'/><w:listEntry w:val='red'/></w:ddList>", ""),
         ("<w:textInput/>", ""),
     ],

@@ -179,6 +179,7 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
     assert text.count("Ask first.") == 2
 
 
+CELLS = "<mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd>"
 FRACTION = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
 POWER = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
 INDEXED = "<msub><mi>a</mi><mn>0</mn></msub>"
@@ -204,12 +205,54 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
             "1/2x^(n+1)=√(a_0)",
         ),
         (f"<math><munderover>{SUM}<mi>n</mi></munderover><mroot><mi>y</mi><mn>3</mn></mroot></math>", "∑_(i=1)^n3√y"),
+        (
+            (
+                "<p>At <math><munder><mi>lim</mi><mi>n</mi></munder><mspace/><mover><mi> x </mi><mi>y</mi></mover>"
+                "<mphantom><mi>q</mi></mphantom><!-- no --></math>.</p>"
+            ),
+            "At lim_n x^y.",
+        ),
+        (
+            (
+                "<p>So <math><msub><mi>a</mi><mn>1</mn></msub><mo>&#x2062;</mo><msub><mi>b</mi><mrow><mn>1</mn>"
+                "<mo>&#x2063;</mo><mn>2</mn></mrow></msub><ms>kg</ms></math>.</p>"
+            ),
+            "So a_1b_(1,2)kg.",
+        ),
+        (f"<p>So <math><mtable><mtr>{CELLS}</mtr><mtr>{CELLS}</mtr></mtable></math>.</p>", "So a b; a b."),
+        ("<p>So <math><mfrac><mi>a</mi></mfrac><annotation-xml>q</annotation-xml></math>.</p>", "So a."),
+        ("<ol><li>Dig.</li><li>Plant.</li></ol>", "1. Dig.\n2. Plant."),
+        ("<ol reversed><li>Dig.</li></ol>", "- 1. Dig."),
+        ("<ol type='A'><li>Dig.</li></ol>", "- A. Dig."),
+        ("<dl><dt>Key: </dt><dd> iron</dd></dl>", "- Key: iron"),
+        (
+            "<table><tr><td><b>Only</b></td><td></td></tr><tr><td>1</td><td>2</td></tr></table>",
+            "| **Only** |  | \n| 1 | 2 |",
+        ),
+        (
+            "<table><tr><th>A</th><th>B</th></tr><tr><th>C</th><th>D</th></tr><tr><td>1</td><td>2</td></tr></table>",
+            "| C | D | \n| 1 | 2 |",
+        ),
+        (
+            (
+                "<table><tr><th>A</th><th colspan='2'>B</th></tr><tr><th colspan='3'>Keys</th></tr>"
+                "<tr><td>1</td><td>2</td><td>3</td></tr></table>"
+            ),
+            "| Keys |  |  | \n| 1 | 2 | 3 |",
+        ),
+        ("<ul><li>x<table><tr><td><p>a</p><p>b</p></td><td>3</td></tr></table></li></ul>", "- x\n  - a b: 3"),
+        (
+            "<ul><li>x<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td></td><td>3</td></tr></table></li></ul>",
+            "- x\n  - A: 1; 3",
+        ),
         ("<p>The 21<sup>st</sup> of 3.</p>", "The 21st of 3."),
         ("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を書く。</p>", "漢字を書く。"),
         ("<ol start='3'><li>Dig.</li><li>Plant.</li></ol>", "- 3. Dig.\n- 4. Plant."),
         ("<ol><li>Dig.</li><li value='7'>Plant.</li><li>Go.</li></ol>", "- 1. Dig.\n- 7. Plant.\n- 8. Go."),
         ("<ol reversed><li>Tom.</li><li>Ann.</li></ol>", "- 2. Tom.\n- 1. Ann."),
         ("<ol type='a'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
+        ("<ol type='a' start='26'><li>Dig.</li><li>Plant.</li><li>Go.</li></ol>", "- z. Dig.\n- aa. Plant.\n- ab. Go."),
+        ("<ol type='A' start='0'><li>Dig.</li><li value='703'>Plant.</li></ol>", "- 0. Dig.\n- AAA. Plant."),
         ("<ol type='I' start='3'><li>Dig.</li><li>Plant.</li></ol>", "- III. Dig.\n- IV. Plant."),
         ("<ol class='loweralpha simple'><li>Dig.</li><li>Plant.</li></ol>", "- a. Dig.\n- b. Plant."),
         ("<ol style='list-style-type: upper-roman'><li>Dig.</li><li>Go.</li></ol>", "- I. Dig.\n- II. Go."),
@@ -255,6 +298,21 @@ def test_a_long_cell_that_spans_rows_is_written_once_and_moves_no_other() -> Non
         "<tr><td>large</td><td>9</td></tr><tr><td>Team</td><td>none</td><td>any</td><td>19</td></tr>"
     )
     assert rows_of(table)[3:] == [["Basic", "", "large", "9"], ["Team", "none", "any", "19"]]
+
+
+@pytest.mark.parametrize("told", ["Basic", TEXT * 9], ids=["short", "long"])
+@pytest.mark.parametrize("span", ["0", "9", "9999"])
+def test_a_cell_spans_no_more_than_its_section(told: str, span: str) -> None:
+    """As a browser shows it: cells of the next section stood below the names of their neighbours. 0 is all of it."""
+    table = (
+        f"<thead><tr><th rowspan='{span}'>Plan</th><th>Size</th></tr></thead>"
+        f"<tbody><tr><td rowspan='{span}'>{told}</td><td>small</td></tr><tr><td>large</td></tr></tbody>"
+        f"<tbody><tr><td>Team</td><td rowspan='{span}'>any</td></tr><tr><td>Club</td></tr></tbody>"
+    )
+    rows = [[cell[:40] for cell in row] for row in rows_of(table)]
+    again = told if told == "Basic" else ""
+    assert rows[0] == ["Plan", "Size"]
+    assert rows[2:] == [[told[:40], "small"], [again, "large"], ["Team", "any"], ["Club", "any"]]
 
 
 def rows_of(table: str) -> list[list[str]]:
@@ -484,6 +542,29 @@ def test_the_label_of_a_tab_stands_before_what_it_opens(tabs: str) -> None:
     """As Docusaurus, Material for MkDocs and Sphinx write tabs: it was left out, or all labels came first."""
     text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p><div>{tabs}</div></body></html>")
     assert text.endswith("\n\nLinux\n\nUse apt.\n\nWindows\n\nUse winget.")
+
+
+@pytest.mark.parametrize(
+    ("tabs", "wanted"),
+    [
+        (ARIA.replace("<div role='tabpanel' hidden><p>Use winget.</p></div>", ""), "Use apt."),
+        (f"<div><div>{ARIA.replace('</ul><div>', '</ul></div></div><div>')}", "Use apt.\n\nUse winget."),
+    ],
+)
+def test_labels_of_tabs_that_are_not_as_many_or_far_away_are_put_before_none(tabs: str, wanted: str) -> None:
+    """Nothing says which of them is of which."""
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p><div><section>{tabs}</section></div></body></html>")
+    assert text.endswith(f"holiday.\n\n- Linux\n- Windows\n\n{wanted}")
+
+
+def test_tabs_within_a_tab_have_labels_of_their_own() -> None:
+    """Those of all were one more than there were labels."""
+    page = ARIA.replace(
+        "<p>Use apt.</p>", f"<p>Choose.</p>{ARIA.replace('Linux', 'Debian').replace('Windows', 'Mint')}"
+    )
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p><div>{page}</div></body></html>")
+    inner = "Debian\n\nUse apt.\n\nMint\n\nUse winget."
+    assert text.endswith(f"holiday.\n\nLinux\n\nChoose.\n\n{inner}\n\nWindows\n\nUse winget.")
 
 
 @pytest.mark.parametrize(

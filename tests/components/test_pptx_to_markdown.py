@@ -1,11 +1,14 @@
 """PptxToMarkdown: what is on a slide stands below its title."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from datetime import date
 from io import BytesIO
+from typing import Any
 
 from haystack.dataclasses import ByteStream
 from pptx import Presentation
-from pptx.chart.data import CategoryChartData, XyChartData
+from pptx.chart.data import BubbleChartData, CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls
@@ -154,14 +157,19 @@ def test_the_figures_of_a_chart_are_a_table() -> None:
     assert told(file).split("\n\n") == ["## Sales", "In millions", "\n".join(table)]
 
 
-def rows_of(data: CategoryChartData | XyChartData, unit: str = "") -> list[str]:
+def rows_of(
+    data: CategoryChartData | XyChartData | BubbleChartData, unit: str = "", change: Callable[[Any], None] | None = None
+) -> list[str]:
     """Tell the rows of a chart with such figures."""
     file = Presentation()
     place = Inches(1), Inches(1), Inches(3), Inches(3)
-    kind = XL_CHART_TYPE.XY_SCATTER if isinstance(data, XyChartData) else XL_CHART_TYPE.COLUMN_CLUSTERED
+    kinds = {XyChartData: XL_CHART_TYPE.XY_SCATTER, BubbleChartData: XL_CHART_TYPE.BUBBLE}
+    kind = kinds.get(type(data), XL_CHART_TYPE.COLUMN_CLUSTERED)
     chart = added(file, TITLE_ONLY, "Figures").shapes.add_chart(kind, *place, data).chart
     if unit:
         chart.value_axis.axis_title.text_frame.text = unit
+    if change is not None:
+        change(chart)
     return [line for line in told(file).split("\n")[2:] if "---" not in line]
 
 
@@ -196,6 +204,42 @@ def test_points_of_a_scatter_chart_have_both_of_their_figures() -> None:
     series = data.add_series("Trial")
     series.add_data_point(1.5, 10)
     assert rows_of(data, "Kelvin") == ["|  | X | Kelvin |", "| Trial | 1.5 | 10 |"]
+    bubbles = BubbleChartData()
+    series = bubbles.add_series("Trial")
+    series.add_data_point(1, 2, 30)
+    series.add_data_point(4, 5, 60)
+    assert rows_of(bubbles) == ["|  | X | Y | Size |", "| Trial | 1 | 2 | 30 |", "| Trial | 4 | 5 | 60 |"]
+
+
+def test_points_of_a_scatter_chart_whose_other_figures_were_left_out_are_read() -> None:
+    """PowerPoint counts them from 1; the table had the name of the series and nothing else."""
+    data = XyChartData()
+    data.add_series("Trial").add_data_point(1.5, 10)
+    data.add_series("Control").add_data_point(2, 20)
+
+    def without(chart: Any) -> None:
+        for one in chart._chartSpace.xpath(".//c:xVal"):
+            one.getparent().remove(one)
+
+    assert rows_of(data, "Kelvin", without) == ["|  | X | Kelvin |", "| Trial |  | 10 |", "| Control |  | 20 |"]
+
+
+def test_axes_and_figures_of_a_chart_are_told_as_far_as_they_say_something() -> None:
+    """Of two axes for figures nothing says which is a series' own; a gap stays one, and a word stays a word."""
+    data = CategoryChartData()
+    data.categories = ["North", "South"]
+    data.add_series("Sales", (1, 2))
+
+    def changed(chart: Any) -> None:
+        chart.category_axis.axis_title.text_frame.text = "Half of\vthe country"
+        axis = chart._chartSpace.xpath(".//c:valAx")[0]
+        axis.addnext(deepcopy(axis))
+        first, second = chart._chartSpace.xpath(".//c:val//c:pt")
+        first.getparent().remove(first)
+        second.xpath("./c:v")[0].text = "none yet"
+
+    rows = rows_of(data, "Millions", changed)
+    assert rows == ["| Half of the country | Sales |", "| North |  |", "| South | none yet |"]
 
 
 def test_what_is_struck_through_is_marked_as_of_pages() -> None:

@@ -70,6 +70,49 @@ def test_the_record_names_corrections_and_both_counts_of_documents() -> None:
     assert [entry["reason"] for entry in record["discarded"]] == ["below_filter"]
 
 
+def test_the_record_counts_what_all_passes_judged() -> None:
+    """A document that a refinement carries on is judged in each."""
+    coverage = RecordBuilder().run(outcome=outcome([0.5, 0.1], [0.9]))["crag"]["coverage"]
+    assert {name: coverage[name] for name in ("documents_in", "graded", "cached", "approved", "failed")} == {
+        "documents_in": 4,
+        "graded": 4,
+        "cached": 0,
+        "approved": 0,
+        "failed": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("refine", "refined_away"),
+        ("web_and_refine", "refined_away"),
+        ("web", "replaced_by_web"),
+        ("re_retrieve", "not_among_best"),
+        ("abstain", "abstained"),
+    ],
+)
+def test_a_document_that_passed_and_is_no_evidence_has_a_reason(action: str, reason: str) -> None:
+    """It was good enough in its pass; what followed left it behind."""
+    router, first = CragRouter(on_ambiguous=action), graded("first", 0.5, QUESTION)
+    result = router.run(query=QUESTION, documents=[first])
+    if action != "abstain":
+        state = replace(result["state"], kept=(), best=(), web="ok" if "web" in action else "off")
+        result = router.run(query=QUESTION, documents=[graded("second", 0.9, QUESTION)], state=state)
+    record = RecordBuilder().run(outcome=result["state"])["crag"]
+    assert record["discarded"] == [{"id": first.id, "score": 0.5, "reason": reason}]
+
+
+def test_signals_are_of_the_last_pass_that_measured_any() -> None:
+    """A correction that had nothing to grade measured none, and the score is still that of the pass before."""
+    router, state = CragRouter(aggregate="set", max_iterations=2, on_limit="generate"), None
+    documents = [graded("a text", 0.5, QUESTION)]
+    for signals in ({"best": 0.5, "rare": 0.0}, {"best": 0.0, "rare": 0.0}):
+        report = {"set_score": 0.5, "signals": signals}
+        state = router.run(query=QUESTION, documents=documents, state=state, report=report)["state"]
+    assert RecordBuilder().run(outcome=state)["crag"]["signals"] == {"best": 0.5, "rare": 0.0}
+
+
 def test_a_run_is_degraded_by_any_of_its_passes() -> None:
     """Whatever the last one came to."""
     router = CragRouter()

@@ -150,6 +150,37 @@ def test_the_limit_that_ended_the_search_is_told() -> None:
     assert said.endswith("No further search was allowed.")
 
 
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("deadline", "The time was up."),
+        ("llm_calls", "No further call to a model was allowed."),
+        ("tokens", "No further tokens were allowed."),
+    ],
+)
+def test_the_limit_of_a_budget_is_told(limit: str, said: str) -> None:
+    """As a grader reports it that could not ask any more."""
+    router = CragRouter(on_incorrect="re_retrieve", on_limit="abstain")
+    told = router.run(query=QUESTION, documents=[doc("a", 0.1)], report={"limit": limit})
+    assert lines(told)[1].endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "found"),
+    [
+        ({"status": "failed", "kind": "timeout"}, "The documents could not be searched", "by bm25 failed (timeout)."),
+        ({"status": "incomplete"}, "Only a part of the documents could be", "by bm25 reached only a part."),
+        ({"status": "ok", "kind": "index_empty"}, FIRST, "no documents. The index holds no document with a text."),
+    ],
+)
+def test_what_could_not_be_searched_is_told(said: dict[str, Any], first: str, found: str) -> None:
+    """Where the documents may well answer, that stands first."""
+    settings: dict[str, Any] = dict.fromkeys(("on_incorrect", "on_ungraded"), "abstain")
+    told = CragRouter(**settings).run(query=QUESTION, documents=[], retrieval={"retrievers": {"bm25": said}})["abstain"]
+    assert told.startswith(first)
+    assert told.split("\n")[3].endswith(found)
+
+
 def test_words_are_looked_for_in_the_documents_of_all_passes_that_are_at_hand() -> None:
     """The best of earlier passes count; where some are gone, the claim is about the others only."""
     state = replace(CragState.start(QUESTION), best=(doc("a canoe", 0.1),), seen=(doc("a canoe", 0.1).id, "gone"))
@@ -262,6 +293,17 @@ def test_the_best_that_was_found_may_be_one_that_the_web_replaced() -> None:
     found = lines(result)[1]
     assert found.startswith('Found: 3 documents. The best is "canoes.md" with a relevance of 0.60. Taken together')
     assert "judged incorrect (0.10, where 0.70 is enough)" in found
+
+
+@pytest.mark.parametrize(("score", "status", "wanted"), [(0.5, "graded", 0.2), (0.5, "failed", 0.2)])
+def test_the_best_is_told_by_its_last_grade(score: float, status: str, wanted: float) -> None:
+    """What an earlier pass thought of a document that came again, or could not judge, is no news any more."""
+    settings: dict[str, Any] = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded"), "re_retrieve")
+    router = CragRouter(**settings, max_iterations=2, on_limit="abstain", aggregate="min", aggregate_over="all")
+    state = router.run(query=QUESTION, documents=[doc("a canoe", score, status), doc("rain", 0.0)])["state"]
+    again = [doc("a canoe", 0.2)] if status == "graded" else [doc("a boat", 0.2)]
+    decision = router.run(query=QUESTION, documents=again, state=replace(state, best=()))["decision"]
+    assert decision["abstention"]["found"]["best"]["score"] == wanted
 
 
 @pytest.mark.parametrize(("web", "is_named"), [("skipped", False), ("cooldown", False), ("failed", True), ("ok", True)])

@@ -114,7 +114,7 @@ class Policy:
             thresholds.upper if router.keep_good else None,
         )
 
-    def pool(self, documents: Sequence[Document], state: CragState, question: str) -> list[Document]:
+    def pool(self, documents: Sequence[Document], state: CragState) -> list[Document]:
         """
         Add the documents of this pass to the best of all passes.
 
@@ -123,12 +123,11 @@ class Policy:
 
         :param documents: Graded documents of this pass.
         :param state: What the run knows so far.
-        :param question: `question_id` of the question.
         :returns: At most `max_evidence` documents, best first; the newest grade of a document counts. Those without one
             only from a pass in which none has any.
         """
         # Where nobody gave a grade, nobody called one of them worse than another.
-        graded = [one for one in documents if grade_of(one, question) is not None] or list(documents)
+        graded = [one for one in documents if grade_of(one) is not None] or documents
         replaced = state.action in WEB_ACTIONS and graded
         return best_first(graded if replaced else unite(graded, state.best))[: self.max_evidence]
 

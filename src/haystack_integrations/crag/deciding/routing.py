@@ -75,7 +75,7 @@ class Routing:
         with trace("crag.route") as span:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
             searched = status_of_run(known.trail, report.get("retrieval"))
-            pool = self.policy.pool(everything, known, question)
+            pool = self.policy.pool(everything, known)
             new, met = any(document.id not in known.seen for document in documents), report.get("limit")
             judgement = doubted(_still_open(judgement, known, never_judged(known, everything, question)), searched)
             choice = self.policy.choose(judgement, known, pool, new=new, met=met, whole=searched == "ok")

@@ -13,7 +13,7 @@ from docx.oxml.ns import qn
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
-from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten
+from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.texts.headings import escaped
 
@@ -84,7 +84,9 @@ def with_content_marked(data: bytes) -> bytes:
 
 def _unwrap(body: Any) -> None:
     """Accept all changes, leave out what is hidden, and put what other elements hold in their place."""
-    for gone in [*body.iter(*map(qn, _GONE)), *body.xpath(_HIDDEN), *body.xpath(_GONE_ROW)]:
+    for row in body.xpath(_GONE_ROW):
+        take_out(row)
+    for gone in [*body.iter(*map(qn, _GONE)), *body.xpath(_HIDDEN)]:
         gone.getparent().remove(gone)
     for wrapper in list(body.iter(*map(qn, _WRAPPERS))):
         for child in list(wrapper):

@@ -11,7 +11,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_parts import bases, parts_of
-from haystack_integrations.crag.formats.numerals import FORMS
+from haystack_integrations.crag.formats.numerals import FORMS, repeated
 
 _BULLET: Final = "-"  # whatever sign of whatever font it is
 _WHOLE: Final = re.compile(r"[0-9]{1,6}")
@@ -20,8 +20,8 @@ _LONGEST: Final = 60  # characters of what stands before a paragraph: a longer o
 
 
 _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
-    "lowerLetter": FORMS["a"],
-    "upperLetter": FORMS["A"],
+    "lowerLetter": repeated,
+    "upperLetter": lambda number: repeated(number).upper(),
     "lowerRoman": FORMS["i"],
     "upperRoman": FORMS["I"],
     "decimalZero": lambda number: f"{number:02}",

@@ -49,7 +49,8 @@ def write_signs(body: Any) -> None:
     for look in body.xpath(".//w:r/w:rPr[w:rFonts/@w:ascii or w:rFonts/@w:hAnsi]"):
         font = look.xpath("string(w:rFonts/@w:ascii | w:rFonts/@w:hAnsi)")
         for text in look.itersiblings(qn("w:t")) if font.lower() in _FONTS else ():
-            text.text = "".join(_sign(f"{ord(one):X}", font) if ord(one) > _PRIVATE else one for one in text.text or "")
+            said = text.text or ""
+            text.text = "".join(_sign(f"{ord(one):X}", font) if ord(one) - _PRIVATE in _CODES else one for one in said)
     for field in body.xpath(".//w:fldChar/w:ffData"):
         if chosen := _chosen(field):
             field.getparent().addprevious(run_of(chosen)[0])
@@ -75,10 +76,9 @@ def _sign(code: str, font: str | None) -> str:
     try:
         place = int(code, 16)
         known = _FONTS.get((font or "").lower())
-        is_own = place - _PRIVATE in _CODES
         if known is None:
-            return chr(place) if not is_own and chr(place).isprintable() else ""
-        return known.get(place - _PRIVATE if is_own else place, "")
+            return chr(place) if chr(place).isprintable() else ""  # as no private letter is
+        return known.get(place - _PRIVATE if place - _PRIVATE in _CODES else place, "")
     except (ValueError, OverflowError):  # no number, or that of no sign
         return ""
 

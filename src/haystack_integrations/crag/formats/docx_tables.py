@@ -32,25 +32,42 @@ def straighten(body: Any) -> None:
 
 def shorten_merges(body: Any) -> None:
     """
-    Begin a cell that is merged over many rows anew now and then, with the same text.
+    Begin a cell that is merged over many rows anew now and then, with the same text, and one that nothing is above.
 
-    Of each row its reader goes up to the first one, in each step one call deeper: 300 rows took four seconds.
+    Of each row its reader goes up to the first one, in each step one call deeper: 300 rows took four seconds. Where
+    there is none, as the row that began the merge was deleted, it gives up the file.
 
     :param body: The body of a file, as it is to be read.
     """
     for table in body.iterchildren(qn("w:tbl")):
-        if len(table.xpath("./w:tr/w:tc/w:tcPr/w:vMerge")) > _MOST_MERGED:
+        if table.xpath("./w:tr/w:tc/w:tcPr/w:vMerge"):
             above: dict[int, tuple[Any, int]] = {}
             for row in table.iterchildren(qn("w:tr")):
                 above = _begun_anew(row, above)
 
 
+def take_out(row: Any) -> None:
+    """
+    Take out a row that was deleted; a cell that is merged over it and the next ones begins there, without its text.
+
+    :param row: The row, of any table.
+    """
+    begun = {start for start, _, cell in _cells(row) if _merges(cell) == "restart"}
+    below = next(row.itersiblings(qn("w:tr")), None)
+    for start, _, cell in () if below is None else _cells(below):
+        if start in begun and _merges(cell) == "continue":
+            _begin(cell)
+    row.getparent().remove(row)
+
+
 def _begun_anew(row: Any, above: dict[int, tuple[Any, int]]) -> dict[int, tuple[Any, int]]:
     """Give by column the cell whose text the row has there, and how many rows below that one it is."""
-    here, start = dict[int, tuple[Any, int]](), getattr(row, "grid_before", 0)
+    here, start = dict[int, tuple[Any, int]](), 0
     for cell in list(row.iterchildren(qn("w:tc"))):
         here[start] = cell, 0
-        if _merges(cell) == "continue" and start in above:
+        if _merges(cell) == "continue" and start not in above:
+            _begin(cell)
+        elif _merges(cell) == "continue":
             first, count = above[start]
             here[start] = first, count + 1
             if count >= _MOST_MERGED and first.grid_span == cell.grid_span:
@@ -68,6 +85,9 @@ def _indent(row: Any) -> None:
         cell = OxmlElement("w:tc")
         cell.append(OxmlElement("w:p"))
         first.addprevious(cell)
+    # Left there, they counted twice: a merged cell had the text of the one beside it.
+    for left_out in row.xpath("./w:trPr/w:gridBefore"):
+        left_out.getparent().remove(left_out)
 
 
 def _lift_title(table: Any) -> None:
@@ -109,7 +129,7 @@ def _join_heads(table: Any) -> None:
     for start, _, cell in _cells(second):
         name = next((text_of(one) for begin, end, one in above if begin <= start < end), "")
         if _merges(cell) == "continue":
-            cell.xpath("./w:tcPr/w:vMerge")[0].set(qn("w:val"), "restart")
+            _begin(cell)
         line = cell.find(qn("w:p"))
         if name and line is not None:
             line.insert(0 if line.pPr is None else 1, run_of(f"{name} "))
@@ -130,3 +150,7 @@ def _merges(cell: Any) -> str:
     """Tell whether a cell begins one that is merged over rows or goes on with it, which needs no word."""
     found = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
     return "" if found is None else found.get(qn("w:val")) or "continue"
+
+
+def _begin(cell: Any) -> None:
+    cell.xpath("./w:tcPr/w:vMerge")[0].set(qn("w:val"), "restart")

@@ -12,6 +12,7 @@ from haystack_integrations.crag.texts.table_heads import as_one_row
 
 _LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
+_MOST_ROWS: Final = 9_999  # that a cell spans
 _MOST_HEADS: Final = 4  # rows that name the columns
 _MOST_COLUMNS: Final = 100
 _BOLD: Final = re.compile(r"(?i)font-weight\s*:\s*(?:bold|[6-9]00)")
@@ -43,13 +44,15 @@ def with_cells(body: HtmlElement) -> None:
     left = _MOST_CELLS
     for table in body.iter("table"):
         # By column: the cell, how many more rows it spans, and whether it is short enough to be written there.
-        spanning: dict[int, tuple[Any, int, bool]] = {}
+        spanning, section = dict[int, tuple[Any, int, bool]](), None
         for row in _rows_of(table):
+            if row.getparent() is not section:  # beyond its section nothing spans, whatever it says
+                spanning, section = _ended(spanning), row.getparent()
             cells, before, spanning, column, place = list(row.iterchildren("td", "th")), spanning, {}, 0, 0
             while cells or column in before:
                 if column not in before:
                     cell, place = cells.pop(0), place + 1
-                    rows, is_short = number_of(cell, "rowspan"), len(cell.text_content()) <= _LONGEST_CELL
+                    rows, is_short = _rows(cell), len(cell.text_content()) <= _LONGEST_CELL
                 else:
                     cell, rows, is_short = before[column]
                     if left > 0 and is_short:
@@ -61,6 +64,18 @@ def with_cells(body: HtmlElement) -> None:
                 if rows > 1:
                     spanning[column] = cell, rows - 1, is_short
                 column += max(number_of(cell, "colspan"), 1)
+        _ended(spanning)
+
+
+def _ended(spanning: dict[int, tuple[Any, int, bool]]) -> dict[int, tuple[Any, int, bool]]:
+    """Let cells span no further than they do; none goes on."""
+    for cell, more, _ in spanning.values():
+        cell.set("rowspan", str(_rows(cell) - more))
+    return {}
+
+
+def _rows(cell: Any) -> int:
+    return number_of(cell, "rowspan") or _MOST_ROWS  # 0: all of its section
 
 
 def with_heads(body: HtmlElement) -> None:

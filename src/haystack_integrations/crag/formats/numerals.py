@@ -12,7 +12,21 @@ _MOST_LETTERS: Final = 26 * 8
 
 def letters(number: int) -> str:
     """
-    Write a number as a small letter; Z is followed by AA, then BB.
+    Write a number as a small letter, as pages count: Z is followed by AA, then AB.
+
+    :param number: The number.
+    :returns: Letters; of a number that has none, its digits.
+    """
+    said, left = "", number
+    while left > 0:
+        left, place = divmod(left - 1, 26)
+        said = chr(ord("a") + place) + said
+    return said or str(number)
+
+
+def repeated(number: int) -> str:
+    """
+    Write a number as a small letter, as Word counts: Z is followed by AA, then BB.
 
     :param number: The number.
     :returns: Letters; of a number that has none, its digits.

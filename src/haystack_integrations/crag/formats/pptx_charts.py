@@ -29,7 +29,7 @@ def chart_as_markdown(chart: Any) -> Iterator[str]:
     across, up = _axes(chart)
     for plot in chart.plots:
         series = list(plot.series)
-        if any(one._element.xpath("./c:xVal") for one in series):
+        if any(one._element.xpath("./c:yVal") for one in series):  # whose others may have been left out
             size = ["Size"] if any(one._element.xpath("./c:bubbleSize") for one in series) else []
             rows = [["", across or "X", up or "Y", *size], *(row for one in series for row in _points(one))]
         else:
@@ -44,7 +44,7 @@ def _axes(chart: Any) -> tuple[str, str]:
     """Give the titles of the axes; with two for values nothing says which series is of which."""
     titles = ["", ""]
     values = chart._chartSpace.xpath(".//c:valAx")
-    scattered = bool(chart._chartSpace.xpath(".//c:xVal"))
+    scattered = bool(chart._chartSpace.xpath(".//c:yVal"))
     for place, name in enumerate(("category_axis", "value_axis")):
         if place == 1 and len(values) > 1 + scattered:
             break
