@@ -11,7 +11,7 @@ import socket
 import struct
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import Final
 
@@ -50,7 +50,7 @@ class Plan:
     seed: str
     share: float = 0.0
     grades: tuple[float, ...] = (1.0,)
-    faults: tuple[str, ...] = (*FAULTS * 3, HANGS)
+    faults: tuple[str, ...] = field(default=(*FAULTS * 3, HANGS), repr=False)
 
     def grade(self, number: int) -> float:
         """The grade of a passage; those of the web, which have no number, are as the first."""

@@ -51,7 +51,7 @@ def make(failing_model: FailingModel, in_memory_store: Any, metasearch: Metasear
     def made(name: str) -> Any:
         key = Secret.from_token("k")
         client = OpenAIChatGenerator(key, api_base_url=failing_model.url, timeout=TIMEOUT_S, max_retries=0)
-        # Side by side it is a matter of chance which half of a prompt gets the last call, and a seed no longer tells all.
+        # Side by side it is chance which half of a prompt gets the last call, and a seed would not tell all.
         parts: dict[str, Any] = {"generator": client, "grader": {"concurrency": 1}}
         if "web" in read(name)["components"]:  # the same question is asked again and again
             parts["web"] = WebFallback(SearXNGWebSearch(), query_cooldown_s=0)
