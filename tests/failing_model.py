@@ -21,10 +21,11 @@ from pytest_httpserver import HTTPServer
 from scripted_model import NAME, Messages, documents_in
 from werkzeug import Request, Response
 
-FAULTS: Final = ("cut", "refused", "null", "two", "garbage", "429", "500", "reset")
+FAULTS: Final = ("cut", "refused", "null", "two", "garbage", "400", "429", "500", "reset")
 HANGS: Final = "hang"  # drawn rarely: each costs the whole timeout of the client
 GRADED: Final = (None, "two")
 """What a grading is usable after."""
+STATUS: Final = {"400": 400, "429": 429}
 TOO_LONG: Final = "the request exceeds the available context size"
 LEFT: Final = 300
 """Tokens of a prompt that was cut in silence: fewer than one with passages has words, more than a server's guess."""
@@ -77,11 +78,14 @@ class FailingModel:
     def _complete(self, request: Request) -> Response:
         messages, plan = request.get_json()["messages"], self.plan
         kind = kind_of(messages)
+        words = sum(len(message["content"].split()) for message in messages)
         fault = self._drawn(plan, kind, messages)
+        if fault == "cut" and words <= LEFT:  # nobody could tell, and nothing is missing
+            fault = None
         text = None if fault == "null" else "}{ [99] zz" if fault == "garbage" else written(plan, kind, messages)
-        # As many as words and more: else they would be those of a prompt that was cut.
-        read = sum(len(message["content"].split()) for message in messages) * 2 + 7
-        read, wrote = LEFT if fault == "cut" else read + (read % 4096 == 0), len((text or "").split()) + 3
+        # More than words: else they would be those of a prompt that was cut; nor as many as fill a context.
+        read = LEFT if fault == "cut" else words * 2 + 7 + ((words * 2 + 7) % 4096 == 0)
+        wrote = len((text or "").split()) + 3
         answered = fault in (None, "cut", "null", "two", "garbage")
         call = Call(kind, fault, read, wrote) if answered else Call(kind, fault)
         with self._lock:
@@ -92,7 +96,7 @@ class FailingModel:
             reset(request.environ["werkzeug.socket"])
         if fault == HANGS:
             self._over.wait(60)
-        return refused(400, message=TOO_LONG) if fault == "refused" else refused(429 if fault == "429" else 500)
+        return refused(400, message=TOO_LONG) if fault == "refused" else refused(STATUS.get(fault or "", 500))
 
     def _drawn(self, plan: Plan, kind: str, messages: Messages) -> str | None:
         """Draw by what is asked for and how often it was: by the passages shown, as all else differs by chance."""
