@@ -25,7 +25,7 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.register_profile("long", deadline=None, max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
-pytest_plugins = ["service_fixtures", "scripted_model", "model_faults", "metasearch"]
+pytest_plugins = ["service_fixtures", "scripted_model", "model_faults", "metasearch", "failing_model"]
 
 _PACKAGES = ("haystack-ai", "elasticsearch-haystack", "elasticsearch", "model2vec", "pydantic")
 

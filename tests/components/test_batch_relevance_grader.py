@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -525,6 +526,24 @@ def test_words_that_are_refused_as_well_acquit_the_schema_unless_they_have_been_
     model.refuses = set()
     grader.run(query=QUESTION, documents=docs(2))
     assert model.forms == ["schema", "words", "schema", "words", "words", "words"]
+
+
+def test_a_schema_that_was_taken_before_is_tried_again_ten_minutes_after_it_was_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One request refused by mistake, or by another model behind a proxy, left all gradings without it."""
+    model = Choosy()
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    model.refuses = set()
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = {"schema"}
+    grader.run(query=QUESTION, documents=docs(2))
+    model.refuses = set()
+    assert not grader.run(query=QUESTION, documents=docs(2))["report"]["structured"]
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 601)
+    monkeypatch.setattr("haystack_integrations.crag.grading.model.time", later)
+    assert grader.run(query=QUESTION, documents=docs(2))["report"]["structured"]
+    assert model.forms == ["schema", "schema", "words", "words", "schema"]
 
 
 @BOTH

@@ -21,9 +21,10 @@ from haystack_integrations.crag.chat.generators import (
     uses_openai,
 )
 from haystack_integrations.crag.chat.life_cycle import ChatBacked
-from haystack_integrations.crag.chat.room import Room
+from haystack_integrations.crag.chat.room import REMEMBERED_S, Room
 
 __all__ = [
+    "REMEMBERED_S",
     "CallError",
     "ChatBacked",
     "NoCompletionError",

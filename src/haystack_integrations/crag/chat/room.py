@@ -6,7 +6,8 @@ from typing import Final
 
 # A proxy may have asked a smaller model while the usual one was down, and a server is started anew with more context.
 # To ask once too much costs a call; to believe it for ever left every later question with a part of its documents.
-_REMEMBERED_S: Final = 600.0
+REMEMBERED_S: Final = 600.0
+"""How long a refusal of what a server else takes is believed, in seconds."""
 
 
 class Room:
@@ -51,4 +52,4 @@ class Room:
 
         :param size: Its size.
         """
-        self._refused, self._ends = min(size, self._refused), time.monotonic() + _REMEMBERED_S
+        self._refused, self._ends = min(size, self._refused), time.monotonic() + REMEMBERED_S

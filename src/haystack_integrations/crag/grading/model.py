@@ -1,8 +1,10 @@
 """The chat model as the grader asks it: in time, and with a JSON schema where the endpoint understands one."""
 
 import inspect
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Any, Final
 
 from haystack import logging
@@ -11,6 +13,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat import (
+    REMEMBERED_S,
     CallError,
     Room,
     ask,
@@ -51,8 +54,9 @@ class GradingModel:
     """
     One chat generator and what was learned about its endpoint.
 
-    :ivar schema_refused: Whether the endpoint refused the schema; from then on it is asked in words only. Where it
-        then refuses words as well, something else was wrong, and the schema is tried again.
+    One that refuses the schema is asked in words only, from then on, or for ten minutes where it has taken the schema
+    before: then a proxy may have asked another model for a while. Where it refuses words as well, something else was
+    wrong, and the schema is tried again.
     """
 
     def __init__(self, generator: ChatGenerator, structured_output: bool | None, *, reasons: bool) -> None:
@@ -65,7 +69,7 @@ class GradingModel:
         :raises ConfigurationError: For True with a generator whose `run` takes no `generation_kwargs`.
         """
         self.generator = generator
-        self.schema_refused = False
+        self._in_words_until = 0.0
         self._words_taken = self._told = False
         self._room = Room()
         takes = "generation_kwargs" in inspect.signature(generator.run).parameters
@@ -117,7 +121,7 @@ class GradingModel:
     @property
     def structured(self) -> bool:
         """Whether the next call asks for structured output."""
-        return self._schema is not None and not self.schema_refused
+        return self._schema is not None and time.monotonic() >= self._in_words_until
 
     def ask(self, messages: Sequence[ChatMessage], seconds: float, size: int) -> Mapping[str, Any]:
         """
@@ -168,7 +172,9 @@ class GradingModel:
             if not self._may_be_the_form(error):
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
-            self.schema_refused = schema is not None or self._words_taken
+            is_refused = schema is not None or self._words_taken
+            lasts = REMEMBERED_S if self._schema_taken else inf
+            self._in_words_until = time.monotonic() + lasts if is_refused else 0.0
             if schema is None:
                 raise
             if self._is_foreign:
