@@ -68,9 +68,7 @@ class Routing:
         report, question = read_report(report), question_id(query)
         known = begun(query, state).spend(usage_of(report))
         mode_now = check_mode(mode or known.mode or self.mode)
-        if mode_now != "off":
-            tell_of_other_question(documents, question)
-        documents = taken_up(documents, question)
+        documents = _received(documents, question, mode_now)
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
@@ -149,6 +147,13 @@ def tell_of_dead_end(router: Any, action: str) -> None:
             "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
             action=action,
         )
+
+
+def _received(documents: Sequence[Document], question: str, mode: str) -> list[Document]:
+    """Take documents up; a grader that was asked something else is told of where grades count."""
+    if mode != "off":
+        tell_of_other_question(documents, question)
+    return taken_up(documents, question)
 
 
 def _asked_the_web(known: CragState) -> bool:
