@@ -19,6 +19,7 @@ from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.grades import grade_of, origin_of, question_id, taken_up, unite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
+from haystack_integrations.crag.sockets import leads_nowhere
 from haystack_integrations.crag.state import CragState, known_grades, never_judged
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
 
@@ -142,8 +143,7 @@ def tell_of_dead_end(router: Any, action: str) -> None:
     :param router: The component.
     :param action: What it is about to do.
     """
-    sockets = router.__haystack_output__
-    if action in LOOP_ACTIONS and sockets.get("generate").receivers and not sockets.get(action).receivers:
+    if action in LOOP_ACTIONS and leads_nowhere(router, action, "generate"):
         logger.warning(
             "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
             "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
