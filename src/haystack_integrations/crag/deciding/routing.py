@@ -16,7 +16,7 @@ from haystack_integrations.crag.deciding.records import decision_record
 from haystack_integrations.crag.deciding.reports import read_report, usage_of
 from haystack_integrations.crag.deciding.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.deciding.thresholds import Thresholds
-from haystack_integrations.crag.grades import grade_of, origin_of, question_id, taken_up, unite
+from haystack_integrations.crag.grades import grade_of, origin_of, question_id, set_score_of, taken_up, unite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.sockets import leads_nowhere
@@ -106,6 +106,8 @@ class Routing:
     ) -> Judgement:
         said: Any = report.get("verdict")
         own, least = (said.get("verdict"), said.get("correct_from")) if isinstance(said, Mapping) else (said, None)
+        if own is not None and "set_score" not in report:  # its word is enough, and the best document stands beside it
+            report = {**report, **set_score_of(grade_of(document, question) for document in documents)}
         of_set = {"set_score": report.get("set_score"), "set_verdict": own}
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
