@@ -291,6 +291,20 @@ def test_grades_for_another_question_are_warned_of(caplog: pytest.LogCaptureFixt
     assert "another question" not in caplog.text
 
 
+@pytest.mark.parametrize(("mode", "warned"), [("enforce", True), ("observe", True), ("off", False)])
+def test_documents_that_no_grader_has_seen_are_warned_of(
+    caplog: pytest.LogCaptureFixture, mode: str, warned: bool
+) -> None:
+    """As where a retriever is connected with the router, or a grader of one's own attaches no grades."""
+    ungraded = [Document(content="a"), Document(content="b")]
+    CragRouter().run(query=QUESTION, documents=ungraded, mode=mode)
+    assert ("none of the 2 documents has a grade" in caplog.text) == warned
+    caplog.clear()
+    CragRouter().run(query=QUESTION, documents=[*ungraded, *docs(0.9)], mode=mode)
+    CragRouter().run(query=QUESTION, documents=[], mode=mode)
+    assert "has a grade" not in caplog.text
+
+
 def test_a_state_that_no_run_began_with_is_refused() -> None:
     """Made by hand, it has no query that a decision could name."""
     with pytest.raises(ConfigurationError, match=r"make it by CragState.start\(question\)"):
