@@ -264,6 +264,19 @@ def test_a_correction_that_leads_nowhere_is_warned_of(
     assert ("on_ambiguous='generate'" in caplog.text) == warned
 
 
+@pytest.mark.parametrize("said", ["verdict", "mapping"])
+def test_a_graders_verdict_is_followed_where_it_gives_no_score_of_the_set(said: str) -> None:
+    """In each pass its own; on record stands the score of the best document."""
+    router, state = CragRouter(aggregate="set", max_iterations=3), CragState.start(QUESTION)
+    for verdict, scores in (("ambiguous", (0.9, 0.4)), ("incorrect", (0.8,)), ("correct", (0.6, 0.5))):
+        report = {"verdict": verdict if said == "verdict" else {"verdict": verdict}}
+        result = router.run(query=QUESTION, documents=docs(*scores), state=state, report=report)
+        decision, state = result["decision"], result["state"]
+        assert (decision["verdict"], decision["judged_by"]) == (verdict, "set_verdict")
+    assert state.trail[0]["score"] == 0.9
+    assert result["generate"]
+
+
 @pytest.mark.parametrize(("mode", "warned"), [("enforce", True), ("observe", True), ("off", False)])
 def test_grades_for_another_question_are_warned_of(caplog: pytest.LogCaptureFixture, mode: str, warned: bool) -> None:
     """A grader that is asked the search query of a pass: each run looked like one whose grader was down."""
@@ -276,6 +289,20 @@ def test_grades_for_another_question_are_warned_of(caplog: pytest.LogCaptureFixt
     CragRouter().run(query=QUESTION, documents=[*other, *docs(0.9)], mode=mode)
     CragRouter().run(query=QUESTION, documents=[Document(content="not graded"), *other], mode=mode)
     assert "another question" not in caplog.text
+
+
+@pytest.mark.parametrize(("mode", "warned"), [("enforce", True), ("observe", True), ("off", False)])
+def test_documents_that_no_grader_has_seen_are_warned_of(
+    caplog: pytest.LogCaptureFixture, mode: str, warned: bool
+) -> None:
+    """As where a retriever is connected with the router, or a grader of one's own attaches no grades."""
+    ungraded = [Document(content="a"), Document(content="b")]
+    CragRouter().run(query=QUESTION, documents=ungraded, mode=mode)
+    assert ("none of the 2 documents has a grade" in caplog.text) == warned
+    caplog.clear()
+    CragRouter().run(query=QUESTION, documents=[*ungraded, *docs(0.9)], mode=mode)
+    CragRouter().run(query=QUESTION, documents=[], mode=mode)
+    assert "has a grade" not in caplog.text
 
 
 def test_a_state_that_no_run_began_with_is_refused() -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import logging
 import time
+from collections import namedtuple
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -114,6 +116,12 @@ def test_what_a_ranker_writes_into_metadata_stays_its_own() -> None:
     result = RankerGrader(Marking()).run(query=QUESTION, documents=[page])
     assert result["scores"] == [0.5]
     assert page.meta["tags"] == result["documents"][0].meta["tags"] == ["mine"]
+
+
+def test_metadata_that_nobody_can_copy_ends_no_run() -> None:
+    """As Haystack hands on what it cannot copy itself."""
+    page = Document(content="0.9 good", meta={"held": Lock(), "place": namedtuple("Place", "page")(3)})
+    assert RankerGrader(ByNumber()).run(query=QUESTION, documents=[page])["scores"] == [0.9]
 
 
 def test_logits_become_grades_on_a_curve() -> None:

@@ -504,3 +504,15 @@ def test_other_requests_of_the_event_loop_go_on_while_strips_are_judged(
     monkeypatch.setattr(strip_refinement, part, slow)
     asyncio.run(both())
     assert served == [True]
+
+
+def test_what_a_ranker_writes_into_metadata_stays_its_own() -> None:
+    class Marking:
+        def run(self, query: str, documents: list[Document]) -> dict[str, list[Document]]:
+            for document in documents:
+                document.meta["tags"].append("ranked")
+            return {"documents": [replace(document, score=0.9) for document in documents]}
+
+    page = Document(content=PAGE, meta={"tags": ["mine"]})
+    (refined,) = StripRefiner(scorer="ranker", ranker=Marking()).run(query=QUESTION, documents=[page])["documents"]
+    assert page.meta["tags"] == refined.meta["tags"] == ["mine"]

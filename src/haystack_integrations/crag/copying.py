@@ -20,7 +20,7 @@ def plain_copy(value: Any) -> Any:
     """
     if isinstance(value, dict):
         return {name: plain_copy(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):  # a named tuple is made by its fields
         return type(value)(plain_copy(entry) for entry in value)
     return value
 

@@ -3,13 +3,13 @@
 import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final, Literal
 
 from haystack import Document, logging
 from haystack.tracing.tracer import Span
 
+from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
 from haystack_integrations.crag.observing import metrics
@@ -77,7 +77,7 @@ class Ranking:
             else:
                 # Without the retriever's score: a ranker that only orders would hand it on as if it were its own. Named
                 # by its place, since two documents may have one id, with metadata of its own that a ranker may change.
-                self.asked.append(replace(document, id=str(place), score=None, meta=deepcopy(document.meta)))
+                self.asked.append(replace(document, id=str(place), score=None, meta=plain_copy(document.meta)))
 
     def arguments(self, ranker: Any) -> dict[str, Any]:
         """

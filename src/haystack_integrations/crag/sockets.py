@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from haystack import logging
+
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import check_input
+
+logger = logging.getLogger(__name__)
 
 
 def sockets_of(part: object, door: Literal["input", "output"]) -> Mapping[str, Any] | None:
@@ -37,6 +41,36 @@ def named(part: object) -> str:
     :returns: The name of its class; of a class, that it is one.
     """
     return f"the class {part.__name__}" if isinstance(part, type) else type(part).__name__
+
+
+def leads_nowhere(part: object, taken: str, *others: str) -> bool:
+    """
+    Tell whether a branch is taken that nothing is connected to, in a pipeline that connects another one.
+
+    :param part: The component that branches.
+    :param taken: The output of the branch taken.
+    :param others: Outputs of others.
+    :returns: Whether the run ends here, and nobody meant it to.
+    """
+    sockets = sockets_of(part, "output") or {}
+    return not sockets[taken].receivers and any(sockets[other].receivers for other in others)
+
+
+def tell_of_dead_end(part: object, taken: str, *others: str) -> None:
+    """
+    Warn of it: the pipeline around the component ends there, without an answer and without a record.
+
+    :param part: The component that branches.
+    :param taken: The output of the branch taken.
+    :param others: Outputs of others.
+    """
+    if leads_nowhere(part, taken, *others):
+        logger.warning(
+            "the output {taken} of {part} leads nowhere, so this run ends there, without an answer or a record; "
+            "connect it, too, so that each branch leads to the router",
+            taken=taken,
+            part=named(part),
+        )
 
 
 def check_sockets(part: object, inputs: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from haystack_integrations.crag.grading.batch import NAME as MODEL
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
+from haystack_integrations.crag.sockets import tell_of_dead_end
 from haystack_integrations.crag.state import CragState, known_grades
 
 
@@ -110,6 +111,7 @@ class CascadeGate:
         if unsure or by_model:
             said = {**_without(said, {"verdict", "set_score"}), **({} if unsure else set_score_of(grades))}
         said["cascade"] = cascade
+        tell_of_dead_end(self, *(("undecided", "decided") if unsure else ("decided", "undecided")))
         if not unsure:
             return {"decided": documents, "report": said}
         pairs = zip(documents, grades, strict=True)

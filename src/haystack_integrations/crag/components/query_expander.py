@@ -10,7 +10,7 @@ from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, cost_of,
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.expanding import Expansion
 from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions
-from haystack_integrations.crag.expansion.readers import can_be_searched
+from haystack_integrations.crag.expansion.readers import can_be_searched, ended
 from haystack_integrations.crag.inputs import checked, led_by_state
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
@@ -111,7 +111,7 @@ class QueryExpander(ChatBacked):
                     expansion.read(ask(self.chat_generator, expansion.messages, expansion.seconds))
                 except Exception as error:  # a model must never end a run: whatever its client raises
                     expansion.failed(kind_of(error), cost_of(error))
-            return _told(span, expansion)
+            return _told(self, span, expansion)
 
     @component.output_types(
         query=str, queries=list[str], state=CragState, exhausted=list[Document], report=dict[str, Any]
@@ -132,7 +132,7 @@ class QueryExpander(ChatBacked):
                     expansion.read(await ask_async(self.chat_generator, expansion.messages, expansion.seconds))
                 except Exception as error:  # a model must never end a run: whatever its client raises
                     expansion.failed(kind_of(error), cost_of(error))
-            return _told(span, expansion)
+            return _told(self, span, expansion)
 
     def _begun(self, query: str | None, state: CragState | None) -> Expansion:
         if state is None and not query:
@@ -142,9 +142,9 @@ class QueryExpander(ChatBacked):
         return Expansion(self._options, known, first=bool(query) and not known.trail, searched=can_be_searched(self))
 
 
-def _told(span: Span, expansion: Expansion) -> dict[str, Any]:
+def _told(part: QueryExpander, span: Span, expansion: Expansion) -> dict[str, Any]:
     """Put on the span what became of it; the queries themselves only where content is traced."""
-    result = expansion.result()
+    result = ended(part, expansion.result())
     set_tags(span, expansion.tags(result))
     span.set_content_tag("crag.queries", result.get("queries", []))
     return result

@@ -11,6 +11,7 @@ from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import number
 from haystack_integrations.crag.similarities import check_rules, fulfils, read_history, similarity_in
+from haystack_integrations.crag.sockets import tell_of_dead_end
 from haystack_integrations.crag.state import CragState, given_in_run
 
 logger = logging.getLogger(__name__)
@@ -107,6 +108,7 @@ class RulePrefilter:
             rule = self._matching(documents, history) if is_open else ""
             set_tags(span, {"openinference.span.kind": "EVALUATOR", "crag.documents.in": len(documents)})
             set_tags(span, {"crag.fast_path_hit": bool(rule)})
+            tell_of_dead_end(self, *(("approved", "documents") if rule else ("documents", "approved")))
             if not rule:
                 return {"documents": documents, "rule_name": ""}
             span.set_tag("crag.rule_name", rule)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import grade_of
+from haystack_integrations.crag.grades import crag_meta, grade_of
 from haystack_integrations.crag.state import CragState
 
 logger = logging.getLogger(__name__)
@@ -13,15 +13,22 @@ logger = logging.getLogger(__name__)
 
 def tell_of_other_question(documents: Sequence[Document], question: str) -> None:
     """
-    Warn where a grader was asked something else than the router, such as the search query of this pass.
+    Warn where a grader was asked something else than the router, such as the search query of this pass, or nothing.
 
-    Its grades do not count then, and the run looks like one whose grader was down.
+    No grade counts then, and the run looks like one whose grader was down.
 
     :param documents: What the router got.
     :param question: `question_id` of its own question.
     """
-    asked = {grade.question for document in documents if (grade := grade_of(document)) is not None}
-    if asked and not asked & {question, ""} and all(grade_of(document) is not None for document in documents):
+    grades = [grade_of(document) for document in documents]
+    asked = {grade.question for grade in grades if grade is not None}
+    if documents and not any("score" in crag_meta(document) for document in documents):
+        logger.warning(
+            "none of the {count} documents has a grade, so that none can be judged; put a grader before the router, "
+            "and nothing between the two that brings documents of its own",
+            count=len(documents),
+        )
+    if asked and not asked & {question, ""} and None not in grades:
         logger.warning(
             "all {count} documents were graded for another question than the router's, so that no grade counts; give "
             "grader and router the same `query`, the user's question",

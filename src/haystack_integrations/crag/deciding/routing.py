@@ -16,9 +16,10 @@ from haystack_integrations.crag.deciding.records import decision_record
 from haystack_integrations.crag.deciding.reports import read_report, usage_of
 from haystack_integrations.crag.deciding.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.deciding.thresholds import Thresholds
-from haystack_integrations.crag.grades import grade_of, origin_of, question_id, taken_up, unite
+from haystack_integrations.crag.grades import grade_of, origin_of, question_id, set_score_of, taken_up, unite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
+from haystack_integrations.crag.sockets import leads_nowhere
 from haystack_integrations.crag.state import CragState, known_grades, never_judged
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
 
@@ -103,6 +104,8 @@ class Routing:
     ) -> Judgement:
         said: Any = report.get("verdict")
         own, least = (said.get("verdict"), said.get("correct_from")) if isinstance(said, Mapping) else (said, None)
+        if own is not None and "set_score" not in report:  # its word is enough, and the best document stands beside it
+            report = {**report, **set_score_of(grade_of(document, question) for document in documents)}
         of_set = {"set_score": report.get("set_score"), "set_verdict": own}
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
@@ -140,8 +143,7 @@ def tell_of_dead_end(router: Any, action: str) -> None:
     :param router: The component.
     :param action: What it is about to do.
     """
-    sockets = router.__haystack_output__
-    if action in LOOP_ACTIONS and sockets.get("generate").receivers and not sockets.get(action).receivers:
+    if action in LOOP_ACTIONS and leads_nowhere(router, action, "generate"):
         logger.warning(
             "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
             "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",

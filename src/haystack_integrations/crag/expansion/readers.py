@@ -2,6 +2,9 @@
 
 from typing import Any, Final
 
+from haystack_integrations.crag.sockets import tell_of_dead_end
+from haystack_integrations.crag.vocabulary import WEB
+
 _QUERIES: Final = ("query", "queries")
 
 
@@ -17,3 +20,17 @@ def can_be_searched(expander: Any) -> bool:
     names = {name for socket in _QUERIES for name in sockets.get(socket).receivers}
     readers = [pipeline.get_component(name) for name in names] if pipeline is not None else []
     return not readers or any(getattr(reader, "can_be_asked", True) for reader in readers)
+
+
+def ended(expander: Any, result: dict[str, Any]) -> dict[str, Any]:
+    """
+    Warn where the loop ends for want of another query, and nothing is connected that would end the run.
+
+    :param expander: The component.
+    :param result: What it gives.
+    :returns: The same.
+    """
+    # A web that gets no query is asked all the same, by the question in the state.
+    if "exhausted" in result and expander.mode != WEB:
+        tell_of_dead_end(expander, "exhausted", *_QUERIES)
+    return result

@@ -11,6 +11,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ask, ask_async
+from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.ranker_scores import taken_by
 from haystack_integrations.crag.refining.prompt import Shown
@@ -86,10 +87,11 @@ class RankerAsking:
     """Has a ranker score strips as documents; those it does not return are not worth keeping."""
 
     def __init__(self, ranker: Any, query: str, strips: Sequence[Strip], documents: Sequence[Document]) -> None:
-        """Make a document of each strip, with its own document's metadata, which a ranker may read."""
+        """Make a document of each strip, with a copy of its own document's metadata, which a ranker may change."""
         self.ranker, self.numbers = ranker, tuple(range(len(strips)))
+        metas = [plain_copy(document.meta) for document in documents]
         self._strips = [
-            Document(id=f"strip-{number}", content=strip.text, meta=dict(documents[strip.document].meta))
+            Document(id=f"strip-{number}", content=strip.text, meta=dict(metas[strip.document]))
             for number, strip in enumerate(strips)
         ]
         reads = "query" in taken_by(ranker)  # one that only orders or chooses reads none

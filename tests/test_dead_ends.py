@@ -1,0 +1,83 @@
+"""A branch that a pipeline of one's own does not connect: the run ends there, and says so."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.joiners import BranchJoiner
+from makers import graded
+
+from haystack_integrations.crag.components import CascadeGate, CragRouter, QueryExpander, RulePrefilter, WebFallback
+from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+
+QUESTION = "Who wrote Emma?"
+FEW = [Document(content="Emma is by Jane Austen.")]
+MANY = [Document(content=str(number)) for number in range(3)]
+SURE, UNSURE = [graded("Emma is by Jane Austen.", 0.95, QUESTION)], [graded("Emma", 0.5, QUESTION)]
+
+
+def warnings_of(part: Any, connected: dict[str, type], inputs: dict[str, Any], log: pytest.LogCaptureFixture) -> str:
+    """Run it in a pipeline that connects these outputs, by both doors."""
+    pipeline = Pipeline()
+    pipeline.add_component("part", part)
+    for output, kind in connected.items():
+        pipeline.add_component(output, BranchJoiner(kind))
+        pipeline.connect(f"part.{output}", output)
+    log.clear()
+    pipeline.run({"part": inputs})
+    first = log.text
+    log.clear()
+    asyncio.run(pipeline.run_async({"part": inputs}))
+    assert ("leads nowhere" in log.text) == ("leads nowhere" in first)
+    return first
+
+
+@pytest.mark.parametrize(
+    ("part", "documents", "taken", "other"),
+    [
+        (RulePrefilter, FEW, "approved", "documents"),
+        (RulePrefilter, MANY, "documents", "approved"),
+        (CascadeGate, SURE, "decided", "undecided"),
+        (CascadeGate, UNSURE, "undecided", "decided"),
+    ],
+)
+def test_the_branch_taken_is_named_where_only_the_other_one_is_connected(
+    part: Any, documents: list[Document], taken: str, other: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two documents or fewer passed a prefilter, and nobody got an answer or a word."""
+    inputs = {"query": QUESTION, "documents": documents}
+    kind: Any = list[Document]
+    said = warnings_of(part(), {other: kind}, inputs, caplog)
+    assert f"the output {taken} of {part.__name__} leads nowhere" in said
+    assert QUESTION not in said
+    for connected in ({}, {taken: kind}, {taken: kind, other: kind}):
+        assert "leads nowhere" not in warnings_of(part(), connected, inputs, caplog)
+
+
+@pytest.mark.parametrize("output", ["query", "queries"])
+def test_an_expander_without_another_query_names_the_output_that_ends_the_run(
+    output: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    state: Any = CragRouter().run(query=QUESTION, documents=[])["re_retrieve"]
+    expander = QueryExpander(strategies=[{"name": "", "weights": {}}])
+    while "exhausted" not in (result := expander.run(state=state)):
+        state = result["state"]
+    kind: Any = str if output == "query" else list[str]
+    said = warnings_of(expander, {output: kind}, {"state": state}, caplog)
+    assert "the output exhausted of QueryExpander leads nowhere" in said
+
+
+def test_a_web_that_gets_no_query_is_asked_by_the_state_and_no_dead_end(caplog: pytest.LogCaptureFixture) -> None:
+    """As the shipped pipelines connect it."""
+    state = CragRouter(on_incorrect="web").run(query=QUESTION, documents=[])["web"]
+    expander = QueryExpander(mode="web")
+    while "exhausted" not in (result := expander.run(state=state)):
+        state = result["state"]
+    pipeline = Pipeline()
+    pipeline.add_component("expander", QueryExpander(mode="web"))
+    pipeline.add_component("web", WebFallback(SearXNGWebSearch(url="http://127.0.0.1:9")))
+    pipeline.connect("expander.query", "web.query")
+    pipeline.connect("expander.state", "web.state")
+    pipeline.run({"expander": {"state": state}})
+    assert "leads nowhere" not in caplog.text
