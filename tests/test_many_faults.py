@@ -30,7 +30,7 @@ from haystack_integrations.crag.pipelines.loader import read
 
 RUNS: Final = 8
 """With faults, for each pipeline by each door; besides them a run before, one after, and pairs of modes."""
-SEED: Final = 2
+SEED: Final = 5
 TIMEOUT_S: Final = 1.5
 QUESTION: Final = "When was the railway to the harbour opened?"
 WORDS: Final = "and it was told again that trains ran along the coast when the weather let them pass the bridge"

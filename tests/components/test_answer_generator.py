@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -595,7 +596,25 @@ def test_a_server_that_takes_no_notice_of_stream_answers_in_one_part(
         assert record["tokens"]["in"] > 0
     asked = ["stream" in request and request["stream"] for request in scripted_model.requests]
     assert asked == [True, False, True, False, False, False]
-    assert caplog.text.count("no parts are asked for any more") == 1
+    assert caplog.text.count("no parts are asked for now") == 1
+
+
+@BOTH
+def test_parts_that_came_before_are_asked_for_again_ten_minutes_after_they_stayed_away(
+    asynchronous: bool, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy that asked another server for a while left all later answers without a stream."""
+    generator = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    for streams in (True, False, False, True):
+        scripted_model.streams = streams
+        streamed(generator, asynchronous=asynchronous)
+    assert not scripted_model.requests[-1].get("stream")
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 601)
+    monkeypatch.setattr("haystack_integrations.crag.answer_model.time", later)
+    heard = Heard()
+    streamed(generator, asynchronous=asynchronous, heard=heard)
+    assert scripted_model.requests[-1]["stream"]
+    assert len(heard) > 1
 
 
 def test_one_stream_without_a_part_is_no_reason_to_ask_for_no_more(scripted_model: ScriptedModel) -> None:

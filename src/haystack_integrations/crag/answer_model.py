@@ -15,6 +15,7 @@ from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, 
 from haystack_integrations.crag.answer_prompt import AnswerPrompt, for_run
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import (
+    REMEMBERED_S,
     NoPartsError,
     PromptCutError,
     Room,
@@ -52,10 +53,9 @@ class AnswerModel:
 
     Servers of OpenAI's API tell the tokens of a stream only where they are asked to. One that refuses to be asked is
     asked again without, at once, and from then on. So is one of which no part comes: some take no notice of `stream`,
-    send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for.
-
-    A prompt that is too long for the model's context is asked again with fewer passages, and those of the next ten
-    minutes are shorter.
+    send the answer whole, and their client reads no part in it. After the second in a row no parts are asked for; for
+    ten minutes, where parts came before. A prompt that is too long for the model's context is asked again with fewer
+    passages, and those of the next ten minutes are shorter.
     """
 
     def __init__(self, generator: ChatGenerator) -> None:
@@ -68,7 +68,7 @@ class AnswerModel:
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
         is_set = _USAGE in own or _USAGE in (own.get("extra_body") or {})
         self._form, self._taken, self._whole = _Form(usage=speaks_openai(generator) and not is_set), False, 0
-        self._room = Room()
+        self._room, self._heard, self._parts_from = Room(), False, 0.0
 
     @property
     def adds_usage(self) -> bool:
@@ -96,7 +96,7 @@ class AnswerModel:
         :raises Exception: As `chat.ask`.
         """
         self._check_not_awaited(callback)
-        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages, state), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._begin(), self._fitting(messages, state), True
         while again:
             options = self._options(form, callback)
             try:
@@ -128,7 +128,7 @@ class AnswerModel:
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends, form, prompt, again = time.monotonic() + seconds, self._form, self._fitting(messages, state), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._begin(), self._fitting(messages, state), True
         while again:
             options, left = self._options(form, callback), ends - time.monotonic()
             try:
@@ -144,6 +144,12 @@ class AnswerModel:
             elif isawaitable(told := listener(part)):
                 await told
         return sent
+
+    def _begin(self) -> _Form:
+        """Choose how to ask first: a server that sends no parts for now, though it did, is tried again later."""
+        if not self._form.parts and time.monotonic() >= self._parts_from:
+            self._form, self._whole = replace(self._form, parts=True), 0
+        return self._form
 
     def _check_not_awaited(self, callback: object) -> None:
         """Refuse what generators refuse, before it passes for a model that failed."""
@@ -220,10 +226,12 @@ class AnswerModel:
         """Keep how this answer was got, and give what nobody has heard of it."""
         self._taken |= options["generation_kwargs"] is not None
         if callback is not None:
-            # One stream without a part may be chance.
+            # One stream without a part may be chance; two of a server that sends parts, another behind its proxy.
+            self._heard |= form.parts
             self._whole = 0 if form.parts else self._whole + 1
             if self._whole == _OFTEN_ENOUGH:
-                logger.warning("The chat server sends answers whole, never in parts: no parts are asked for any more")
+                self._parts_from = time.monotonic() + REMEMBERED_S if self._heard else inf
+                logger.warning("The chat server sends answers whole, never in parts: no parts are asked for now")
         self._form = replace(form, parts=self._whole < _OFTEN_ENOUGH)
         return [_whole(reply) for reply in sent["replies"]] if callback is not None and not form.parts else []
 
