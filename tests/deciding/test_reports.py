@@ -40,7 +40,13 @@ def test_capitals_make_no_other_verdict(verdict: Any) -> None:
 
 def test_what_numpy_counts_is_plain_in_the_record() -> None:
     """Numbers and arrays, wherever they stand."""
-    signals = {"spread": np.float32(0.5), "scores": np.array([0.25, 0.5]), "sure": np.bool_(1), "kinds": ("a",)}
+    signals = {
+        "spread": np.float32(0.5),
+        "scores": np.array([0.25, 0.5]),
+        "sure": np.bool_(1),
+        "kinds": ("a",),
+        7: {"a"},
+    }
     report = {"set_score": np.float64(0.9), "llm_calls": np.int64(2), "signals": signals}
     decision = decided(report, aggregate="set")
     assert json.loads(json.dumps(decision["signals"])) == {
@@ -48,7 +54,9 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
         "scores": [0.25, 0.5],
         "sure": True,
         "kinds": ["a"],
+        "7": ["a"],
     }
+    assert list(decision["signals"])[-1] == "7"
     assert (decision["verdict"], decision["coverage"]["llm_calls"]) == ("correct", 2)
     assert plain(object).startswith("<class")
 
@@ -84,6 +92,8 @@ def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
         ({"reasons": 3}, "got 3 as reasons in the grader's report, wanted a list of texts"),
         ({"verdict": {"verdict": "correct", "correct_from": "x"}}, "got 'x' as verdict.correct_from"),
         ({"signals": 0.5}, "got 0.5 as signals in the grader's report, wanted a mapping"),
+        ({"cascade": "asked"}, "got 'asked' as cascade in the grader's report, wanted a mapping"),
+        ({"set_score": 1.01}, "got 1.01 as set_score"),
         ({"set_score": 85}, "wanted a number from 0 to 1; divide by its maximum"),
         ({"set_score": float("nan")}, "got nan as set_score"),
         ({"verdict": {"verdict": "correct", "correct_from": float("nan")}}, "got nan as verdict.correct_from"),
