@@ -157,3 +157,31 @@ def test_a_retriever_that_names_no_status_searched_all() -> None:
     assert decided({}, joined)["coverage"]["degraded"] is False
     with pytest.raises(ConfigurationError, match="got 'slow' as the status"):
         EvidenceJoiner(weights={"own": 1.0}).run(own=[], own_report={"status": "slow"})
+
+
+@pytest.mark.parametrize(
+    ("said", "reasons", "is_late"),
+    [
+        ({"status": "failed", "kind": "deadline"}, ["retrieval_failed:dense"], True),
+        ({"status": "incomplete", "kind": "shards"}, ["retrieval_incomplete:dense"], False),
+        ({"status": "ok", "kind": "no_vectors"}, ["no_vectors:dense"], False),
+        ({"status": "ok", "kind": "own"}, [], False),
+    ],
+)
+def test_the_coverage_says_what_was_not_searched_and_whether_time_ran_out(
+    said: dict[str, str], reasons: list[str], is_late: bool
+) -> None:
+    coverage = decided({}, {"retrievers": {"bm25": {"status": "ok"}, "dense": said}})["coverage"]
+    assert (coverage["reasons"], coverage["degraded"], coverage["deadline_hit"]) == (reasons, bool(reasons), is_late)
+
+
+@pytest.mark.parametrize("status", ["incomplete", "failed"])
+def test_nothing_is_answered_from_what_does_not_answer_where_not_all_was_searched(status: str) -> None:
+    """Nor has it a score: what was not searched may answer."""
+    result = CragRouter(on_ungraded="generate", on_limit="generate").run(
+        query=QUESTION,
+        documents=[graded("a", 0.1, QUESTION)],
+        retrieval={"retrievers": {"bm25": {"status": status}}},
+    )
+    decision = result["decision"]
+    assert (decision["verdict"], decision["score"], decision["action"]) == ("ungraded", None, "abstain")
