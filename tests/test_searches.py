@@ -1,12 +1,15 @@
 """What a search is asked for, and filters that restrict nothing or everything."""
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from haystack.document_stores.types import FilterPolicy
+from haystack.errors import FilterError
 
-from haystack_integrations.crag.searches import filters_for, is_void, wanted
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.searches import Limit, failed, filters_for, is_void, wanted
 
 YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name in ("year", "topic"))
 
@@ -56,3 +59,39 @@ def test_a_search_is_told_with_the_number_that_it_was_asked_for(own: Any, of_run
 
 def test_a_retriever_without_a_number_is_asked_for_none() -> None:
     assert wanted(object(), None) is None
+
+
+class ProgrammingError(Exception):
+    """As a driver of a database names a table that is not there."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(ConfigurationError, FilterError, AssertionError, AttributeError, ImportError, NameError),
+        *(NotImplementedError, TypeError, ValueError, ProgrammingError),
+    ],
+)
+def test_a_mistake_that_somebody_has_to_put_right_is_raised(kind: type[Exception]) -> None:
+    """Told as a failed search it would be hard to find; also what another error was made of."""
+    outer = RuntimeError("outer")
+    outer.__cause__ = kind("x")
+    for error in (kind("x"), outer):
+        with pytest.raises(type(error)):
+            failed(error, Limit(1.0, "timeout"))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TimeoutError(), "deadline"),
+        (ConnectionRefusedError(), "ConnectionRefusedError"),
+        (json.JSONDecodeError("x", "", 0), "JSONDecodeError"),
+    ],
+)
+def test_any_other_error_is_a_search_that_failed(error: Exception, kind: str) -> None:
+    """By a word: its text may hold a question or a key. A reply that is no JSON is no wrong argument."""
+    assert failed(error, Limit(1.0, "deadline")).result() == {
+        "documents": [],
+        "report": {"status": "failed", "kind": kind},
+    }
