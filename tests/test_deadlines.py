@@ -19,7 +19,16 @@ from haystack_integrations.crag.components import (
     SearXNGWebSearch,
     WebFallback,
 )
-from haystack_integrations.crag.deadlines import GivenUpError, call_or_end, call_within, call_within_async, in_caller
+from haystack_integrations.crag.deadlines import (
+    GivenUpError,
+    NoTimeLeftError,
+    call_or_end,
+    call_within,
+    call_within_async,
+    in_caller,
+    run_within,
+    run_within_async,
+)
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.telemetry import trace
 
@@ -29,6 +38,37 @@ def test_a_result_and_an_error_come_back_as_they_are() -> None:
     assert call_within(1.0, lambda: 7) == 7
     with pytest.raises(KeyError, match="gone"):
         call_within(1.0, lambda: {}["gone"])
+
+
+def test_what_ends_a_process_comes_back_from_a_call_as_well() -> None:
+    """Left in the thread, it would leave whoever waits with nothing until his time is up."""
+    with pytest.raises(SystemExit):
+        call_within(5.0, sys.exit)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+async def test_a_call_without_time_is_not_begun(seconds: float) -> None:
+    """A model's call would be paid for, and nobody would read its reply; that it was not made is told apart."""
+    begun: list[str] = []
+
+    class Blocking:
+        def run(self) -> dict[str, Any]:
+            begun.append("run")
+            return {}
+
+    class OfTheLoop(Blocking):
+        async def run_async(self) -> dict[str, Any]:
+            begun.append("run_async")
+            return {}
+
+    for part in (Blocking(), OfTheLoop()):
+        with pytest.raises(NoTimeLeftError, match="no time is left"):
+            run_within(part, seconds, {})
+        with pytest.raises(NoTimeLeftError, match="no time is left"):
+            await run_within_async(part, seconds, {})
+    assert begun == []
+    assert await run_within_async(Blocking(), 5.0, {}) == {}
+    assert begun == ["run"]
 
 
 def test_a_call_may_have_something_done_by_who_waits_for_it() -> None:

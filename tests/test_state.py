@@ -4,12 +4,15 @@ import json
 import time
 from copy import deepcopy
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import pytest
+from haystack import Document
 from makers import graded
 
 from haystack_integrations.crag.budget import Budget, Usage
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.grades import Grade, question_id, with_grade
+from haystack_integrations.crag.state import CragState, given_in_run, known_grades, never_judged
 
 
 def test_a_state_survives_json() -> None:
@@ -19,6 +22,8 @@ def test_a_state_survives_json() -> None:
         budget=Budget(seconds=5, llm_calls=2),
         usage=Usage(1, 2, 3),
         kept=(graded("text", 0.5, "q"),),
+        best=(graded("better", 0.9, "q"),),
+        evidence=(graded("best", 1.0, "q"),),
         grades={"x": {"score": 0.5}},
         trail=({"action": "refine"},),
     )
@@ -104,3 +109,40 @@ def test_of_branches_that_ran_side_by_side_what_one_has_handed_on_is_kept_no_mor
         united = CragState.merged(*branches)
         assert united is not None
         assert (united.kept, united.queries) == ((), searched.queries)
+
+
+def judged(content: str, score: float, status: Any = "graded") -> Document:
+    """A text of the document `a` with a grade."""
+    return with_grade(Document(id="a", content=content), Grade(score, status, "test", question_id("q")))
+
+
+def known(state: CragState, content: str) -> float | None:
+    """The score that a text of the document `a` was given in a run."""
+    grade = given_in_run(state, Document(id="a", content=content), question_id("q"))
+    return grade and grade.score
+
+
+def test_each_text_of_an_id_keeps_the_grade_that_it_was_given_last() -> None:
+    """Two stores may count from one, and what a refinement left of a document is a text of its own."""
+    state = CragState.start("q")
+    for content, score in (("one", 0.9), ("two", 0.2), ("three", 0.3), ("one", 0.8), ("two", 0.1)):
+        state = replace(state, grades=known_grades([judged(content, score)], question_id("q"), state))
+    assert [known(state, content) for content in ("one", "two", "three", "four")] == [0.8, 0.1, 0.3, None]
+
+
+def test_a_grade_that_failed_is_not_known_in_the_run() -> None:
+    """It may be tried again: whoever gave it, and also for a text that a refinement left."""
+    state, question = CragState.start("q"), question_id("q")
+    assert known_grades([judged("one", 0.5, "failed")], question, state) == {}
+    state = replace(state, grades=known_grades([judged("one", 0.9)], question, state))
+    assert given_in_run(state, judged("two", 0.5, "failed"), question) is None
+    assert given_in_run(state, judged("two", 0.5), question_id("another")) is None
+
+
+def test_a_document_whose_grading_failed_is_judged_once_it_has_a_grade() -> None:
+    """That it was found again is no judgement."""
+    failed = {"kept": [{"id": "a", "status": "failed"}, {"id": "b", "status": "graded"}]}
+    state, question = CragState.start("q", trail=(failed,)), question_id("q")
+    assert never_judged(state, [Document(id="a", content="one")], question) == 1
+    assert never_judged(state, [judged("one", 0.1)], question) == 0
+    assert never_judged(replace(state, grades={"a": {"score": 0.1}}), [], question) == 0

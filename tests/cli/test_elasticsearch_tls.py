@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.elasticsearch.tls import CA_SETTING
+from haystack_integrations.crag.elasticsearch.tls import CA_SETTING, tls_options
 from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.pipelines.opening import elasticsearch_store, find_place
 from haystack_integrations.crag.store_profiles import store_spec
@@ -81,3 +81,12 @@ def test_a_file_without_certificates_is_refused_by_its_name(
     message = refused(crag("index", tmp_path, "--url", "https://127.0.0.1:9"), ExitCode.USAGE)
     assert message.startswith(f"{CA_SETTING} names '{tmp_path / wrong}', which is no readable file of certificates")
     assert "ca_certs" not in store_spec("elasticsearch", "http://127.0.0.1:9")["init_parameters"]
+
+
+def test_certificates_count_where_all_servers_speak_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client refuses them for an address without it; a setting that is not there restricts nothing."""
+    assert tls_options(["https://es:9200"]) == {}
+    file, _ = certified(tmp_path)
+    monkeypatch.setenv(CA_SETTING, str(file))
+    assert tls_options(["https://es:9200", "HTTPS://other:9200"]) == {"ca_certs": str(file)}
+    assert tls_options(["https://es:9200", "http://other:9200"]) == {}

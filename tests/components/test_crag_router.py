@@ -673,6 +673,16 @@ def test_a_document_that_nobody_graded_is_never_the_best_of_a_set() -> None:
     assert [document.content for document in result["generate"]] == ["passage 1"]
 
 
+@pytest.mark.parametrize(
+    ("action", "has_kept"), [("refine", False), ("re_retrieve", False), ("web", True), ("web_and_refine", True)]
+)
+def test_what_is_kept_beside_the_web_leaves_by_a_socket_of_its_own_and_else_by_none(
+    action: str, has_kept: bool
+) -> None:
+    """Another correction carries it in the state; here it would come to the joiner twice."""
+    assert ("kept" in route(docs(0.5), on_ambiguous=action)) is has_kept
+
+
 def test_what_no_pass_could_judge_keeps_the_run_open_whatever_came_between() -> None:
     """It may answer: what the third pass brought in its place is no proof that nothing does."""
     actions = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded"), "re_retrieve")

@@ -522,9 +522,10 @@ def test_a_field_that_is_no_text_is_an_error_of_the_filters(store: Any, field: A
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
 
 
-def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any) -> None:
-    """The store's own translation looks it up in a table and raises a bare KeyError."""
-    filters = {"field": "meta.year", "operator": "CANARY", "value": 1}
+@pytest.mark.parametrize("operator", ["CANARY", ["CANARY"], {"CANARY": 1}, None])
+def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any, operator: Any) -> None:
+    """The store's own translation looks it up in a table and raises a bare error; of a list, the field was blamed."""
+    filters = {"field": "meta.year", "operator": operator, "value": 1}
     with pytest.raises(FilterError, match="operator that is none") as raised:
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
     assert "CANARY" not in str(raised.value)

@@ -95,6 +95,8 @@ def test_the_first_of_all_is_told_how_far_a_retriever_put_it_before_the_next() -
         listed = [doc(name, score) for name, score in zip("ab", scores, strict=True)]
         assert lead_in(joiner.run(bm25=listed, dense=[])["documents"]) == [{}, {}]
     assert lead_in(joiner.run(bm25=[doc("a", 2.0)], dense=[])["documents"]) == [{}]
+    weak = [doc("a", 0.2), doc("b", 0.03)]  # as a ranker scores what is off topic
+    assert lead_in(joiner.run(bm25=weak, dense=[])["documents"]) == [{"bm25": 6.667}, {}]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +186,11 @@ def test_a_token_budget_cuts_the_list_but_never_the_first() -> None:
     joiner = EvidenceJoiner({"bm25": 1.0}, max_tokens=10)
     long, short = doc("a", content="word " * 50), doc("b", content="word")
     assert ids(joiner.run(bm25=[long, short])["documents"]) == ["a"]
+
+
+def test_a_document_without_a_text_takes_no_token_of_the_budget() -> None:
+    joiner = EvidenceJoiner(weights={"own": 1.0}, max_tokens=9)
+    assert len(joiner.run(own=[doc("a", 2.0), Document(id="table", score=1.0)])["documents"]) == 2
 
 
 def test_a_document_that_does_not_fit_the_token_budget_makes_room_for_those_after_it() -> None:

@@ -103,6 +103,14 @@ def test_a_document_that_passed_and_is_no_evidence_has_a_reason(action: str, rea
     assert record["discarded"] == [{"id": first.id, "score": 0.5, "reason": reason}]
 
 
+def test_a_document_without_a_text_is_evidence_of_no_tokens() -> None:
+    """A picture, or a passage that a vector store gave without its text."""
+    picture = replace(graded("x", 0.9, QUESTION), content=None)
+    state = CragRouter().run(query=QUESTION, documents=[picture])["outcome"]
+    record = RecordBuilder().run(outcome=state)["crag"]
+    assert (record["documents_after"], record["evidence_tokens"]) == (1, 0)
+
+
 def test_signals_are_of_the_last_pass_that_measured_any() -> None:
     """A correction that had nothing to grade measured none, and the score is still that of the pass before."""
     router, state = CragRouter(aggregate="set", max_iterations=2, on_limit="generate"), None

@@ -168,6 +168,20 @@ def test_in_an_index_that_grows_all_words_are_counted_at_the_same_moment(
         assert ask("novel") == {"": 40, "novel": 40}
 
 
+def test_in_an_index_that_shrinks_all_words_are_counted_anew_as_well(
+    store: Any, client: Elasticsearch, elasticsearch_index: str
+) -> None:
+    """A word that was in half of a large index is not in more documents than there are."""
+    write(client, elasticsearch_index, ["novel"] * 40)
+    with asking(store) as ask:
+        assert ask("novel") == {"": 40, "novel": 40}
+        for number in range(30):
+            client.delete(index=elasticsearch_index, id=str(number))
+        client.indices.refresh(index=elasticsearch_index)
+        assert ask("penguin") == {"": 10, "penguin": 0}
+        assert ask("novel") == {"": 10, "novel": 10}
+
+
 def test_an_empty_index_tells_nothing_and_is_asked_again(
     elasticsearch_url: str, elasticsearch_index: str, client: Elasticsearch
 ) -> None:

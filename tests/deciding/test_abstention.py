@@ -135,7 +135,13 @@ def test_grader_failures_are_no_judgement_on_the_documents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [("failed", "The web search failed."), ("empty", "A web search found nothing."), ("off", "")]
+    ("status", "words"),
+    [
+        ("failed", "The web search failed."),
+        ("empty", "A web search found nothing."),
+        ("skipped", "The web was not searched."),
+        ("off", ""),
+    ],
 )
 def test_what_became_of_the_web_is_told(status: Any, words: str) -> None:
     """Not asking the web is no news; a failure is."""

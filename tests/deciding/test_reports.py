@@ -40,7 +40,13 @@ def test_capitals_make_no_other_verdict(verdict: Any) -> None:
 
 def test_what_numpy_counts_is_plain_in_the_record() -> None:
     """Numbers and arrays, wherever they stand."""
-    signals = {"spread": np.float32(0.5), "scores": np.array([0.25, 0.5]), "sure": np.bool_(1), "kinds": ("a",)}
+    signals = {
+        "spread": np.float32(0.5),
+        "scores": np.array([0.25, 0.5]),
+        "sure": np.bool_(1),
+        "kinds": ("a",),
+        7: {"a"},
+    }
     report = {"set_score": np.float64(0.9), "llm_calls": np.int64(2), "signals": signals}
     decision = decided(report, aggregate="set")
     assert json.loads(json.dumps(decision["signals"])) == {
@@ -48,7 +54,9 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
         "scores": [0.25, 0.5],
         "sure": True,
         "kinds": ["a"],
+        "7": ["a"],
     }
+    assert list(decision["signals"])[-1] == "7"
     assert (decision["verdict"], decision["coverage"]["llm_calls"]) == ("correct", 2)
     assert plain(object).startswith("<class")
 
@@ -84,6 +92,8 @@ def test_a_word_that_is_no_verdict_leaves_it_to_the_thresholds(
         ({"reasons": 3}, "got 3 as reasons in the grader's report, wanted a list of texts"),
         ({"verdict": {"verdict": "correct", "correct_from": "x"}}, "got 'x' as verdict.correct_from"),
         ({"signals": 0.5}, "got 0.5 as signals in the grader's report, wanted a mapping"),
+        ({"cascade": "asked"}, "got 'asked' as cascade in the grader's report, wanted a mapping"),
+        ({"set_score": 1.01}, "got 1.01 as set_score"),
         ({"set_score": 85}, "wanted a number from 0 to 1; divide by its maximum"),
         ({"set_score": float("nan")}, "got nan as set_score"),
         ({"verdict": {"verdict": "correct", "correct_from": float("nan")}}, "got nan as verdict.correct_from"),
@@ -147,3 +157,31 @@ def test_a_retriever_that_names_no_status_searched_all() -> None:
     assert decided({}, joined)["coverage"]["degraded"] is False
     with pytest.raises(ConfigurationError, match="got 'slow' as the status"):
         EvidenceJoiner(weights={"own": 1.0}).run(own=[], own_report={"status": "slow"})
+
+
+@pytest.mark.parametrize(
+    ("said", "reasons", "is_late"),
+    [
+        ({"status": "failed", "kind": "deadline"}, ["retrieval_failed:dense"], True),
+        ({"status": "incomplete", "kind": "shards"}, ["retrieval_incomplete:dense"], False),
+        ({"status": "ok", "kind": "no_vectors"}, ["no_vectors:dense"], False),
+        ({"status": "ok", "kind": "own"}, [], False),
+    ],
+)
+def test_the_coverage_says_what_was_not_searched_and_whether_time_ran_out(
+    said: dict[str, str], reasons: list[str], is_late: bool
+) -> None:
+    coverage = decided({}, {"retrievers": {"bm25": {"status": "ok"}, "dense": said}})["coverage"]
+    assert (coverage["reasons"], coverage["degraded"], coverage["deadline_hit"]) == (reasons, bool(reasons), is_late)
+
+
+@pytest.mark.parametrize("status", ["incomplete", "failed"])
+def test_nothing_is_answered_from_what_does_not_answer_where_not_all_was_searched(status: str) -> None:
+    """Nor has it a score: what was not searched may answer."""
+    result = CragRouter(on_ungraded="generate", on_limit="generate").run(
+        query=QUESTION,
+        documents=[graded("a", 0.1, QUESTION)],
+        retrieval={"retrievers": {"bm25": {"status": status}}},
+    )
+    decision = result["decision"]
+    assert (decision["verdict"], decision["score"], decision["action"]) == ("ungraded", None, "abstain")

@@ -176,6 +176,18 @@ def test_filters_of_a_run_take_the_place_of_the_components(store: Any) -> None:
     assert [document.content for document in retriever.run(query="A refund?", filters=other)["documents"]] == [PAGES[0]]
 
 
+async def test_it_can_be_closed_before_the_first_question_and_asked_again_after(store: Any) -> None:
+    """As any part of a pipeline; what was not opened is not closed."""
+    retriever = CorrectiveRetriever(store)
+    retriever.close()
+    await retriever.close_async()
+    for _ in range(2):
+        assert (await retriever.run_async(query="When is a refund paid?"))["documents"]
+        await retriever.close_async()
+        assert retriever.run(query="When is a refund paid?")["documents"]
+        retriever.close()
+
+
 def test_empty_filters_of_a_run_do_not_open_what_the_components_own_close(store: Any) -> None:
     """As with the retriever that stood there: they are none, and not filters that restrict nothing."""
     only = {"field": "meta.part", "operator": "==", "value": 2}

@@ -1,10 +1,11 @@
 """What a bulk request's answer means: a document that is at fault, or an index that takes none."""
 
 import pytest
-from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
-from elasticsearch import ApiError
+from elastic_transport import ApiResponseMeta, ConnectionTimeout, HttpHeaders, NodeConfig, TlsError
+from elasticsearch import ApiError, UnsupportedProductError
 
 from haystack_integrations.crag.elasticsearch import reaching
+from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.refusals import refusal
 
@@ -39,6 +40,62 @@ def test_an_index_that_takes_nothing_is_an_error_of_the_store(status: int, kind:
 
 def test_a_key_that_may_not_index_is_told_all_that_indexing_takes() -> None:
     """A server with security on was asked with each set of rights: its `write` does not refresh an index."""
-    meta = ApiResponseMeta(403, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "127.0.0.1", 9200))
-    error = ApiError("security_exception", meta, {"error": {"type": "security_exception"}})
-    assert "to index also `write`, `maintenance` and `create_index`" in reaching.refusal(error, "http://es", "pages")
+    assert "to index also `write`, `maintenance` and `create_index`" in said_of(403, "security_exception")
+
+
+def said_of(status: int, kind: str, body: str = "", error: type[ApiError] = ApiError) -> str:
+    """What is told of an answer of the server, by its status, the type of its error and its body."""
+    meta = ApiResponseMeta(status, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "127.0.0.1", 9200))
+    return reaching.refusal(error(kind, meta, {"error": {"type": kind, "reason": body}}), "http://es", "pages")
+
+
+SEARCH = "search_phase_execution_exception"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "way"),
+    [
+        (401, "security_exception", "", "it wants a key that it knows"),
+        (413, "None", "", "let the server, or the proxy before it, take longer requests"),
+        (429, "es_rejected_execution_exception", "", "it is too busy"),
+        (404, "index_not_found_exception", "", "check the index 'pages'"),
+        (400, "index_closed_exception", "", "open it (POST /pages/_open)"),
+        (403, "cluster_block_exception", "", "lift the block that GET /pages/_settings/"),
+        (503, SEARCH, "", "GET /_cluster/allocation/explain says why"),
+        (503, SEARCH, "max_result_window", "GET /_cluster/allocation/explain says why"),
+        (429, SEARCH, "", "it is too busy"),
+        (429, SEARCH, "max_result_window", "it is too busy"),
+        (400, SEARCH, "", "check the index 'pages'"),
+        (400, SEARCH, "[index.max_result_window]", "set index.max_result_window of 'pages' to its default, 10000"),
+        (400, SEARCH, "[index.max_terms_count]", "set index.max_terms_count of 'pages' to its default, 65536"),
+        (400, "x_content_parse_exception", "max_terms_count", "check the index 'pages'"),
+        (502, "<html>Bad Gateway</html>", "", "a proxy before it does not reach it"),
+        (504, "None", "", "a proxy before it does not reach it"),
+        (503, "process_cluster_event_timeout_exception", "", "check the index 'pages'"),
+        (418, "None", "", "check the index 'pages'"),
+    ],
+)
+def test_what_a_server_or_a_proxy_before_it_refuses_is_told_with_the_way_out(
+    status: int, kind: str, body: str, way: str
+) -> None:
+    """A status alone may mislead: a closed index reads as a wrong request, a blocked one as a want of rights."""
+    named = f" {kind}" if kind not in ("None", "<html>Bad Gateway</html>") else ""
+    assert said_of(status, kind, body).startswith(f"Elasticsearch at http://es refused: {status}{named}; {way}")
+
+
+def test_another_program_that_answers_is_told_as_such() -> None:
+    assert "is no Elasticsearch" in said_of(200, "None", error=UnsupportedProductError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        (TlsError, "pass the address that its certificate is for"),
+        (ConnectionTimeout, "look at its load, disks and master"),
+        (ConnectionError, "start the server, or pass the address of one that runs"),
+    ],
+)
+def test_a_server_that_does_not_answer_is_told_with_the_way_out(kind: type[Exception], way: str) -> None:
+    """One that runs with a full disk is not to be started."""
+    said = no_answer(kind("x"), " at http://es")
+    assert said.startswith(f"no answer from Elasticsearch at http://es ({kind.__name__}); {way}")

@@ -16,7 +16,7 @@ from makers import fill, run_by_door
 
 from haystack_integrations.crag.components import EvidenceJoiner, StaticTextEmbedder, StripRefiner
 from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
-from haystack_integrations.crag.errors import causes
+from haystack_integrations.crag.errors import ConfigurationError, causes
 from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.pipelines.loader import read
 
@@ -234,3 +234,22 @@ def test_a_pipeline_whose_retrievers_report_is_written_down_and_read_again(store
     assert again.get_component("bm25").timeout_s == 3
     assert again.to_dict()["components"] == rag.pipeline.to_dict()["components"]
     assert {"sender": "fuse.report", "receiver": "router.retrieval"} in again.to_dict()["connections"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_wrapped_retriever_is_asked_with_the_filters_and_the_number_of_the_run(
+    in_memory_store: Any, is_async: bool
+) -> None:
+    """Left out, a filter would open what it is to close; what the run does not say is the retriever's own."""
+    pages = [Document(content=f"warranty {number}", meta={"part": number % 2}) for number in range(6)]
+    in_memory_store.write_documents(pages)
+    retriever = ReportingRetriever(InMemoryBM25Retriever(in_memory_store, top_k=5))
+    of_part = {"field": "meta.part", "operator": "==", "value": 1}
+    for given, number in (({}, 5), ({"top_k": 2}, 2), ({"filters": of_part}, 3), ({"filters": of_part, "top_k": 1}, 1)):
+        asked: dict[str, Any] = {"query": "warranty", **given}
+        found = await retriever.run_async(**asked) if is_async else retriever.run(**asked)
+        parts = [document.meta["part"] for document in found["documents"]]
+        assert (len(parts), found["report"]) == (number, {"status": "ok"})
+        assert 0 not in parts or "filters" not in given
+    with pytest.raises(ConfigurationError, match="top_k"):
+        retriever.run(query="warranty", top_k=0)

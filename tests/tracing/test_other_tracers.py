@@ -14,6 +14,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from reading import in_new_process
 
+from haystack_integrations.crag.observing.redaction import RedactingTracer
 from haystack_integrations.crag.observing.telemetry import trace as trace_ours
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.tracing import enable_tracing as enable_ours
@@ -258,3 +259,31 @@ def test_a_provider_that_wraps_the_sdk_is_guarded_as_the_sdk_itself() -> None:
         assert f"\n{name} " in said
     assert "\nrequest PipelineRuntimeError: text withheld" in said
     assert "\nown OSError: of the app" in said
+
+
+@pytest.mark.parametrize("is_content", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("haystack.pipeline.input_data", "haystack.pipeline.output_data"),
+        *("haystack.component.input", "haystack.component.output"),
+        *("hayhooks.error.message", "hayhooks.error.stack", "hayhooks.payload.values"),
+        *("exception.message", "exception.stacktrace"),
+    ],
+)
+def test_a_tag_that_holds_what_a_user_wrote_leaves_with_content_only(
+    name: str, is_content: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sets it, at once or later; Haystack and Hayhooks ask no switch about these."""
+    monkeypatch.setattr(tracer, "is_content_tracing_enabled", is_content)
+    noted = OneForAll()
+    with RedactingTracer(noted).trace("some", tags={name: "a word"}) as span:
+        span.set_tag(name, "a word")
+        span.set_tag("other", 1)
+    (told,) = noted.spans
+    of_user = {name: "a word"} if is_content else {}
+    assert (told.tags, told.later) == (of_user, {**of_user, "other": 1})
+
+
+def test_where_no_span_is_open_there_is_none() -> None:
+    assert RedactingTracer(OneForAll()).current_span() is None

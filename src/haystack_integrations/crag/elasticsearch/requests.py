@@ -104,10 +104,11 @@ def _filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
         raise FilterError(msg)
     try:
         return {"filter": _normalize_filters(filters)} if filters else {}
-    except KeyError as error:
-        # An operator is looked up in a table: for one that it does not hold, a bare KeyError is all that comes.
+    except (KeyError, TypeError) as error:
+        # An operator is looked up in a table: for one that it does not hold, a bare error is all that comes; a list,
+        # which JSON can give as well, is another kind.
         msg = "got filters with an operator that is none, wanted one of ==, !=, >, >=, <, <=, in, not in, AND, OR, NOT"
         raise FilterError(msg) from error
-    except (AttributeError, TypeError) as error:
+    except AttributeError as error:
         msg = "got filters with a field that is no text, wanted its name, such as meta.year, in each comparison"
         raise FilterError(msg) from error
