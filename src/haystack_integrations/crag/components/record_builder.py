@@ -74,9 +74,9 @@ class RecordBuilder:
         """
         if not outcome.trail:
             msg = (
-                "RecordBuilder got a state without a decision for outcome, wanted the final one of CragRouter; connect "
+                "RecordBuilder got a state without a decision for outcome, wanted the final one of CragRouter; "
+                "connect its output outcome"
             )
-            msg += "its output outcome"
             raise ConfigurationError(msg)
         asked = outcome.action == "generate"
         replies = replies or []
