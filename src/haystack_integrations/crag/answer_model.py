@@ -12,15 +12,15 @@ from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, FinishReason, StreamingCallbackT, StreamingChunk
 
-from haystack_integrations.crag.answer_prompt import AnswerPrompt, for_run
+from haystack_integrations.crag.answer_prompt import AnswerPrompt
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import (
-    REMEMBERED_S,
     NoPartsError,
     PromptCutError,
     Room,
     ask,
     ask_async,
+    believed_until,
     cost_of,
     kind_of,
     may_be_the_form,
@@ -30,7 +30,6 @@ from haystack_integrations.crag.chat import (
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
-from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import FEWER
 
 logger = logging.getLogger(__name__)
@@ -81,7 +80,6 @@ class AnswerModel:
         seconds: float,
         callback: StreamingCallbackT | None,
         tried: list[Usage],
-        state: CragState | None,
     ) -> Mapping[str, Any]:
         """
         Ask for an answer.
@@ -90,13 +88,12 @@ class AnswerModel:
         :param seconds: The longest wait, a second try included.
         :param callback: Who hears the parts, or None; an answer that came whole is one part.
         :param tried: Where to note what each call cost that was made in vain before the last one, whatever that brings.
-        :param state: The run as its router left it, or None.
         :returns: What the generator returns; its replies' metadata says where they are from fewer passages.
         :raises ConfigurationError: For a callback that nobody can await here.
         :raises Exception: As `chat.ask`.
         """
         self._check_not_awaited(callback)
-        ends, form, prompt, again = time.monotonic() + seconds, self._begin(), self._fitting(messages, state), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._begin(), self._fitting(messages), True
         while again:
             options = self._options(form, callback)
             try:
@@ -115,7 +112,6 @@ class AnswerModel:
         seconds: float,
         callback: StreamingCallbackT | None,
         tried: list[Usage],
-        state: CragState | None,
     ) -> Mapping[str, Any]:
         """
         Ask for an answer without blocking the event loop; see `ask`.
@@ -124,11 +120,10 @@ class AnswerModel:
         :param seconds: The longest wait.
         :param callback: Who hears the parts, or None.
         :param tried: As for `ask`.
-        :param state: As for `ask`.
         :returns: As `ask`.
         :raises Exception: As `ask`.
         """
-        ends, form, prompt, again = time.monotonic() + seconds, self._begin(), self._fitting(messages, state), True
+        ends, form, prompt, again = time.monotonic() + seconds, self._begin(), self._fitting(messages), True
         while again:
             options, left = self._options(form, callback), ends - time.monotonic()
             try:
@@ -207,9 +202,9 @@ class AnswerModel:
             return replace(form, parts=False), prompt
         raise error
 
-    def _fitting(self, messages: Sequence[ChatMessage], state: CragState | None) -> AnswerPrompt:
+    def _fitting(self, messages: Sequence[ChatMessage]) -> AnswerPrompt:
         """Write a prompt as long as the model's context allows, where that is known from an earlier one."""
-        prompt, room = AnswerPrompt(for_run(messages, state)), self._room.within(inf)
+        prompt, room = AnswerPrompt(messages), self._room.within(inf)
         is_long = room < inf and prompt.size > room
         return (prompt.shorter(room) if is_long else None) or prompt
 
@@ -230,7 +225,7 @@ class AnswerModel:
             self._heard |= form.parts
             self._whole = 0 if form.parts else self._whole + 1
             if self._whole == _OFTEN_ENOUGH:
-                self._parts_from = time.monotonic() + REMEMBERED_S if self._heard else inf
+                self._parts_from = believed_until(taken=self._heard)
                 logger.warning("The chat server sends answers whole, never in parts: no parts are asked for now")
         self._form = replace(form, parts=self._whole < _OFTEN_ENOUGH)
         return [_whole(reply) for reply in sent["replies"]] if callback is not None and not form.parts else []

@@ -21,10 +21,9 @@ from haystack_integrations.crag.chat.generators import (
     uses_openai,
 )
 from haystack_integrations.crag.chat.life_cycle import ChatBacked
-from haystack_integrations.crag.chat.room import REMEMBERED_S, Room
+from haystack_integrations.crag.chat.room import Room, believed_until
 
 __all__ = [
-    "REMEMBERED_S",
     "CallError",
     "ChatBacked",
     "NoCompletionError",
@@ -33,6 +32,7 @@ __all__ = [
     "Room",
     "ask",
     "ask_async",
+    "believed_until",
     "check_generator",
     "cost_of",
     "kind_of",

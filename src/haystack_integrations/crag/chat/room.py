@@ -6,8 +6,17 @@ from typing import Final
 
 # A proxy may have asked a smaller model while the usual one was down, and a server is started anew with more context.
 # To ask once too much costs a call; to believe it for ever left every later question with a part of its documents.
-REMEMBERED_S: Final = 600.0
-"""How long a refusal of what a server else takes is believed, in seconds."""
+_REMEMBERED_S: Final = 600.0
+
+
+def believed_until(*, taken: bool) -> float:
+    """
+    Tell how long a refusal is believed: for good, or for ten minutes if the server else takes what it refused.
+
+    :param taken: Whether it does.
+    :returns: When to ask for it again, by `time.monotonic()`.
+    """
+    return time.monotonic() + _REMEMBERED_S if taken else inf
 
 
 class Room:
@@ -52,4 +61,4 @@ class Room:
 
         :param size: Its size.
         """
-        self._refused, self._ends = min(size, self._refused), time.monotonic() + REMEMBERED_S
+        self._refused, self._ends = min(size, self._refused), believed_until(taken=True)

@@ -8,6 +8,7 @@ from haystack.dataclasses import ChatMessage, StreamingCallbackT
 from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
+from haystack_integrations.crag.answer_prompt import for_run
 from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
@@ -90,7 +91,7 @@ class AnswerGenerator(ChatBacked):
                 self.warm_up()
                 seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 with heard(model.listener(streaming_callback), why=why, adds_usage=model.adds_usage) as callback:
-                    sent = model.ask(messages, seconds, callback, tried, state)
+                    sent = model.ask(for_run(messages, state), seconds, callback, tried)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return after(tried, self._failed(span, error))
@@ -119,7 +120,7 @@ class AnswerGenerator(ChatBacked):
                 seconds, model = seconds_for(state, self.timeout_s), self._asked_for_answer()
                 listener, in_thread = model.listener(streaming_callback), not await runs_here(model.generator)
                 with heard(listener, why, in_thread=in_thread, adds_usage=model.adds_usage) as callback:
-                    sent = await model.ask_async(messages, seconds, callback, tried, state)
+                    sent = await model.ask_async(for_run(messages, state), seconds, callback, tried)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
                 return after(tried, self._failed(span, error))
@@ -131,15 +132,14 @@ class AnswerGenerator(ChatBacked):
             self._model = AnswerModel(self.chat_generator)
         return self._model
 
-    def _failed(self, span: Span, error: Exception, reply: ChatMessage | None = None) -> list[ChatMessage]:
+    def _failed(self, span: Span, error: Exception, told: dict[str, Any] | None = None) -> list[ChatMessage]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
         set_tags(span, {**LLM_CALL, "error.type": kind})
         if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
             raise error
-        reply = error.reply if isinstance(error, PromptCutError) else reply
-        return [apology(self.apology, error, {} if reply is None else reply.meta)]  # one of null has no length
+        return [apology(self.apology, error, error.reply.meta if isinstance(error, PromptCutError) else told or {})]
 
     def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> list[ChatMessage]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
@@ -147,4 +147,4 @@ class AnswerGenerator(ChatBacked):
         if why is not None:
             mark_ended(first, why, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        return replies if (first.text or "").strip() else self._failed(span, NoTextError(), first)
+        return replies if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)

@@ -140,8 +140,9 @@ def _levels(file: DocxFile) -> dict[str | None, int]:
 def _outlined(one: Any, longest: int | None = None) -> int:
     """Give the level that a style or paragraph has in the outline; a long paragraph has none."""
     told = one.xpath("string(./w:pPr/w:outlineLvl/@w:val)")
-    is_short = longest is None or len("".join(one.itertext())) <= longest
-    return min(int(told) + 1, 6) if told in _OUTLINED and is_short else 0
+    if told not in _OUTLINED or (longest is not None and len("".join(one.itertext())) > longest):
+        return 0
+    return min(int(told) + 1, 6)
 
 
 def _escape(paragraph: Any) -> None:

@@ -30,10 +30,11 @@ def with_headings_in_place(
         if (heading := marked.get(piece.mark)) is not None:
             blocks.setdefault(heading, []).append(number)
     others = [number for number in range(len(pieces)) if pieces[number].mark not in marked]
+    letters = [len(pieces[number].text.strip()) for number in others]
     moved: dict[int, list[Piece]] = {}
     gone: dict[int, list[Piece]] = {}
     for own in sorted(list(blocks.values())[:_MOST], key=lambda own: order.get(pieces[own[0]].mark, 0)):
-        place = _place(pieces, others, order, own)
+        place = _place(pieces, others, letters, order, own)
         if place is not None:
             line = Piece("\n", 0.0, 0.0)
             moved.setdefault(place, []).extend([line, *(pieces[number] for number in own), line])
@@ -42,12 +43,17 @@ def with_headings_in_place(
     return [piece for part in parts for piece in part] + moved.get(len(pieces), [])
 
 
-def _place(pieces: Sequence[Piece], others: Sequence[int], order: Mapping[int, int], own: Sequence[int]) -> int | None:
+def _place(
+    pieces: Sequence[Piece],
+    others: Sequence[int],
+    letters: Sequence[int],
+    order: Mapping[int, int],
+    own: Sequence[int],
+) -> int | None:
     """Find the piece before which a heading has the least text on its wrong side; none if that is where it is."""
     mine = order.get(pieces[own[0]].mark)
     if mine is None:
         return None
-    letters = [len(pieces[number].text.strip()) for number in others]
     places = [order.get(pieces[number].mark, mine) for number in others]
     later = [0, *accumulate(size if place > mine else 0 for size, place in zip(letters, places, strict=True))]
     earlier = [0, *accumulate(size if place < mine else 0 for size, place in zip(letters, places, strict=True))]

@@ -4,7 +4,6 @@ import inspect
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import inf
 from typing import Any, Final
 
 from haystack import logging
@@ -13,11 +12,11 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.caching.naming import own_name, stable
 from haystack_integrations.crag.chat import (
-    REMEMBERED_S,
     CallError,
     Room,
     ask,
     ask_async,
+    believed_until,
     kind_of,
     may_be_the_form,
     model_of,
@@ -173,8 +172,7 @@ class GradingModel:
                 raise
             # Refused in words as well: then the schema was not the reason, unless words have been taken before.
             is_refused = schema is not None or self._words_taken
-            lasts = REMEMBERED_S if self._schema_taken else inf
-            self._in_words_until = time.monotonic() + lasts if is_refused else 0.0
+            self._in_words_until = believed_until(taken=self._schema_taken) if is_refused else 0.0
             if schema is None:
                 raise
             if self._is_foreign:

@@ -17,7 +17,6 @@ from haystack_integrations.crag.pipelines.file_checks import doubt, problem
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
-from haystack_integrations.crag.texts.titles import titled
 
 _SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take
 
@@ -168,10 +167,8 @@ class Converter:
 
     def _look_at(self, source: Source, parts: Sequence[Document]) -> None:
         """Note a file that looks right, and of which few questions will find what it shows."""
-        if any(map(_has_text, parts)):
-            texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
-            if (why := doubt(source, texts)) is not None:
-                self.doubts.append(Failure(source.name, why))
+        if any(map(_has_text, parts)) and (why := doubt(source, parts)) is not None:
+            self.doubts.append(Failure(source.name, why))
 
     def _read(self, streams: Sequence[ByteStream], seconds: float) -> list[Document]:
         """Run the pipeline; what reads the files has its time, an embedder as much as it needs."""

@@ -3,27 +3,33 @@
 from collections.abc import Sequence
 from typing import Final
 
+from haystack import Document
+
 from haystack_integrations.crag.pipelines.contents import Source
 from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem, workbook_doubt
 from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
+from haystack_integrations.crag.texts.titles import titled
 from haystack_integrations.crag.web.markup import crowded
 
 _MOST_ATTRIBUTES: Final = 2_000
 _MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
-_DOUBTS: Final = {".pdf": pdf_doubt, ".xlsx": workbook_doubt}
 
 
-def doubt(source: Source, texts: Sequence[str]) -> str | None:
+def doubt(source: Source, parts: Sequence[Document]) -> str | None:
     """
     Tell why few questions will find what a file shows: a PDF of pictures, a workbook without its results.
 
     :param source: A file.
-    :param texts: What was read of it, in order.
+    :param parts: What was read of it, in order.
     :returns: What is wrong and the way out, or None.
     """
-    look = _DOUBTS.get(source.suffix)
-    return None if look is None else look(source.data, texts)
+    if source.suffix == ".xlsx":
+        return workbook_doubt(source.data)
+    if source.suffix == ".pdf":
+        texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
+        return pdf_doubt(source.data, texts)
+    return None
 
 
 def problem(source: Source) -> str | None:

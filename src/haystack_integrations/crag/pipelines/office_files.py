@@ -1,7 +1,7 @@
 """Whether an office file is read in little time and memory: a few kilobytes can unpack, or be told, to gigabytes."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import reduce
 from io import BytesIO
@@ -124,12 +124,11 @@ def _times(said: str) -> int:
         return _MAX_REPEATED if said.strip().isdecimal() else 1
 
 
-def workbook_doubt(data: bytes, texts: Sequence[str]) -> str | None:  # noqa: ARG001
+def workbook_doubt(data: bytes) -> str | None:
     """
     Tell what a workbook shows when it is opened, and has not in it.
 
     :param data: The file.
-    :param texts: What was read of it.
     :returns: What is wrong and the way out, or None.
     """
     try:
