@@ -74,7 +74,8 @@ def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Pat
         write_lines(other / name, rows[48:])
     write_network(handbook / "models" / "bge-small-en-v1.5")
     blocks = bash_blocks(DOCS / "calibration.md")
-    assert list(blocks) == ["Calibrate", "Use it", "Use a sentence transformer", "Cascade"]
+    assert list(blocks) == ["From your index", "Calibrate", "Use it", "Use a sentence transformer", "Cascade"]
+    del blocks["From your index"]  # begins with questions, and writes other labels
     port, serve = free_port(), "crag serve --docs handbook --calibration mine.json"
     # The page's server has the terminal to itself; a `#` keeps its comment one.
     ready = f"{serve} &\ncurl -sf {RETRY} http://127.0.0.1:{port}/health/ready #"
@@ -89,3 +90,17 @@ def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Pat
         assert (handbook / name).stat().st_size > 1000
     assert "held out, in five folds" in done.stdout
     assert "# Cascade RAG" in done.stdout
+
+
+def test_an_index_is_collected_and_labelled_in_a_sheet_as_the_page_says(handbook: Path) -> None:
+    """In memory: the page's Elasticsearch is not there, nor is a chat model. Nobody filled the sheet yet."""
+    (handbook / "questions.txt").write_text("When is a refund paid?\n")
+    (block,) = bash_blocks(DOCS / "calibration.md")["From your index"]
+    assert block.count(f"{ON_ELASTICSEARCH} --index handbook") == 1
+    collect, by_model, by_hand = block.splitlines()
+    assert by_model.startswith("crag label data/handbook --split asked --output labelled ")
+    collect = collect.replace(f"{ON_ELASTICSEARCH} --index handbook", " --docs handbook")
+    done = paste(f"{collect}\n{by_hand}\n", handbook)
+    assert "Collected 1 of 1 documents for 1 questions" in done.stdout
+    assert "1 questions have no label (no grade); fill the sheet and run again" in done.stderr
+    assert done.returncode == 0

@@ -338,8 +338,10 @@ def test_lists_are_not_taken_from_a_pipeline_that_judges_them_whatever_it_is_tol
     own = tmp_path / "own.yml"
     own.write_text(source("corrective_retrieval").replace("  mode: [guard.mode]\n", ""))
     with pytest.raises(ConfigurationError, match=r"takes no mode.*`mode: \[guard.mode\]`"):
-        Retrieval(dataset, str(own))
-    assert Retrieval(dataset, "baseline_rag").of(dataset.cases[0]).retrieved  # its router judges nothing anyway
+        Retrieval.over(dataset, str(own))
+    assert (
+        Retrieval.over(dataset, "baseline_rag").of(dataset.cases[0].question).retrieved
+    )  # its router judges nothing anyway
 
 
 def test_lists_are_as_long_as_the_pipeline_makes_them_unless_told_otherwise(tmp_path: Path) -> None:
@@ -347,7 +349,9 @@ def test_lists_are_as_long_as_the_pipeline_makes_them_unless_told_otherwise(tmp_
     dataset, _ = towns()
     own, text = tmp_path / "own.yml", source("corrective_retrieval").replace("top_k: 10", "top_k: 7")
     own.write_text(text.replace("rrf_k: 1", "rrf_k: 1\n      top_k: 7"), "utf-8")
-    lengths = [len(Retrieval(dataset, str(own), depth).of(dataset.cases[0]).retrieved) for depth in (None, 3)]
+    lengths = [
+        len(Retrieval.over(dataset, str(own), depth).of(dataset.cases[0].question).retrieved) for depth in (None, 3)
+    ]
     assert lengths == [7, 3]
 
 
@@ -436,7 +440,9 @@ def test_the_order_of_the_corpus_changes_no_live_list(dataset: Dataset) -> None:
     twins = {f"twin-{n}": Passage(f"twin-{n}", "Twins", "Twins stand side by side.") for n in range(4)}
     case = Case("q", "Where do twins stand?")
     first, *others = (
-        Retrieval(replace(dataset, passages=dict(passages), cases=(case,)), "corrective_retrieval").of(case)
+        Retrieval.over(replace(dataset, passages=dict(passages), cases=(case,)), "corrective_retrieval").of(
+            case.question
+        )
         for passages in (twins.items(), reversed(twins.items()))
     )
     assert others == [first]

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.calibrate import calibrate
+from haystack_integrations.crag.cli.collect import collect
 from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
@@ -229,6 +230,7 @@ def doctor(
 
 app.command("eval")(tidied("eval", evaluate))
 app.command("calibrate")(tidied("calibrate", calibrate))
+app.command("collect")(collect)
 app.command("label")(label)
 app.command("serve")(serve)
 app.command("trace")(trace)

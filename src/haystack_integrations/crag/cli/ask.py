@@ -13,7 +13,8 @@ from haystack_integrations.crag.chat_model import (
     has_key,
 )
 from haystack_integrations.crag.cli.outcome import Outcome, run
-from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
+from haystack_integrations.crag.cli.places import choose_place, open_place, read_documents
+from haystack_integrations.crag.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from haystack import SuperComponent
@@ -58,21 +59,9 @@ def answer(
     :returns: What came out.
     :raises CragError: For whatever cannot work; nothing is changed in any store.
     """
-    from haystack_integrations.crag.pipelines.opening import (
-        ELASTICSEARCH,
-        calibrated_parts,
-        elasticsearch_store,
-        find_place,
-        memory_store,
-    )
+    from haystack_integrations.crag.pipelines.opening import calibrated_parts
 
-    # Files that are named say more than a store in the environment.
-    found = find_place(*place) if not request.docs or any(place[:2]) else None
-    is_kept = found is not None and found.kind == ELASTICSEARCH
-    if bool(request.docs) == is_kept:
-        got = "both files and a store" if request.docs else "neither files nor a store"
-        msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
-        raise ConfigurationError(msg)
+    found = choose_place(request.docs, place)
     options = {key: value for key, value in request.options.items() if value is not None}
     check_request(request.pipeline, request.question, model, options)
     parts = calibrated_parts(request.pipeline, request.calibration)
@@ -81,9 +70,7 @@ def answer(
             f"no part of {request.pipeline!r} judges by a calibration; leave it out, or take --pipeline {WITHOUT_MODEL}"
         )
         raise ConfigurationError(msg)
-    store = elasticsearch_store(found) if found is not None and is_kept else memory_store()
-    if is_kept:
-        require_index(store)
+    store = open_place(found)
     pipeline = load_pipeline(request.pipeline, store, model, parts)
     failures = read_documents(request.docs, store, tell) if request.docs else []
     return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
@@ -114,29 +101,6 @@ def more_docs(paths: Sequence[Path]) -> Sequence[Path]:
         )
         raise ConfigurationError(msg)
     return paths
-
-
-def require_index(store: Any) -> None:
-    """
-    Refuse to ask an index that is not there or empty; unlike loading a pipeline, this makes none.
-
-    :param store: An ElasticsearchDocumentStore.
-    :raises StoreError: When the server cannot be reached, or has nothing to answer from.
-    """
-    from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
-
-    place = server_of(store)
-    index, url = place.index, display_url(place.hosts)
-    with elasticsearch_client(store) as client:
-        exists = bool(client.indices.exists(index=index))
-        found = client.count(index=index)["count"] if exists else 0
-    if not found:
-        state = "is empty" if exists else "does not exist"
-        msg = (
-            f"the index {index!r} at {url} {state}, so there is nothing to answer from; "
-            f"fill it with `crag index PATH --store elasticsearch --url {url} --index {index}`"
-        )
-        raise StoreError(msg)
 
 
 def check_request(name: str, question: str, model: ChatModel | None, options: Mapping[str, Any]) -> None:
@@ -197,31 +161,3 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping
         return load(name, store=store, **own, **parts)
     answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, **loud)
     return load(name, store=store, **model_parts(name, answering, model.judge()), **parts)
-
-
-def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None]) -> list[dict[str, str]]:
-    """
-    Read files into an in-memory store, through the same pipeline as `crag index`.
-
-    :param paths: Files and directories.
-    :param store: The store.
-    :param tell: Called with what could not be read; then with what is of no use, and `warning`.
-    :returns: What could not be read, each `{"source", "reason"}`.
-    :raises SourceError: When nothing could be read at all.
-    """
-    from haystack_integrations.crag.cli.tables import kinds_of
-    from haystack_integrations.crag.pipelines.contents import RECORDS
-    from haystack_integrations.crag.pipelines.indexing import index
-    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, shared_folder
-
-    report = index(paths, store, base=shared_folder(paths)).to_dict()
-    tell(report["failures"])
-    tell(report["doubts"], "warning")
-    if report["skipped"]:
-        tell([{"source": kinds_of(report), "reason": "not read, of another kind; convert them first"}], "note")
-    if not store.count_documents():
-        kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))
-        msg = f"got no readable document in {places}, wanted {kinds} with text in it; pass other --docs"
-        raise SourceError(msg)
-    failures: list[dict[str, str]] = report["failures"]
-    return failures

@@ -114,11 +114,11 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
     with working("indexing the corpus"):
-        retrieval = Retrieval(dataset, pipeline)
+        retrieval = Retrieval.over(dataset, pipeline)
     ranked = {}
     with progress_bar("retrieving") as progress:
-        for number, (name, own) in enumerate(retrieval.ranked(), 1):
-            ranked[name] = own
+        for number, case in enumerate(dataset.cases, 1):
+            ranked[case.id] = retrieval.of(case.question)
             progress(number, len(dataset.cases), "")
     return ranked, sorted(retrieval.retrievers)
 

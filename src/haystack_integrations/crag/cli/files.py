@@ -150,9 +150,9 @@ def tell_of_labels(dataset: "Dataset") -> None:
     :param dataset: The data.
     """
     from haystack_integrations.crag.evaluation.groups import repeated
-    from haystack_integrations.crag.evaluation.journal import labelled_from
+    from haystack_integrations.crag.evaluation.origins import is_labelled_by_model
 
-    if labelled_from(dataset.folder / dataset.split) is not None:
+    if is_labelled_by_model(dataset.folder / dataset.split):
         complain(
             f"a chat model made the labels of {dataset.split!r} (`crag label`): but for those that you corrected, the "
             "figures and limits are about its labels. Where it takes what is only on topic for an answer, more answers "

@@ -1,4 +1,4 @@
-"""`crag label`: labels for `crag calibrate` and `crag eval`, made by a chat model."""
+"""`crag label`: labels for `crag calibrate` and `crag eval`, made by a chat model, or by people in a sheet."""
 
 from collections import Counter
 from dataclasses import replace
@@ -29,6 +29,12 @@ ListsFrom = Annotated[
         show_default=False,
     ),
 ]
+Sheet = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Take the grades of this filled sheet (.xlsx), and ask no model.", show_default=False
+    ),
+]
 TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question.")]
 
 
@@ -39,29 +45,64 @@ def label(
     pipeline: PipelineName = PIPELINE,
     lists: ListsFrom = None,
     top_k: TopK = 10,
+    sheet: Sheet = None,
     fresh: Fresh = False,
     json: Json = False,
 ) -> None:
-    """Let your chat model label questions, with one call for each. A second run resumes where the first one stopped."""
-    from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels
-    from haystack_integrations.crag.evaluation.reading import read_dataset
-    from haystack_integrations.crag.evaluation.setup import Setup
+    """
+    Let your chat model label questions, with one call for each, or take the labels of a sheet.
 
-    model = _model()
+    A second run resumes where the first one stopped.
+    """
+    from haystack_integrations.crag.evaluation.labelling import check_target
+    from haystack_integrations.crag.evaluation.reading import read_dataset
+
+    model = _model() if sheet is None else None
     with working("reading the data"):
         dataset = read_dataset(folder, split, labelled=False, least=1)
-    place = check_target(dataset, output)
-    chosen: Lists = lists or ("fixed" if any(case.fixed for case in dataset.cases) else "live")
-    setup = Setup(pipeline, "llm", lists=chosen, top_k=top_k, model=model)
-    ranked = _ranked(dataset, chosen, pipeline, top_k)
-    with progress_bar("labelling") as progress:
-        records = make_labels(dataset, setup, ranked, grader_of(model), place, fresh=fresh, progress=progress)
+    place = check_target(dataset, output, by_model=model is not None)
+    chosen: Lists = lists or ("fixed" if sheet or any(case.fixed for case in dataset.cases) else "live")
+    if model is not None:
+        records = _asked(dataset, pipeline, chosen, top_k, model, place, fresh=fresh)
+    else:
+        records = _taken(dataset, chosen, sheet, place)
     summary = _summary(output, records)
     show_json(summary) if json else show(*_told(summary, place, dataset))
     if summary["left_out"]:
         why = "; ".join(summary["failures"])
-        complain(f"{summary['left_out']} questions have no label ({why}); run again to ask once more", "warning")
-        raise typer.Exit(ExitCode.INPUTS_FAILED)
+        again = "run again to ask once more" if model else "fill the sheet and run again"
+        complain(f"{summary['left_out']} questions have no label ({why}); {again}", "warning")
+        raise typer.Exit(ExitCode.INPUTS_FAILED if model else ExitCode.DONE)
+
+
+def _asked(
+    dataset: "Dataset", pipeline: str, lists: Lists, top_k: int, model: "ChatModel", place: Path, *, fresh: bool
+) -> list[dict[str, Any]]:
+    """Ask the chat model."""
+    from haystack_integrations.crag.evaluation.labelling import grader_of, make_labels
+    from haystack_integrations.crag.evaluation.setup import Setup
+
+    setup = Setup(pipeline, "llm", lists=lists, top_k=top_k, model=model)
+    ranked = _ranked(dataset, lists, pipeline, top_k)
+    with progress_bar("labelling") as progress:
+        return make_labels(dataset, setup, ranked, grader_of(model), place, fresh=fresh, progress=progress)
+
+
+def _taken(dataset: "Dataset", lists: Lists, sheet: Path | None, place: Path) -> list[dict[str, Any]]:
+    """Take what people filled in."""
+    from haystack_integrations.crag.evaluation.labelling import take_labels
+    from haystack_integrations.crag.evaluation.setup import Setup
+    from haystack_integrations.crag.evaluation.sheets import read_sheet
+
+    assert sheet is not None  # noqa: S101 - else there is a model
+    if lists == "live":
+        msg = "got a sheet and --lists live, wanted the lists that the sheet is about; leave out --lists"
+        raise ConfigurationError(msg)
+    if any(case.fixed is None for case in dataset.cases):
+        raise no_lists(dataset)
+    records = read_sheet(sheet, dataset)
+    take_labels(dataset, Setup(PIPELINE), records, place)
+    return records
 
 
 def _model() -> "ChatModel":
@@ -70,7 +111,7 @@ def _model() -> "ChatModel":
     if (model := chat_model()) is None:
         msg = (
             "labels are made by a chat model, but none is configured; set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and "
-            "CRAG_LLM_API_KEY), or label questions by hand"
+            "CRAG_LLM_API_KEY), or label questions by hand, such as in a sheet of `crag collect` (--sheet FILE)"
         )
         raise ConfigurationError(msg)
     return model
@@ -83,7 +124,8 @@ def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Cal
         from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
         with working("indexing the corpus"):
-            return Retrieval(dataset, pipeline, top_k).of
+            retrieval = Retrieval.over(dataset, pipeline, top_k)
+        return lambda case: retrieval.of(case.question)
     if any(case.fixed is None for case in dataset.cases):
         raise no_lists(dataset)
 
@@ -117,7 +159,11 @@ def _told(summary: dict[str, Any], place: Path, dataset: "Dataset") -> list[str 
     both = f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside"
     told: list[str | Text] = [
         Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}"),
-        f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out",
+        *(
+            [f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out"]
+            if cost["llm_calls"]
+            else []
+        ),
         f"Written to {place}. Use it: crag calibrate {place.parent} --split {place.name} --output calibration.json",
     ]
     return [*told, both] if is_labelled else told

@@ -13,7 +13,7 @@ from haystack_integrations.crag.components.rule_prefilter import MAX_ITEMS_SETTI
 from haystack_integrations.crag.deciding.policy import ITERATIONS_SETTING
 from haystack_integrations.crag.errors import ConfigurationError, CragError, SourceError
 from haystack_integrations.crag.evaluation.cases import Dataset, Record, is_record
-from haystack_integrations.crag.evaluation.reading import QUERIES, SPLIT_FILES
+from haystack_integrations.crag.evaluation.reading import SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
@@ -77,20 +77,19 @@ def records_of(result: Path, order: Sequence[str]) -> list[Record]:
     return [record for record in records if record["id"] in asked]
 
 
-def labelled_from(split: Path) -> str | None:
+def read_head(path: Path) -> dict[str, Any]:
     """
-    Tell from which split `crag label` made another one.
+    Read what records were made of.
 
-    :param split: Folder of a split.
-    :returns: The name of the split whose questions it labelled; None for what it did not write.
+    :param path: Their file.
+    :returns: What `fingerprint` told; nothing where there is no such file.
     """
-    records = journal_of(split / QUERIES)
-    if not records.is_file():
-        return None
+    if not path.is_file():
+        return {}
     try:
-        return str(_read(records)[0]["split"])
-    except (SourceError, KeyError):
-        return None
+        return _read(path)[0]
+    except SourceError:
+        return {}
 
 
 class Journal:
@@ -178,6 +177,7 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
     """
     place = dataset.folder / dataset.split
     files = [dataset.folder / CORPUS, *(place / name for name in SPLIT_FILES)]
+    files += [] if dataset.statistics is None else [dataset.statistics]
     data = (part for file in files for part in (file.name.encode(), file.read_bytes() if file.is_file() else b""))
     calibration = None if setup.calibration is None else _digest([Path(setup.calibration).read_bytes()])
     return {

@@ -16,6 +16,7 @@ from haystack_integrations.crag.deciding.thresholds import PRESETS
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, Progress, RankedList, Record, label
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
+from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.rows import rows
 from haystack_integrations.crag.evaluation.setup import Setup
@@ -44,12 +45,13 @@ def grader_of(model: ChatModel) -> BatchRelevanceGrader:
     return BatchRelevanceGrader(generator, max_chars_per_document=WHOLE_PASSAGE, deadline_s=2 * _SECONDS)
 
 
-def check_target(dataset: Dataset, output: str) -> Path:
+def check_target(dataset: Dataset, output: str, *, by_model: bool = True) -> Path:
     """
     Refuse a split that holds what this does not make.
 
     :param dataset: The questions.
     :param output: Name of the split to write.
+    :param by_model: Whether a chat model makes the labels; those that people give take no paid ones' place.
     :returns: Its folder.
     :raises ConfigurationError: When it is the questions' own split, or holds other labels, or is no name of a folder.
     """
@@ -57,12 +59,28 @@ def check_target(dataset: Dataset, output: str) -> Path:
     if output in ("", "..") or Path(output).name != output:
         msg = f"got the output {output!r}, wanted the name of a split, a folder in {str(dataset.folder)!r}"
         raise ConfigurationError(msg)
-    queries = place / QUERIES
-    is_own = queries.exists() and not journal_of(queries).exists()
-    if place.resolve() == (dataset.folder / dataset.split).resolve() or is_own:
-        msg = f"the split {output!r} holds questions that `crag label` did not write; choose another --output"
+    is_own = labelled_from(place) is not None and (by_model or not is_labelled_by_model(place))
+    if place.resolve() == (dataset.folder / dataset.split).resolve() or (not is_own and (place / QUERIES).exists()):
+        how = "`crag label` did not write" if by_model else "no sheet labelled"
+        msg = f"the split {output!r} holds questions that {how}; choose another --output"
         raise ConfigurationError(msg)
     return place
+
+
+def take_labels(dataset: Dataset, setup: Setup, records: Sequence[Record], place: Path) -> None:
+    """
+    Write labels that people gave, as a split in place of what an earlier state of their sheet made.
+
+    :param dataset: The questions.
+    :param setup: Where the lists come from.
+    :param records: Of `sheets.read_sheet`.
+    :param place: Folder of the split; see `check_target`.
+    """
+    _make_folder(place)
+    with closing(Journal(journal_of(place / QUERIES), dataset, setup, fresh=True)) as log:
+        for record in records:
+            log.add(record)
+    _write_split(dataset, records, place)
 
 
 def make_labels(

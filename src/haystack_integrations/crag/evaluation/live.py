@@ -137,6 +137,21 @@ def _judged(decision: dict[str, Any]) -> Sequence[dict[str, Any]]:
     return [*decision["kept"], *decision["discarded"]]
 
 
+def check_whole(dataset: Dataset) -> None:
+    """
+    Refuse to retrieve from a part of a store: among what was found for the questions, all of it is found again.
+
+    :param dataset: The data.
+    :raises ConfigurationError: For a corpus that `crag collect` wrote.
+    """
+    if dataset.statistics is not None:
+        msg = (
+            f"the corpus in {str(dataset.folder)!r} is what `crag collect` found in a store, not all of that store, so "
+            "nothing can be retrieved from it; leave out --lists, or take --lists fixed: the lists are in the data"
+        )
+        raise ConfigurationError(msg)
+
+
 def fill(store: Any, dataset: Dataset, embedder: Any) -> None:
     """
     Embed the corpus of a data set and write it into a store.

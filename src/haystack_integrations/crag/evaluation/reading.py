@@ -21,6 +21,9 @@ QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
 )
 """What is read of a split's folder; only the first must be there."""
 
+STATISTICS: Final = "statistics.json"
+"""Beside a corpus that is a part of a store: the word statistics of all of that store. `crag collect` writes both."""
+
 LEAST_QUESTIONS: Final = 10
 """With fewer, one question more or less moves every measure by a tenth."""
 
@@ -47,7 +50,7 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     place = folder / split
     _check_folders(folder, place)
     try:
-        passages = _passages(folder / CORPUS)
+        passages = passages_of(folder / CORPUS)
         cases, doubts = _cases(place, passages, labelled=labelled)
         if len(cases) < least:
             few = "1 question" if len(cases) == 1 else f"{len(cases)} questions"
@@ -60,7 +63,16 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable"
         raise SourceError(msg) from None
     whole = tuple(replace(case, fixed=lists.get(case.id), gap=gaps.get(case.id)) for case in cases.values())
-    data = Dataset(folder, split, passages, whole, frozenset(removed), needs_all(whole))
+    known = folder / STATISTICS
+    data = Dataset(
+        folder,
+        split,
+        passages,
+        whole,
+        frozenset(removed),
+        needs_all(whole),
+        statistics=known if known.is_file() else None,
+    )
     if not labelled:
         return data
     told = [unexplained(place / LISTS, whole, needs_all=data.needs_all), _unanswered(whole)]
@@ -95,7 +107,14 @@ def _check_folders(folder: Path, place: Path) -> None:
         raise SourceError(msg)
 
 
-def _passages(path: Path) -> dict[str, Passage]:
+def passages_of(path: Path) -> dict[str, Passage]:
+    """
+    Read a corpus.
+
+    :param path: Its file.
+    :returns: The documents by id.
+    :raises SourceError: With the line that is none.
+    """
     found: dict[str, Passage] = {}
     for row in rows(path):
         name = row.name(found)

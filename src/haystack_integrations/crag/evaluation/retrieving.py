@@ -1,15 +1,14 @@
 """Lists as a pipeline retrieves them, for a calibration on one's own retrieval and for labelling."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from haystack.components.generators.chat import MockChatGenerator
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
-from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.live import fill
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
+from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
+from haystack_integrations.crag.evaluation.live import check_whole, fill
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.pipelines.checks import check_questions
 from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
@@ -19,20 +18,20 @@ from haystack_integrations.crag.pipelines.opening import memory_store
 
 class Retrieval:
     """
-    A pipeline's own retrieval over the corpus of a data set, in memory.
+    A pipeline's own retrieval; nothing in it asks a model, or the web.
 
-    :param dataset: The data set.
+    :param store: The store that is searched.
     :param pipeline: A shipped pipeline, or the path of a YAML file.
     :param depth: The length of the lists; None for the pipeline's own.
     """
 
-    def __init__(self, dataset: Dataset, pipeline: str, depth: int | None = None) -> None:
+    def __init__(self, store: Any, pipeline: str, depth: int | None = None) -> None:
         """
-        Index the corpus and load the pipeline; nothing in it asks a model, or the web.
+        Load the pipeline on a store.
 
         :raises ConfigurationError: When it is no pipeline for questions, or judges whatever it is told.
         """
-        self._dataset, self._depth, spec = dataset, depth, read(pipeline)
+        self._depth, spec = depth, read(pipeline)
         check_questions(pipeline, spec)
         inputs = inputs_of(spec)
         routers = [part for part in spec["components"].values() if str(part["type"]).endswith(".CragRouter")]
@@ -42,8 +41,6 @@ class Retrieval:
                 "`mode: [guard.mode]` to its optional_inputs, or put the lists into the data"
             )
             raise ConfigurationError(msg)
-        store = memory_store()
-        fill(store, dataset, StaticDocumentEmbedder())
         # In mode `off` nothing is judged: grader and generator only have to be there, where the pipeline has them.
         parts = {"grader": HeuristicGrader(weights="evidence"), "generator": MockChatGenerator("-")}
         self._pipeline: Any = load(
@@ -53,23 +50,34 @@ class Retrieval:
         self._options = {name: value for name, value in wanted.items() if name in inputs and value is not None}
         self.retrievers: set[str] = set()
 
-    def ranked(self) -> Iterator[tuple[str, RankedList]]:
+    @classmethod
+    def over(cls, dataset: Dataset, pipeline: str, depth: int | None = None) -> "Retrieval":
         """
-        Ask every question.
+        Index the corpus of a data set in memory, and load a pipeline on it.
 
-        :returns: The id of each question, and what was retrieved for it.
+        :param dataset: The data set.
+        :param pipeline: See `Retrieval`.
+        :param depth: See `Retrieval`.
+        :returns: The retrieval.
+        :raises ConfigurationError: See `Retrieval`; also for a corpus that is a part of a store.
         """
-        for case in self._dataset.cases:
-            yield case.id, self.of(case)
+        check_whole(dataset)
+        store = memory_store()
+        fill(store, dataset, StaticDocumentEmbedder())
+        return cls(store, pipeline, depth)
 
-    def of(self, case: Case) -> RankedList:
+    def of(self, question: str) -> RankedList:
         """
         Ask a question.
 
-        :param case: The question.
+        :param question: The question.
         :returns: What was retrieved for it, in rank order.
+        :raises StoreError: When a search failed, or reached a part of the store only: the list would be another one.
         """
-        result = self._pipeline.run(query=case.question, **self._options)
+        result = self._pipeline.run(query=question, **self._options)
+        if lost := [each for each in result["crag"]["coverage"]["reasons"] if each.startswith("retrieval_")]:
+            msg = f"the store was not searched in whole ({', '.join(lost)}); check the server, and run it again"
+            raise StoreError(msg)
         for document in result["documents"]:
             found = crag_meta(document).get("retrievers")
             self.retrievers |= set(found) if isinstance(found, dict) else set()

@@ -17,7 +17,7 @@ from haystack_integrations.crag.errors import ConfigurationError, EvaluationErro
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Label, Progress, Record
 from haystack_integrations.crag.evaluation.journal import Journal
 from haystack_integrations.crag.evaluation.lists import FixedLists
-from haystack_integrations.crag.evaluation.live import LiveLists, check
+from haystack_integrations.crag.evaluation.live import LiveLists, check, check_whole
 from haystack_integrations.crag.evaluation.parts import (
     exchanged,
     judging_parts,
@@ -26,7 +26,7 @@ from haystack_integrations.crag.evaluation.parts import (
     warm_up,
 )
 from haystack_integrations.crag.evaluation.processes import at_work
-from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
+from haystack_integrations.crag.evaluation.reading import LISTS, STATISTICS, read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import counted
 from haystack_integrations.crag.vocabulary import COSTS
@@ -105,6 +105,7 @@ def require(dataset: Dataset, setup: Setup) -> None:
     # A part that cannot be loaded says so here; in a process of its own it could not say much.
     if setup.lists == "live":
         check(setup)
+        check_whole(dataset)
         warm_up(exchanged(setup).values())
         return
     warm_up(vars(judging_parts(setup)).values())
@@ -131,8 +132,11 @@ def _counted(dataset: Dataset, setup: Setup) -> Iterator[Setup]:
     if setup.lists == "live" or not reads_statistics(setup):
         yield setup
         return
+    if dataset.statistics is not None:
+        yield replace(setup, statistics=str(dataset.statistics))
+        return
     with TemporaryDirectory(prefix="crag-eval-") as folder:
-        file = Path(folder, "statistics.json")
+        file = Path(folder, STATISTICS)
         write_statistics(counted(dataset), file)
         yield replace(setup, statistics=str(file))
 

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import orjson
 
-from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermCounter, collect
+from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermCounter, collect, read_statistics
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.groups import group_numbers, wording
-from haystack_integrations.crag.evaluation.journal import labelled_from
 from haystack_integrations.crag.evaluation.labelled import ANSWERS, LabelledList
+from haystack_integrations.crag.evaluation.origins import labelled_from
 from haystack_integrations.crag.evaluation.reading import QRELS, QUERIES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.vocabulary import JUDGED
@@ -33,8 +33,11 @@ def corpus_statistics(dataset: Dataset) -> CorpusStatistics:
     Count the corpus of a data set.
 
     :param dataset: The data set.
-    :returns: Its document frequencies, as an index of it would give them.
+    :returns: Its document frequencies, as an index of it would give them; of a corpus that is a part of a store, those
+        of that store.
     """
+    if dataset.statistics is not None:
+        return read_statistics(dataset.statistics)
     return counted(dataset).statistics("store")
 
 
@@ -203,10 +206,12 @@ def _way_out(dataset: Dataset, other: Path) -> str:
     if len({labelled_from(split) or split.name for split in (folder / dataset.split, other)}) > 1:
         return "Remove them from one of the two"
     away = folder.resolve().with_name(f"{dataset.name}-{other.name}")
-    new, old, corpus = (quote(str(path)) for path in (away, other, folder / CORPUS))
+    new, old = quote(str(away)), quote(str(other))
+    beside = [folder / CORPUS, *([] if dataset.statistics is None else [dataset.statistics])]
+    shared = " ".join(quote(str(path)) for path in beside)
     return (
         f"These are the same questions, labelled once more by `crag label`: to calibrate on {dataset.split!r}, put "
-        f"{other.name!r} into a folder of its own (mkdir {new}; cp {corpus} {new}; mv {old} {new}), and take no figure "
+        f"{other.name!r} into a folder of its own (mkdir {new}; cp {shared} {new}; mv {old} {new}), and take no figure "
         f"on it for a held-out one"
     )
 

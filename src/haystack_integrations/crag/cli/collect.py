@@ -1,0 +1,72 @@
+"""`crag collect`: questions of one's own, and what an index finds for them, as data for `crag label` and the others."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from haystack_integrations.crag.cli.evaluate import PIPELINE, PipelineName
+from haystack_integrations.crag.cli.files import require_extra
+from haystack_integrations.crag.cli.options import Index, Store, Url
+from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.places import choose_place, open_place, read_documents
+
+Questions = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Questions: one a line, or JSON Lines with a question in each.")
+]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to; made if it is not there.")]
+Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write: a subfolder of DIR.")]
+Docs = Annotated[
+    list[Path] | None, typer.Option(metavar="PATH", help="Files or folders, in place of a store.", show_default=False)
+]
+TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question.")]
+
+_TITLE: Final = "Collected"
+
+
+def collect(
+    questions: Questions,
+    folder: Folder,
+    split: Split,
+    docs: Docs = None,
+    store: Store = None,
+    url: Url = None,
+    index: Index = None,
+    pipeline: PipelineName = PIPELINE,
+    top_k: TopK = 10,
+    json: Json = False,
+) -> None:
+    """Write what your index finds for questions of your own, to be labelled by people or by your chat model."""
+    require_extra()
+    from haystack_integrations.crag.evaluation import collecting
+    from haystack_integrations.crag.evaluation.retrieving import Retrieval
+
+    asked = collecting.read_questions(questions)
+    place = collecting.check_target(folder, split)
+    opened = open_place(choose_place(docs or (), (store, url, index)))
+    retrieval = Retrieval(opened, pipeline, top_k)
+    if docs:
+        with working("reading"):
+            read_documents(docs, opened, complain_about)
+    with progress_bar("collecting") as progress:
+        found = collecting.collect(asked, opened, retrieval, progress)
+    with working("counting words"):
+        number = collecting.write_data(asked, found, opened, place)
+    empty = sum(not ranked.retrieved for ranked in found.lists.values())
+    if empty:
+        complain(f"nothing was found for {empty} of {len(asked)} questions", "warning")
+    summary = {"split": split, "questions": len(asked), "documents": len(found.passages), "documents_of_store": number}
+    show_json({**summary, "nothing_found": empty}) if json else show(*_told(summary, place))
+
+
+def _told(summary: dict[str, Any], place: Path) -> list[str | Text]:
+    from haystack_integrations.crag.evaluation.sheets import SHEET
+
+    found = f"{summary['documents']} of {summary['documents_of_store']} documents for {summary['questions']} questions"
+    label = f"crag label {place.parent} --split {place.name} --output labelled"
+    return [
+        Text.assemble((_TITLE, "bold"), f" {found}"),
+        f"Written to {place}. Label it by your chat model: {label}",
+        f"Or fill the column grade of {place / SHEET}: {label} --sheet {place / SHEET}",
+    ]

@@ -1,0 +1,215 @@
+"""Questions of one's own and what a store finds for them, written as data that can be labelled."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from haystack import Document
+from haystack.core.errors import PipelineRuntimeError
+
+from haystack_integrations.crag.corpus_statistics import count_store, write_statistics
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError, SourceError, StoreError
+from haystack_integrations.crag.evaluation.cases import Passage, Progress, RankedList
+from haystack_integrations.crag.evaluation.raw_files import plain_text
+from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, STATISTICS, passages_of
+from haystack_integrations.crag.evaluation.retrieving import Retrieval
+from haystack_integrations.crag.evaluation.rows import CORPUS, rows
+from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
+from haystack_integrations.crag.whole_file import cannot_write, write_whole
+
+_ROWS: Final = ".jsonl"
+
+
+@dataclass(frozen=True)
+class Question:
+    """
+    A question of a file.
+
+    :param place: File and line, for messages.
+    :param values: Its `id`, its `question`, and whatever else the file says of it.
+    """
+
+    place: str
+    values: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return str(self.values["id"])
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        return str(self.values["question"])
+
+    @property
+    def labelled(self) -> list[str]:
+        """Ids of the documents that its labels are about."""
+        return [*(self.values.get("gold") or ()), *(self.values.get("partial") or ())]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """
+    What was found for questions.
+
+    :param lists: What was retrieved for each question, by id.
+    :param passages: The documents in these lists, by id.
+    """
+
+    lists: Mapping[str, RankedList]
+    passages: Mapping[str, Passage]
+
+
+def read_questions(path: Path) -> list[Question]:
+    """
+    Read questions: one a line, or of JSON Lines `{"question"}`, with an `id` and labels if they have any.
+
+    :param path: The file; of JSON Lines if its name ends with `.jsonl`.
+    :returns: The questions; of lines of text, each once.
+    :raises SourceError: When it cannot be read, has no question, or gives two questions one id.
+    """
+    try:
+        found = list(_of_rows(path) if path.suffix == _ROWS else _of_lines(path))
+    except OSError as error:
+        msg = f"no questions can be read from {str(path)!r} ({error.strerror}); pass a file with one question a line"
+        raise SourceError(msg) from None
+    if not found:
+        msg = f"got no question in {str(path)!r}, wanted one a line"
+        raise SourceError(msg)
+    return found
+
+
+def _of_lines(path: Path) -> Iterable[Question]:
+    seen = set[str]()
+    for number, line in enumerate(plain_text(path).splitlines(), 1):
+        if (text := line.strip()) and text not in seen:
+            seen.add(text)
+            yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
+
+
+def _of_rows(path: Path) -> Iterable[Question]:
+    taken: dict[str, Any] = {}
+    for row in rows(path):
+        name = row.name(taken) if "id" in row.values else f"q{row.number}"
+        if name in taken:
+            row.refuse(f"the id {name!r} a second time", "each id once", "give every question an id, or none of them")
+        taken[name] = row
+        yield Question(f"{path}:{row.number}", {**row.values, "id": name, "question": row.text("question").strip()})
+
+
+def check_target(folder: Path, split: str) -> Path:
+    """
+    Refuse a place where something would be lost, before anything is asked.
+
+    :param folder: Folder of the data set; it need not be there.
+    :param split: Name of the split to write.
+    :returns: The split's folder.
+    :raises ConfigurationError: For a split that has questions, a corpus from elsewhere, and no name of a folder.
+    """
+    place = folder / split
+    if split in ("", "..") or Path(split).name != split:
+        msg = f"got the split {split!r}, wanted the name of a folder in {str(folder)!r}"
+        raise ConfigurationError(msg)
+    if (place / QUERIES).exists():
+        msg = f"there are questions at {str(place / QUERIES)!r} already; choose another --split, or remove that one"
+        raise ConfigurationError(msg)
+    if (folder / CORPUS).exists() and not (folder / STATISTICS).is_file():
+        msg = f"the corpus at {str(folder / CORPUS)!r} was not written by `crag collect`; choose another folder"
+        raise ConfigurationError(msg)
+    return place
+
+
+def collect(questions: Sequence[Question], store: Any, retrieval: Retrieval, progress: Progress) -> Collected:
+    """
+    Ask a store.
+
+    :param questions: The questions.
+    :param store: The store.
+    :param retrieval: A pipeline's retrieval from it.
+    :param progress: Called after each question: number done, number of all, its id.
+    :returns: What was found.
+    :raises SourceError: For a question that no pipeline takes, or a label of a document that is not there; with its
+        line.
+    :raises StoreError: When the store cannot be searched in whole, or changes meanwhile.
+    """
+    lists: dict[str, RankedList] = {}
+    passages: dict[str, Passage] = {}
+    for number, question in enumerate(questions, 1):
+        try:
+            names = retrieval.of(question.text).retrieved
+        except PipelineRuntimeError as error:
+            if not isinstance(error.__cause__, QuestionError):
+                raise
+            msg = f"{question.place}: {error.__cause__}"
+            raise SourceError(msg) from None
+        passages |= _fetched(store, [name for name in {*names, *question.labelled} if name not in passages])
+        if missing := sorted(set(question.labelled).difference(passages)):
+            msg = (
+                f"{question.place}: got a label of {missing[0]!r}, which the store does not have; correct or remove it"
+            )
+            raise SourceError(msg)
+        if missing := sorted(set(names).difference(passages)):
+            msg = f"the store found {missing[0]!r} and does not have it any more; run it again when nobody writes to it"
+            raise StoreError(msg)
+        # What has no text cannot be judged, nor be a document of the data.
+        lists[question.id] = RankedList(tuple(name for name in names if passages[name].text.strip()))
+        progress(number, len(questions), question.id)
+    return Collected(lists, {name: one for name, one in passages.items() if one.text.strip()})
+
+
+def _fetched(store: Any, names: Sequence[str]) -> dict[str, Passage]:
+    """Fetch documents as they are stored: a pipeline may have shortened what it gave back."""
+    if not names:
+        return {}
+    found: list[Document] = store.filter_documents({"field": "id", "operator": "in", "value": list(names)})
+    return {one.id: Passage(one.id, str(one.meta.get("title") or ""), one.content or "") for one in found}
+
+
+def write_data(questions: Sequence[Question], collected: Collected, store: Any, place: Path) -> int:
+    """
+    Write what was collected: a corpus, word statistics of the whole store, a split, and a sheet for labels.
+
+    :param questions: The questions.
+    :param collected: What was found for them.
+    :param store: The store; all of its documents are counted.
+    :param place: Folder of the split; see `check_target`.
+    :returns: How many documents the store has.
+    :raises ConfigurationError: When a file cannot be written; the questions come last, so that it can be run again.
+    :raises SourceError: When the corpus has another text of a document, from an earlier time.
+    """
+    counter = count_store(store)
+    folder, shown = place.parent, [(one.id, one.text, collected.lists[one.id].retrieved) for one in questions]
+    known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
+    corpus = {**known, **{name: _unchanged(folder, known, one) for name, one in collected.passages.items()}}
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(place, error) from None
+    write_statistics(counter, folder / STATISTICS)
+    _write(folder / CORPUS, [{"id": one.id, "title": one.title, "text": one.text} for one in corpus.values()])
+    _write(place / LISTS, [{"id": name, "retrieved": list(own.retrieved)} for name, own in collected.lists.items()])
+    write_sheet(place / SHEET, shown, corpus)
+    _write(place / QUERIES, [dict(question.values) for question in questions])
+    return counter.documents
+
+
+def _unchanged(folder: Path, known: Mapping[str, Passage], passage: Passage) -> Passage:
+    before = known.get(passage.id, passage)
+    if (before.title, before.text) != (passage.title, passage.text):
+        msg = (
+            f"the store has another text of {passage.id!r} than {str(folder / CORPUS)!r}, where labels may be about "
+            "the old one; choose another folder"
+        )
+        raise SourceError(msg)
+    return before
+
+
+def _write(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    data = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+    try:
+        write_whole(path, data)
+    except OSError as error:
+        raise cannot_write(path, error) from None

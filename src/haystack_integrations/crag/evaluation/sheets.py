@@ -1,0 +1,188 @@
+"""Labels by hand: a sheet with a line for each question and document, whose column `grade` people fill."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Final
+from zipfile import BadZipFile
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet.datavalidation import DataValidation
+
+from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, Record
+from haystack_integrations.crag.vocabulary import SPENT
+from haystack_integrations.crag.whole_file import cannot_write, write_whole
+
+SHEET: Final = "sheet.xlsx"
+
+_COLUMNS: Final = {"grade": 8, "question": 40, "rank": 6, "title": 24, "text": 100, "row": 8}
+"""Names and widths; `row` tells on what a line is, wherever somebody sorts it."""
+
+_READ: Final = ("grade", "question", "text", "row")
+_GRADES: Final = {"0": 0, "1": 1, "2": 2}
+_ADVICE: Final = "2: answers the question. 1: on its topic, and does not answer it. 0: neither."
+_SAME: Final = "pass the sheet that was written with these lists"
+_MOST_CHARACTERS: Final = 32_000  # a cell takes 32,767
+_COMPARED: Final = 200
+_SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a sheet: its number, and what stands there."""
+
+    number: int
+    grade: Any
+    question: str
+    text: str
+
+    @property
+    def is_empty(self) -> bool:
+        return self.grade is None or not str(self.grade).strip()
+
+
+def write_sheet(path: Path, asked: Sequence[tuple[str, str, Sequence[str]]], passages: Mapping[str, Passage]) -> None:
+    """
+    Write a sheet to be filled.
+
+    :param path: The file, XLSX: spreadsheets change no text in it, and open it alike in every country.
+    :param asked: Id, question and list of each question.
+    :param passages: The documents by id.
+    :raises ConfigurationError: When it cannot be written.
+    """
+    book = Workbook()
+    sheet: Any = book.active
+    sheet.title, sheet.freeze_panes = "labels", "A2"
+    sheet.append(list(_COLUMNS))
+    for cell, width in zip(sheet[1], _COLUMNS.values(), strict=True):
+        cell.font = Font(bold=True)
+        sheet.column_dimensions[cell.column_letter].width = width
+    row = 1
+    for number, (_, question, retrieved) in enumerate(asked):
+        for rank, name in enumerate(retrieved, 1):
+            row += 1
+            passage = passages[name]
+            values: list[str | int] = [question, rank, passage.title, passage.text, f"r{row}"]
+            for column, value in enumerate(values, 2):
+                _fill(sheet.cell(row, column), value, is_shaded=number % 2 == 1)
+    grades = DataValidation(type="list", formula1='"0,1,2"', allow_blank=True, showInputMessage=True)
+    grades.promptTitle, grades.prompt, grades.error = "grade", _ADVICE, _ADVICE
+    grades.add(f"A2:A{max(2, row)}")
+    sheet.add_data_validation(grades)
+    data = BytesIO()
+    book.save(data)
+    try:
+        write_whole(path, data.getvalue())
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _fill(cell: Any, value: str | int, *, is_shaded: bool) -> None:
+    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    if is_shaded:
+        cell.fill = _SHADE
+    cell.value = value if isinstance(value, int) else _as_cell(value)
+    if cell.data_type == "f":
+        cell.data_type = "s"  # a text that begins with = is no formula
+
+
+def _as_cell(text: str) -> str:
+    return ILLEGAL_CHARACTERS_RE.sub(" ", text)[:_MOST_CHARACTERS]
+
+
+def read_sheet(path: Path, dataset: Dataset) -> list[Record]:
+    """
+    Read the grades of a sheet that was filled.
+
+    A question none of whose documents has a grade is not labelled. Of another the first documents count, as far as they
+    have one: what nobody has looked at is no label.
+
+    :param path: The sheet, as `write_sheet` wrote it for the lists of this data; rows may stand in any order.
+    :param dataset: The questions, each with its list.
+    :returns: A record for each question, as `labelling.make_labels` gives them.
+    :raises SourceError: When it is no such sheet, is about other lists, or a grade is none or missing between others.
+    """
+    lines, records, row = _lines(path), list[Record](), 1
+    for case in dataset.cases:
+        retrieved = () if case.fixed is None else case.fixed.retrieved
+        own = [lines.pop(f"r{row + n}", None) for n in range(1, len(retrieved) + 1)]
+        row += len(retrieved)
+        for name, line in zip(retrieved, own, strict=True):
+            _check(path, line, case, dataset.passages[name])
+        records.append(_record(path, case, retrieved, [line for line in own if line is not None]))
+    if lines:
+        key, line = next(iter(lines.items()))
+        msg = f"{path}, row {line.number}: got {key!r}, which no list of {dataset.split!r} has; {_SAME}"
+        raise SourceError(msg)
+    return records
+
+
+def _check(path: Path, line: _Line | None, case: Case, passage: Passage) -> None:
+    """Refuse a sheet of other lists: its grades would be given to documents that nobody looked at."""
+    if line is None:
+        msg = f"{path}: got no row on {passage.id!r} for {case.id!r}, which its list has; {_SAME}"
+        raise SourceError(msg)
+    if not (_is_same(line.question, case.question) and _is_same(line.text, passage.text)):
+        msg = f"{path}, row {line.number}: got another question or text than {case.id!r} and {passage.id!r}; {_SAME}"
+        raise SourceError(msg)
+
+
+def _is_same(shown: str, text: str) -> bool:
+    return " ".join(shown.split())[:_COMPARED] == " ".join(_as_cell(text).split())[:_COMPARED]
+
+
+def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[_Line]) -> Record:
+    graded = list(takewhile(lambda line: not line.is_empty, lines))
+    if any(not line.is_empty for line in lines[len(graded) :]):
+        empty = lines[len(graded)].number
+        msg = f"{path}, row {empty}: got no grade, and one below it for the same question; grade this one, too"
+        raise SourceError(msg)
+    grades = [_grade(path, line) for line in graded]
+    cost, error = dict.fromkeys(SPENT, 0), None if grades or not retrieved else "no grade"
+    judged = list(retrieved[: len(grades)])
+    return {"id": case.id, "retrieved": judged, "grades": None if error else grades, "cost": cost, "error": error}
+
+
+def _grade(path: Path, line: _Line) -> int:
+    value = line.grade
+    told = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    if told not in _GRADES:
+        msg = f"{path}, row {line.number}: got the grade {told[:20]!r}, wanted 0, 1 or 2; {_ADVICE}"
+        raise SourceError(msg)
+    return _GRADES[told]
+
+
+def _lines(path: Path) -> dict[str, _Line]:
+    """Read the lines of a sheet by their keys."""
+    found: dict[str, _Line] = {}
+    columns: list[int] = []
+    for number, values in enumerate(_rows(path), 1):
+        texts = ["" if value is None else str(value) for value in values]
+        if not columns:
+            columns = [texts.index(name) for name in _READ] if set(_READ) <= set(texts) else []
+            continue
+        grade, question, text, key = columns
+        if texts[key]:
+            found[texts[key].strip()] = _Line(number, values[grade], texts[question], texts[text])
+    if not columns:
+        msg = f"{path}: got no row with the names of columns, wanted {list(_READ)} among them; {_SAME}"
+        raise SourceError(msg)
+    return found
+
+
+def _rows(path: Path) -> list[tuple[Any, ...]]:
+    try:
+        book = load_workbook(path, data_only=True)
+    except OSError as error:
+        msg = f"no sheet can be read from {str(path)!r} ({error.strerror}); pass the file that you filled"
+        raise SourceError(msg) from None
+    except (InvalidFileException, BadZipFile, KeyError, ValueError):
+        msg = f"got {str(path)!r}, wanted an XLSX file; save the sheet as that"
+        raise SourceError(msg) from None
+    return list(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []

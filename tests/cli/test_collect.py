@@ -1,0 +1,148 @@
+"""`crag collect` and labels by hand: from an index and a file of questions to a calibration for that index."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import CAMELS, PENGUINS, QUESTION, crag, refused
+from evaluation.datasets import SPLIT
+from evaluation.towns import FACTS, TOWNS, write_towns
+from openpyxl import load_workbook
+from scripted_model import ScriptedModel, judging
+
+from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.corpus_statistics import read_statistics
+
+
+@pytest.fixture
+def place(elasticsearch_url: str, elasticsearch_index: str) -> list[str]:
+    """The options that name a fresh index."""
+    return ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """Two questions, of which one is about nothing that there is."""
+    path = tmp_path / "questions.txt"
+    path.write_text(f"{QUESTION}\nWho repairs bicycles?\n")
+    return path
+
+
+def grade_of(question: str, text: str) -> int:
+    """Grade a page of a town as somebody who knows it would."""
+    town = next(town for town in TOWNS if f"old town of {town}" in question)
+    fact = next(fact for fact in FACTS if f"which {fact} has" in question)
+    return 0 if town not in text else 2 if FACTS[fact].partition(" {")[0] in text else 1
+
+
+def filled(sheet: Path) -> Path:
+    """Fill the sheet, for every question but the last."""
+    book = load_workbook(sheet)
+    lines = list(book.active.iter_rows(min_row=2))
+    last = lines[-1][1].value
+    for line in lines:
+        if line[1].value != last:
+            line[0].value = grade_of(line[1].value, line[4].value)
+    book.save(sheet)
+    return sheet
+
+
+def test_an_index_is_collected_labelled_by_hand_and_calibrated_on(tmp_path: Path, place: list[str]) -> None:
+    """On Elasticsearch, from a file of questions to a calibration that answers from the same index."""
+    towns = write_towns(tmp_path / "towns", count=49)
+    asked = [json.loads(line) for line in (towns / SPLIT / "queries.jsonl").read_text().splitlines()]
+    gone = {row["gold"][0] for row in asked[::3]}  # a third of what answers is not in the index
+    rows = [line for line in (towns / "corpus.jsonl").read_text().splitlines() if json.loads(line)["id"] not in gone]
+    (tmp_path / "records.jsonl").write_text("\n".join(rows))
+    (tmp_path / "questions.txt").write_text("\n".join(row["question"] for row in asked))
+    assert crag("index", tmp_path / "records.jsonl", *place).exit_code == 0
+
+    folder = tmp_path / "data" / "towns"
+    shown = crag("collect", tmp_path / "questions.txt", folder, "--split", "asked", *place, "--top-k", "5")
+    assert shown.exit_code == 0, shown.stderr
+    sheet = folder / "asked" / "sheet.xlsx"
+    assert f"of {len(rows)} documents for 49 questions" in " ".join(shown.stdout.split())
+    assert read_statistics(folder / "statistics.json").documents == len(rows)
+
+    command = ("label", folder, "--split", "asked", "--output", "labelled", "--sheet", filled(sheet))
+    labelled = crag(*command)
+    assert labelled.exit_code == 0, labelled.stderr
+    assert "Labelled 48 of 49 questions" in labelled.stdout
+    assert "1 questions have no label (no grade); fill the sheet and run again" in labelled.stderr
+    assert len(json.loads(crag(*command, "--json").stdout)["verdicts"]) >= 2  # once more, in its own place
+
+    mine = tmp_path / "mine.json"
+    result = crag("calibrate", folder, "--split", "labelled", "--output", mine, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["n"] == 48
+    assert "a chat model made the labels" not in result.stderr
+    answer = json.loads(crag("ask", asked[1]["question"], *place, "--calibration", mine, "--json").stdout)
+    assert answer["crag"]["signals"]["set"]["calibrated"] is True
+
+
+def test_files_are_collected_and_labelled_by_a_model(
+    docs: Path, questions: Path, tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """Without a server; one call for each question, and the titles and texts are those that a grader sees."""
+    folder = tmp_path / "data"
+    shown = crag("collect", questions, folder, "--split", "asked", "--docs", docs, "--json")
+    assert json.loads(shown.stdout) == {
+        "split": "asked",
+        "questions": 2,
+        "documents": 2,
+        "documents_of_store": 2,
+        "nothing_found": 0,
+    }
+    texts = {json.loads(line)["text"] for line in (folder / "corpus.jsonl").read_text().splitlines()}
+    assert texts == {f"penguins\n\n{PENGUINS}", CAMELS}
+    configured_model.reply = judging(lambda text: 0.9 if "Antarctica" in text else 0.0)
+    made = json.loads(crag("label", folder, "--split", "asked", "--output", "labelled", "--json").stdout)
+    assert (made["labelled"], made["cost"]["llm_calls"]) == (2, 2)
+    sheet = folder / "asked" / "sheet.xlsx"
+    by_hand = ("label", folder, "--split", "asked", "--output", "labelled", "--sheet", sheet)
+    assert "holds questions that no sheet labelled" in refused(crag(*by_hand), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize("command", ["eval", "calibrate", "label"])
+def test_nothing_is_retrieved_from_what_was_collected(
+    docs: Path, questions: Path, tmp_path: Path, command: str, configured_model: ScriptedModel
+) -> None:
+    """It is a part of the store, chosen by these questions: all lists would be too good."""
+    folder = tmp_path / "data"
+    assert crag("collect", questions, folder, "--split", "asked", "--docs", docs).exit_code == 0
+    rows = [json.loads(line) for line in (folder / "asked" / "queries.jsonl").read_text().splitlines()]
+    many = [{**row, "id": f"{row['id']}-{n}", "gold": []} for n in range(6) for row in rows]
+    (folder / "many").mkdir()
+    (folder / "many" / "queries.jsonl").write_text("\n".join(map(json.dumps, many)))
+    options: dict[str, Any] = {"calibrate": ["--output", tmp_path / "mine.json"], "label": ["--output", "mine"]}
+    shown = crag(command, folder, "--split", "many", "--lists", "live", *options.get(command, []))
+    assert shown.exit_code == ExitCode.USAGE
+    assert "what `crag collect` found in a store, not all of that store" in shown.stderr
+    assert configured_model.calls == 0
+
+
+def test_a_sheet_is_about_the_lists_that_are_there(docs: Path, questions: Path, tmp_path: Path) -> None:
+    """Not about others, which a pipeline would retrieve."""
+    folder = tmp_path / "data"
+    assert crag("collect", questions, folder, "--split", "asked", "--docs", docs).exit_code == 0
+    command = ["label", folder, "--split", "asked", "--output", "mine", "--sheet", folder / "asked" / "sheet.xlsx"]
+    assert "leave out --lists" in refused(crag(*command, "--lists", "live"), ExitCode.USAGE)
+    (folder / "asked" / "bm25_top10.jsonl").unlink()
+    assert "'asked' has no lists" in refused(crag(*command), ExitCode.USAGE)
+
+
+def test_what_cannot_be_collected_is_refused_before_anything_is_written(
+    docs: Path, questions: Path, tmp_path: Path
+) -> None:
+    """Neither files nor a store, no questions, no pipeline."""
+    folder = tmp_path / "data"
+    for options, code, message in (
+        ([], ExitCode.USAGE, "neither files nor a store"),
+        (["--docs", docs, "--pipeline", "indexing"], ExitCode.USAGE, "'indexing'"),
+        (["--docs", tmp_path / "none"], ExitCode.INPUTS_FAILED, "none"),
+    ):
+        assert message in refused(crag("collect", questions, folder, "--split", "asked", *options), code)
+    told = crag("collect", tmp_path / "none.txt", folder, "--split", "asked", "--docs", docs)
+    assert "no questions can be read from" in refused(told, ExitCode.INPUTS_FAILED)
+    assert not folder.exists()

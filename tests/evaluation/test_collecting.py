@@ -1,0 +1,155 @@
+"""Questions of one's own, and what a store finds for them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.components import StaticDocumentEmbedder
+from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
+from haystack_integrations.crag.evaluation.collecting import check_target, collect, read_questions, write_data
+from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.retrieving import Retrieval
+from haystack_integrations.crag.evaluation.training import corpus_statistics
+from haystack_integrations.crag.judging.grading import Graded
+
+PAGES = {
+    "refunds": "A refund is paid within 30 days of the return.",
+    "lamps": "A lamp costs 20 euros.",
+    "beds": "A bed costs 300 euros.",
+    "ships": "Ships leave at noon.",
+}
+
+
+@pytest.fixture
+def store(in_memory_store: Any) -> Any:
+    """Four pages, one of them with a title."""
+    pages = [
+        Document(id=name, content=text, meta={"title": "Prices"} if name == "lamps" else {})
+        for name, text in PAGES.items()
+    ]
+    in_memory_store.write_documents(StaticDocumentEmbedder().run(pages)["documents"])
+    return in_memory_store
+
+
+def written(tmp_path: Path, text: str, name: str = "questions.txt") -> Path:
+    """Write a file of questions."""
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def collected(store: Any, file: Path, folder: Path, split: str = "asked", pipeline: str = "baseline_rag") -> Path:
+    """Collect as the command does; gives the split's folder."""
+    questions, place = read_questions(file), check_target(folder, split)
+    found = collect(questions, store, Retrieval(store, pipeline, 2), lambda *_: None)
+    write_data(questions, found, store, place)
+    return place
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """Read JSON Lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_have(tmp_path: Path) -> None:
+    """An id is given where there is none; a byte order mark and Windows' line ends are no part of a question."""
+    plain = read_questions(written(tmp_path, "\ufeffWhen?\r\n\r\n  Who? \r\nWhen?\r\n"))
+    assert [(each.id, each.text) for each in plain] == [("q1", "When?"), ("q3", "Who?")]
+    rows = '{"question": "When?", "answers": ["noon"]}\n{"id": "x", "question": "When?"}\n'
+    first, second = read_questions(written(tmp_path, rows, "questions.jsonl"))
+    assert first.values == {"id": "q1", "question": "When?", "answers": ["noon"]}
+    assert (second.id, second.text) == ("x", "When?")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("questions.txt", "\n \n", "got no question in"),
+        ("questions.jsonl", '{"id": "q2", "question": "a"}\n{"question": "b"}\n', "jsonl:2: got the id 'q2' a second"),
+        ("questions.jsonl", '{"text": "a"}\n', r"jsonl:1: got no question \(the line has text\)"),
+        ("questions.jsonl", "When?\n", "jsonl:1: got another line"),
+    ],
+)
+def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    """Got, wanted, way out."""
+    with pytest.raises(SourceError, match=message):
+        read_questions(written(tmp_path, text, name))
+    with pytest.raises(SourceError, match="no questions can be read from"):
+        read_questions(tmp_path / "none.txt")
+
+
+def test_a_split_has_the_lists_and_the_corpus_what_stands_in_them(store: Any, tmp_path: Path) -> None:
+    """And the statistics are those of the whole store, or a word of all questions would pass for a common one."""
+    place = collected(store, written(tmp_path, "When is a refund paid?\nWhat does a lamp cost?\n"), tmp_path / "data")
+    lists = lines(place / "bm25_top10.jsonl")
+    assert [(row["id"], row["retrieved"][0]) for row in lists] == [("q1", "refunds"), ("q2", "lamps")]
+    corpus = {row["id"]: row for row in lines(place.parent / "corpus.jsonl")}
+    assert set(corpus) == {name for row in lists for name in row["retrieved"]}
+    assert corpus["lamps"] == {"id": "lamps", "title": "Prices", "text": PAGES["lamps"]}
+    dataset = read_dataset(tmp_path / "data", "asked", labelled=False, least=1)
+    known = corpus_statistics(dataset)
+    assert (known.documents, known.frequency(["cost", "ship"])) == (4, {"cost": 2, "ship": 1})
+
+
+def test_more_questions_join_the_corpus_and_labels_bring_their_documents(store: Any, tmp_path: Path) -> None:
+    """A second split in the same folder; what a label names is there, also where nothing found it."""
+    collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    rows = '{"id": "b", "question": "What does a bed cost?", "gold": ["beds"], "partial": ["ships"]}\n'
+    place = collected(store, written(tmp_path, rows, "labelled.jsonl"), tmp_path / "data", "labelled")
+    assert {row["id"] for row in lines(place.parent / "corpus.jsonl")} == set(PAGES)
+    (case,) = read_dataset(tmp_path / "data", "labelled", least=1).cases
+    assert (case.gold, case.partial) == (("beds",), ("ships",))
+    unknown = written(tmp_path, rows.replace('"beds"', '"sofas"'), "wrong.jsonl")
+    with pytest.raises(SourceError, match=r"wrong.jsonl:1: got a label of 'sofas', which the store does not have"):
+        collected(store, unknown, tmp_path / "data", "wrong")
+
+
+def test_texts_are_those_of_the_store_also_where_the_pipeline_refines(store: Any, tmp_path: Path) -> None:
+    """A grader sees whole documents."""
+    place = collected(store, written(tmp_path, "What does a lamp cost?\n"), tmp_path / "d", pipeline="signals_rag")
+    assert {row["text"] for row in lines(place.parent / "corpus.jsonl")} <= set(PAGES.values())
+    assert lines(place / "bm25_top10.jsonl")[0]["retrieved"][0] == "lamps"
+
+
+def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
+    """Neither a split, nor somebody's corpus, nor the text that labels are about."""
+    file = written(tmp_path, "When is a refund paid?\n")
+    place = collected(store, file, tmp_path / "data")
+    with pytest.raises(ConfigurationError, match=r"there are questions at .* already; choose another --split"):
+        check_target(tmp_path / "data", "asked")
+    for name in ("", "..", "a/b"):
+        with pytest.raises(ConfigurationError, match="wanted the name of a folder"):
+            check_target(tmp_path / "data", name)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "corpus.jsonl").write_text("")
+    with pytest.raises(ConfigurationError, match="was not written by `crag collect`; choose another folder"):
+        check_target(tmp_path / "own", "asked")
+    before = (place.parent / "corpus.jsonl").read_bytes()
+    changed = [Document(id="refunds", content="A refund is paid within 90 days of the return.")]
+    store.delete_documents(["refunds"])
+    store.write_documents(StaticDocumentEmbedder().run(changed)["documents"])
+    with pytest.raises(SourceError, match="the store has another text of 'refunds' than"):
+        collected(store, file, tmp_path / "data", "again")
+    assert (place.parent / "corpus.jsonl").read_bytes() == before
+    assert not (place.parent / "again").exists()
+
+
+def test_a_question_that_no_pipeline_takes_is_named_by_its_line(store: Any, tmp_path: Path) -> None:
+    """As the pipeline says it."""
+    with pytest.raises(SourceError, match=r"questions.txt:2: the question has 7,999 characters"):
+        collected(store, written(tmp_path, "When?\n" + "why " * 2000 + "\n"), tmp_path / "data")
+
+
+def test_a_list_that_a_failed_search_left_short_is_no_list(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other retriever found something, and a calibration would learn from half of a retrieval."""
+    retrieval = Retrieval(store, "corrective_retrieval", 2)
+
+    def hang(*_: Any, **__: Any) -> Graded:
+        raise ConnectionError
+
+    monkeypatch.setattr(type(store), "embedding_retrieval", hang)
+    with pytest.raises(StoreError, match=r"the store was not searched in whole \(retrieval_failed:dense\)"):
+        retrieval.of("When is a refund paid?")

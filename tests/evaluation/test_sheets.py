@@ -1,0 +1,123 @@
+"""Labels by hand: the sheet that is written, and what is read of the one that people filled."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import load_workbook
+
+from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
+from haystack_integrations.crag.evaluation.sheets import read_sheet, write_sheet
+
+PASSAGES = {
+    "a": Passage("a", "Refunds", "A refund is paid within 30 days."),
+    "b": Passage("b", "=1+1", "=HYPERLINK(1) costs\x07 20 euros.\r\nShipping is free."),
+    "c": Passage("c", "", "word " * 10_000),
+}
+LISTS = {"q1": ("When is a refund paid?", ("a", "b")), "q2": ("=What does a lamp cost?", ("b", "c", "a"))}
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    """Two questions with lists."""
+    cases = tuple(Case(name, text, fixed=RankedList(found)) for name, (text, found) in LISTS.items())
+    return Dataset(Path("data"), "asked", PASSAGES, cases)
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Path:
+    """The sheet of these lists, as it was written."""
+    path = tmp_path / "sheet.xlsx"
+    write_sheet(path, [(name, text, found) for name, (text, found) in LISTS.items()], PASSAGES)
+    return path
+
+
+def fill(path: Path, grades: dict[int, Any], **columns: dict[int, Any]) -> Path:
+    """Write into lines of a sheet as a spreadsheet does: grades, and whatever else somebody changes."""
+    book = load_workbook(path)
+    page = book.active
+    names = [cell.value for cell in page[1]]
+    for name, values in {"grade": grades, **columns}.items():
+        for number, value in values.items():
+            page.cell(number, names.index(name) + 1).value = value
+    book.save(path)
+    return path
+
+
+def test_a_line_shows_question_rank_title_and_text_and_nothing_in_it_is_a_formula(sheet: Path) -> None:
+    """Documents are other people's: a text that begins with = is a text, and a control character a space."""
+    page = load_workbook(sheet).active
+    header, *lines = [[cell.value for cell in row] for row in page.iter_rows()]
+    assert header == ["grade", "question", "rank", "title", "text", "row"]
+    assert [(line[0], line[2]) for line in lines] == [(None, 1), (None, 2), (None, 1), (None, 2), (None, 3)]
+    assert lines[1][3] == "=1+1"
+    assert lines[1][4].startswith("=HYPERLINK(1) costs  20 euros.")
+    assert {cell.data_type for row in page.iter_rows() for cell in row if cell.value is not None} == {"s", "n"}
+
+
+def test_grades_are_read_as_spreadsheets_save_them_and_in_any_order_of_lines(sheet: Path, dataset: Dataset) -> None:
+    """A number, a number with a point, a text; sorted by somebody."""
+    fill(sheet, {2: 2, 3: 0.0, 4: "1", 5: " 0 ", 6: 2})
+    book = load_workbook(sheet)
+    page = book.active
+    header, *lines = [[cell.value for cell in row] for row in page.iter_rows()]
+    for number, line in enumerate([header, *reversed(lines)], 1):
+        for column, value in enumerate(line, 1):
+            page.cell(number, column).value = value
+            page.cell(number, column).data_type = "s" if isinstance(value, str) else "n"
+    book.save(sheet)
+    one, other = read_sheet(sheet, dataset)
+    assert (one["retrieved"], one["grades"], one["error"]) == (["a", "b"], [2, 0], None)
+    assert (other["retrieved"], other["grades"]) == (["b", "c", "a"], [1, 0, 2])
+    assert one["cost"] == {"llm_calls": 0, "tokens_in": 0, "tokens_out": 0}
+
+
+def test_what_nobody_graded_is_no_label(sheet: Path, dataset: Dataset) -> None:
+    """A list counts as far as it was looked at; a question without any grade is left out."""
+    one, other = read_sheet(fill(sheet, {4: 0, 5: 1}), dataset)
+    assert (one["grades"], one["error"]) == (None, "no grade")
+    assert (other["retrieved"], other["grades"]) == (["b", "c"], [0, 1])
+
+
+def test_a_question_for_which_nothing_was_found_needs_no_grade(tmp_path: Path) -> None:
+    """It has no line, and its list is empty: its verdict is known."""
+    path = tmp_path / "sheet.xlsx"
+    write_sheet(path, [("q1", "Who?", ())], {})
+    (record,) = read_sheet(path, Dataset(tmp_path, "asked", {}, (Case("q1", "Who?", fixed=RankedList(())),)))
+    assert (record["retrieved"], record["grades"], record["error"]) == ([], [], None)
+
+
+@pytest.mark.parametrize(
+    ("grades", "columns", "message"),
+    [
+        ({2: 3}, {}, r"row 2: got the grade '3', wanted 0, 1 or 2; 2: answers"),
+        ({2: True}, {}, "row 2: got the grade 'True'"),
+        ({2: 0.5}, {}, "row 2: got the grade '0.5'"),
+        ({2: "yes"}, {}, "row 2: got the grade 'yes'"),
+        ({3: 1}, {}, "row 2: got no grade, and one below it for the same question"),
+        (
+            {2: 1},
+            {"question": {2: "Who won?"}},
+            "row 2: got another question or text than 'q1' and 'a'; pass the sheet",
+        ),
+        ({2: 1}, {"text": {3: "Another text."}}, "row 3: got another question or text than 'q1' and 'b'"),
+        ({2: 1}, {"row": {3: None}}, "got no row on 'b' for 'q1', which its list has"),
+        ({2: 1}, {"row": {7: "r7"}, "question": {7: "Who?"}}, "row 7: got 'r7', which no list of 'asked' has"),
+        ({1: "Grade"}, {}, r"got no row with the names of columns, wanted \['grade'"),
+    ],
+)
+def test_a_sheet_that_cannot_be_trusted_is_refused_with_its_line(
+    sheet: Path, dataset: Dataset, grades: dict[int, Any], columns: dict[str, Any], message: str
+) -> None:
+    """Else a document would get a grade that nobody gave it."""
+    with pytest.raises(SourceError, match=message):
+        read_sheet(fill(sheet, grades, **columns), dataset)
+
+
+def test_another_file_than_a_sheet_is_named(tmp_path: Path, dataset: Dataset) -> None:
+    """With the way out."""
+    (tmp_path / "labels.csv").write_text("grade;question\n")
+    for name, message in (("labels.csv", "wanted an XLSX file; save the sheet as that"), ("none.xlsx", "No such file")):
+        with pytest.raises(SourceError, match=message):
+            read_sheet(tmp_path / name, dataset)
