@@ -97,11 +97,13 @@ def test_a_split_has_the_lists_and_the_corpus_what_stands_in_them(store: Any, tm
 def test_more_questions_join_the_corpus_and_labels_bring_their_documents(store: Any, tmp_path: Path) -> None:
     """A second split in the same folder; what a label names is there, also where nothing found it."""
     collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
-    rows = '{"id": "b", "question": "What does a bed cost?", "gold": ["beds"], "partial": ["ships"]}\n'
+    row = {"id": "b", "question": "What does a bed cost?", "gold": ["beds"], "partial": ["ships"]}
+    rows = json.dumps({**row, "gold_sentences": [["beds", 7]], "source": "us"}) + "\n"
     place = collected(store, written(tmp_path, rows, "labelled.jsonl"), tmp_path / "data", "labelled")
     assert {row["id"] for row in lines(place.parent / "corpus.jsonl")} == set(PAGES)
     (case,) = read_dataset(tmp_path / "data", "labelled", least=1).cases
     assert (case.gold, case.partial) == (("beds",), ("ships",))
+    assert lines(place / "queries.jsonl") == [{**row, "source": "us"}]  # sentences are counted in another corpus
     unknown = written(tmp_path, rows.replace('"beds"', '"sofas"'), "wrong.jsonl")
     with pytest.raises(SourceError, match=r"wrong.jsonl:1: got a label of 'sofas', which the store does not have"):
         collected(store, unknown, tmp_path / "data", "wrong")

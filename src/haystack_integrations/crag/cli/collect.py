@@ -54,6 +54,8 @@ def collect(
     with working("counting words"):
         number = collecting.write_data(asked, found, opened, place)
     empty = sum(not ranked.retrieved for ranked in found.lists.values())
+    if counted := sum(question.counts_sentences for question in asked):
+        complain(f"gold_sentences of {counted} questions are left out: they count those of another corpus", "warning")
     if empty:
         complain(f"nothing was found for {empty} of {len(asked)} questions", "warning")
     summary = {"split": split, "questions": len(asked), "documents": len(found.passages), "documents_of_store": number}

@@ -20,6 +20,7 @@ from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 _ROWS: Final = ".jsonl"
+_SENTENCES: Final = "gold_sentences"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Question:
     def text(self) -> str:
         """The question."""
         return str(self.values["question"])
+
+    @property
+    def counts_sentences(self) -> bool:
+        """Whether it has labels of sentences: they count those of another corpus, and are left out."""
+        return bool(self.values.get(_SENTENCES))
 
     @property
     def labelled(self) -> list[str]:
@@ -192,7 +198,8 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     _write(folder / CORPUS, [{"id": one.id, "title": one.title, "text": one.text} for one in corpus.values()])
     _write(place / LISTS, [{"id": name, "retrieved": list(own.retrieved)} for name, own in collected.lists.items()])
     write_sheet(place / SHEET, shown, corpus)
-    _write(place / QUERIES, [dict(question.values) for question in questions])
+    told = [{name: value for name, value in one.values.items() if name != _SENTENCES} for one in questions]
+    _write(place / QUERIES, told)
     return counter.documents
 
 

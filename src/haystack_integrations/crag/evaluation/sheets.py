@@ -30,6 +30,7 @@ _ADVICE: Final = "2: answers the question. 1: on its topic, and does not answer 
 _SAME: Final = "pass the sheet that was written with these lists"
 _MOST_CHARACTERS: Final = 32_000  # a cell takes 32,767
 _COMPARED: Final = 200
+_LINE, _MOST_LINES = 15, 27  # points; a row has 409 of them at most
 _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
 
 
@@ -71,6 +72,9 @@ def write_sheet(path: Path, asked: Sequence[tuple[str, str, Sequence[str]]], pas
             values: list[str | int] = [question, rank, passage.title, passage.text, f"r{row}"]
             for column, value in enumerate(values, 2):
                 _fill(sheet.cell(row, column), value, is_shaded=number % 2 == 1)
+            shown = ((question, "question"), (passage.title, "title"), (passage.text, "text"))
+            most = max(_lines_in(text, _COLUMNS[name]) for text, name in shown)
+            sheet.row_dimensions[row].height = _LINE * min(most, _MOST_LINES)
     grades = DataValidation(type="list", formula1='"0,1,2"', allow_blank=True, showInputMessage=True)
     grades.promptTitle, grades.prompt, grades.error = "grade", _ADVICE, _ADVICE
     grades.add(f"A2:A{max(2, row)}")
@@ -90,6 +94,11 @@ def _fill(cell: Any, value: str | int, *, is_shaded: bool) -> None:
     cell.value = value if isinstance(value, int) else _as_cell(value)
     if cell.data_type == "f":
         cell.data_type = "s"  # a text that begins with = is no formula
+
+
+def _lines_in(text: str, width: int) -> int:
+    """Estimate how high a text is: LibreOffice makes no line of a file higher by itself."""
+    return sum(1 + len(line) // width for line in text.splitlines()) or 1
 
 
 def _as_cell(text: str) -> str:
