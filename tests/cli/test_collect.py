@@ -63,7 +63,7 @@ def test_an_index_is_collected_labelled_by_hand_and_calibrated_on(tmp_path: Path
     assert shown.exit_code == 0, shown.stderr
     sheet = folder / "asked" / "sheet.xlsx"
     assert f"of {len(rows)} documents for 49 questions" in " ".join(shown.stdout.split())
-    assert read_statistics(folder / "statistics.json").documents == len(rows)
+    assert read_statistics(folder / "store_statistics.json").documents == len(rows)
 
     command = ("label", folder, "--split", "asked", "--output", "labelled", "--sheet", filled(sheet))
     labelled = crag(*command)

@@ -21,7 +21,7 @@ QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
 )
 """What is read of a split's folder; only the first must be there."""
 
-STATISTICS: Final = "statistics.json"
+STATISTICS: Final = "store_statistics.json"
 """Beside a corpus that is a part of a store: the word statistics of all of that store. `crag collect` writes both."""
 
 LEAST_QUESTIONS: Final = 10
