@@ -36,13 +36,11 @@ def grade_of(question: str, text: str) -> int:
     return 0 if town not in text else 2 if FACTS[fact].partition(" {")[0] in text else 1
 
 
-def filled(sheet: Path) -> Path:
-    """Fill the sheet, for every question but the last."""
+def corrected(sheet: Path, *, but: str = "") -> Path:
+    """Write the right grades into a sheet, but for one question."""
     book = load_workbook(sheet)
-    lines = list(book.active.iter_rows(min_row=2))
-    last = lines[-1][1].value
-    for line in lines:
-        if line[1].value != last:
+    for line in book.active.iter_rows(min_row=2):
+        if line[1].value != but:
             line[0].value = grade_of(line[1].value, line[4].value)
     book.save(sheet)
     return sheet
@@ -65,7 +63,16 @@ def test_an_index_is_collected_labelled_by_hand_and_calibrated_on(tmp_path: Path
     assert f"of {len(rows)} documents for 49 questions" in " ".join(shown.stdout.split())
     assert read_statistics(folder / "store_statistics.json").documents == len(rows)
 
-    command = ("label", folder, "--split", "asked", "--output", "labelled", "--sheet", filled(sheet))
+    command = (
+        "label",
+        folder,
+        "--split",
+        "asked",
+        "--output",
+        "labelled",
+        "--sheet",
+        corrected(sheet, but=asked[-1]["question"]),
+    )
     labelled = crag(*command)
     assert labelled.exit_code == 0, labelled.stderr
     assert "Labelled 48 of 49 questions" in labelled.stdout
@@ -102,6 +109,50 @@ def test_files_are_collected_and_labelled_by_a_model(
     sheet = folder / "asked" / "sheet.xlsx"
     by_hand = ("label", folder, "--split", "asked", "--output", "labelled", "--sheet", sheet)
     assert "holds questions that no sheet labelled" in refused(crag(*by_hand), ExitCode.USAGE)
+
+
+def test_labels_of_a_model_are_corrected_in_its_sheet_and_calibrated_on(
+    tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """The sheet has its grades. What people changed there counts, and the model's own labels are in nobody's way."""
+    folder = write_towns(tmp_path / "towns", count=48)
+    path = folder / SPLIT / "queries.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({"id": row["id"], "question": row["question"]}) + "\n" for row in rows))
+    configured_model.reply = judging(lambda text: 0.9 if "elected" in text else 0.0)
+    shown = crag("label", folder, "--split", SPLIT, "--output", "labelled")
+    sheet = folder / "labelled" / "sheet.xlsx"
+    assert f"--split labelled --output checked --sheet {sheet}" in " ".join(shown.stdout.split())
+    lines = list(load_workbook(sheet).active.iter_rows(min_row=2, values_only=True))
+    assert {line[0] for line in lines} == {0, 2}
+    assert all((line[0] == 2) == ("elected" in line[4]) for line in lines)
+    checked = crag("label", folder, "--split", "labelled", "--output", "checked", "--sheet", corrected(sheet))
+    assert checked.exit_code == 0, checked.stderr
+    assert "labels of its own" not in checked.stdout
+    result = crag("calibrate", folder, "--split", "checked", "--output", tmp_path / "mine.json", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "a chat model made the labels" not in result.stderr
+    by_people = {row["id"]: sorted(row["gold"]) for row in rows}
+    own = [json.loads(line) for line in (folder / "checked" / "queries.jsonl").read_text().splitlines()]
+    assert all(set(row["gold"]) <= set(by_people[row["id"]]) for row in own)
+
+
+def test_a_corrected_sheet_outlives_another_run_of_the_model(
+    docs: Path, questions: Path, tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """What is done is not asked again and leaves the sheet alone; begun anew, the corrected one stays beside it."""
+    folder = tmp_path / "data"
+    assert crag("collect", questions, folder, "--split", "asked", "--docs", docs).exit_code == 0
+    configured_model.reply = judging(lambda text: 0.9)
+    command = ("label", folder, "--split", "asked", "--output", "labelled")
+    assert crag(*command).exit_code == 0
+    sheet = folder / "labelled" / "sheet.xlsx"
+    sheet.write_bytes(b"corrected")
+    assert crag(*command).exit_code == 0
+    assert sheet.read_bytes() == b"corrected"
+    assert crag(*command, "--fresh").exit_code == 0
+    assert sheet.read_bytes() != b"corrected"
+    assert sheet.with_name("sheet.before.xlsx").read_bytes() == b"corrected"
 
 
 @pytest.mark.parametrize("command", ["eval", "calibrate", "label"])

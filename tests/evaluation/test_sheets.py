@@ -29,7 +29,7 @@ def dataset() -> Dataset:
 def sheet(tmp_path: Path) -> Path:
     """The sheet of these lists, as it was written."""
     path = tmp_path / "sheet.xlsx"
-    write_sheet(path, [(name, text, found) for name, (text, found) in LISTS.items()], PASSAGES)
+    write_sheet(path, [(text, found, ()) for text, found in LISTS.values()], PASSAGES)
     return path
 
 
@@ -83,7 +83,7 @@ def test_what_nobody_graded_is_no_label(sheet: Path, dataset: Dataset) -> None:
 def test_a_question_for_which_nothing_was_found_needs_no_grade(tmp_path: Path) -> None:
     """It has no line, and its list is empty: its verdict is known."""
     path = tmp_path / "sheet.xlsx"
-    write_sheet(path, [("q1", "Who?", ())], {})
+    write_sheet(path, [("Who?", (), ())], {})
     (record,) = read_sheet(path, Dataset(tmp_path, "asked", {}, (Case("q1", "Who?", fixed=RankedList(())),)))
     assert (record["retrieved"], record["grades"], record["error"]) == ([], [], None)
 

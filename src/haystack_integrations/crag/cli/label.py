@@ -67,7 +67,7 @@ def label(
     else:
         records = _taken(dataset, chosen, sheet, place)
     summary = _summary(output, records)
-    show_json(summary) if json else show(*_told(summary, place, dataset))
+    show_json(summary) if json else show(*_told(summary, place, dataset, by_model=model is not None))
     if summary["left_out"]:
         why = "; ".join(summary["failures"])
         again = "run again to ask once more" if model else "fill the sheet and run again"
@@ -152,18 +152,21 @@ def _summary(output: str, records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _told(summary: dict[str, Any], place: Path, dataset: "Dataset") -> list[str | Text]:
+def _told(summary: dict[str, Any], place: Path, dataset: "Dataset", *, by_model: bool) -> list[str | Text]:
+    from haystack_integrations.crag.evaluation.origins import is_labelled_by_model
+    from haystack_integrations.crag.evaluation.sheets import SHEET
+
     verdicts = ", ".join(f"{count} {name}" for name, count in summary["verdicts"].items()) or "none"
     cost, share = summary["cost"], f"{summary['labelled']} of {summary['questions']} questions"
+    told: list[str | Text] = [Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}")]
+    if by_model:
+        told.append(f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out")
+    folder = place.parent
+    told.append(f"Written to {place}. Use it: crag calibrate {folder} --split {place.name} --output calibration.json")
+    if by_model:
+        check = f"crag label {folder} --split {place.name} --output checked --sheet {place / SHEET}"
+        told.append(f"Better, correct its grades in {place / SHEET} first, and: {check}")
     is_labelled = any(case.gold or case.partial for case in dataset.cases)
-    both = f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside"
-    told: list[str | Text] = [
-        Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}"),
-        *(
-            [f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out"]
-            if cost["llm_calls"]
-            else []
-        ),
-        f"Written to {place}. Use it: crag calibrate {place.parent} --split {place.name} --output calibration.json",
-    ]
-    return [*told, both] if is_labelled else told
+    if is_labelled and (by_model or not is_labelled_by_model(dataset.folder / dataset.split)):
+        told.append(f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside")
+    return told

@@ -187,7 +187,7 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     :raises SourceError: When the corpus has another text of a document, from an earlier time.
     """
     counter = count_store(store)
-    folder, shown = place.parent, [(one.id, one.text, collected.lists[one.id].retrieved) for one in questions]
+    folder, shown = place.parent, [(one.text, collected.lists[one.id].retrieved, ()) for one in questions]
     known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
     corpus = {**known, **{name: _unchanged(folder, known, one) for name, one in collected.passages.items()}}
     try:

@@ -20,6 +20,7 @@ from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, 
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.rows import rows
 from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.vocabulary import SPENT, Judged
@@ -115,6 +116,8 @@ def make_labels(
         finally:  # whatever ends it: what was paid for can be used
             found = [log.records[case.id] for case in dataset.cases if case.id in log.records]
             _write_split(dataset, found, place)
+            if pending:
+                _write_sheet(dataset, found, place / SHEET)
         return found
 
 
@@ -197,6 +200,15 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
             write_whole(place / name, data)
         except OSError as error:
             raise cannot_write(place / name, error) from None
+
+
+def _write_sheet(dataset: Dataset, records: Sequence[Record], path: Path) -> None:
+    """Write the labels as a sheet for people to correct; one that was there may hold corrections, and stays."""
+    if path.exists():
+        path.replace(path.with_stem(f"{path.stem}.before"))
+    asked = {case.id: case.question for case in dataset.cases}
+    made = [record for record in records if record["error"] is None]
+    write_sheet(path, [(asked[one["id"]], one["retrieved"], one["grades"]) for one in made], dataset.passages)
 
 
 def _rows(dataset: Dataset) -> dict[str, Record]:

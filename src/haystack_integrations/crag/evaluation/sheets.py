@@ -1,9 +1,9 @@
-"""Labels by hand: a sheet with a line for each question and document, whose column `grade` people fill."""
+"""Labels by hand: a sheet with a line for each question and document, whose column `grade` people fill or correct."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
@@ -48,12 +48,14 @@ class _Line:
         return self.grade is None or not str(self.grade).strip()
 
 
-def write_sheet(path: Path, asked: Sequence[tuple[str, str, Sequence[str]]], passages: Mapping[str, Passage]) -> None:
+def write_sheet(
+    path: Path, asked: Sequence[tuple[str, Sequence[str], Sequence[int]]], passages: Mapping[str, Passage]
+) -> None:
     """
-    Write a sheet to be filled.
+    Write a sheet to be filled, or corrected.
 
     :param path: The file, XLSX: spreadsheets change no text in it, and open it alike in every country.
-    :param asked: Id, question and list of each question.
+    :param asked: Each question, its list, and the grades of the first documents of it, as far as there are some.
     :param passages: The documents by id.
     :raises ConfigurationError: When it cannot be written.
     """
@@ -65,20 +67,19 @@ def write_sheet(path: Path, asked: Sequence[tuple[str, str, Sequence[str]]], pas
         cell.font = Font(bold=True)
         sheet.column_dimensions[cell.column_letter].width = width
     row = 1
-    for number, (_, question, retrieved) in enumerate(asked):
-        for rank, name in enumerate(retrieved, 1):
+    for number, (question, retrieved, grades) in enumerate(asked):
+        for rank, (name, grade) in enumerate(zip_longest(retrieved, grades), 1):
             row += 1
-            passage = passages[name]
-            values: list[str | int] = [question, rank, passage.title, passage.text, f"r{row}"]
-            for column, value in enumerate(values, 2):
+            values = [grade, question, rank, passages[name].title, passages[name].text, f"r{row}"]
+            for column, value in enumerate(values, 1):
                 _fill(sheet.cell(row, column), value, is_shaded=number % 2 == 1)
-            shown = ((question, "question"), (passage.title, "title"), (passage.text, "text"))
-            most = max(_lines_in(text, _COLUMNS[name]) for text, name in shown)
+            texts = zip(_COLUMNS.values(), values, strict=True)
+            most = max(_lines_in(value, width) for width, value in texts if isinstance(value, str))
             sheet.row_dimensions[row].height = _LINE * min(most, _MOST_LINES)
-    grades = DataValidation(type="list", formula1='"0,1,2"', allow_blank=True, showInputMessage=True)
-    grades.promptTitle, grades.prompt, grades.error = "grade", _ADVICE, _ADVICE
-    grades.add(f"A2:A{max(2, row)}")
-    sheet.add_data_validation(grades)
+    allowed = DataValidation(type="list", formula1='"0,1,2"', allow_blank=True, showInputMessage=True)
+    allowed.promptTitle, allowed.prompt, allowed.error = "grade", _ADVICE, _ADVICE
+    allowed.add(f"A2:A{max(2, row)}")
+    sheet.add_data_validation(allowed)
     data = BytesIO()
     book.save(data)
     try:
@@ -87,11 +88,11 @@ def write_sheet(path: Path, asked: Sequence[tuple[str, str, Sequence[str]]], pas
         raise cannot_write(path, error) from None
 
 
-def _fill(cell: Any, value: str | int, *, is_shaded: bool) -> None:
+def _fill(cell: Any, value: str | int | None, *, is_shaded: bool) -> None:
     cell.alignment = Alignment(wrap_text=True, vertical="top")
     if is_shaded:
         cell.fill = _SHADE
-    cell.value = value if isinstance(value, int) else _as_cell(value)
+    cell.value = _as_cell(value) if isinstance(value, str) else value
     if cell.data_type == "f":
         cell.data_type = "s"  # a text that begins with = is no formula
 
