@@ -20,7 +20,7 @@ Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to w
 Docs = Annotated[
     list[Path] | None, typer.Option(metavar="PATH", help="Files or folders, in place of a store.", show_default=False)
 ]
-TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question.")]
+TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question, at most.")]
 
 _TITLE: Final = "Collected"
 
