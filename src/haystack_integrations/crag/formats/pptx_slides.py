@@ -59,7 +59,12 @@ def _title(slide: "Slide", upper: int) -> Any:
     shapes: list[Any] = [shape for shape in slide.shapes if shape.has_text_frame]
     texts = [shape for shape in shapes if shape.text_frame.text.strip()]
     marked = (shape for shape in texts if shape._element.xpath(_TITLES))
-    return next(marked, None) or _title_by_look(texts, upper) or slide.shapes.title
+    first = slide.shapes.title  # a picture, of some layouts
+    return (
+        next(marked, None)
+        or _title_by_look(texts, upper)
+        or (first if getattr(first, "has_text_frame", False) else None)
+    )
 
 
 def _title_by_look(texts: Iterable[Any], upper: int) -> Any:
