@@ -15,6 +15,7 @@ from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
 from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.texts.headings import escaped
 
 # Word's built-in styles have these names in a file of any language.
@@ -55,7 +56,9 @@ def with_content_marked(data: bytes) -> bytes:
     :returns: The same with marks and numbers, notes in brackets, all changes accepted, and nothing hidden.
     :raises Exception: Whatever a damaged file leads its reader to.
     """
-    file = docx.Document(BytesIO(data))
+    file = docx.Document(BytesIO(completed(data)))
+    for style in file.styles.element.xpath("./w:style[not(@w:type)]"):
+        style.set(qn("w:type"), "paragraph")  # as Word takes it
     for formula in list(file.element.body.iter(f"{MATH}oMath")):
         formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.numerals import FORMS
+from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
 from haystack_integrations.crag.formats.sheets import markdown_of
 from haystack_integrations.crag.texts.headings import escaped
@@ -35,7 +36,7 @@ def pptx_as_markdown(data: bytes) -> str:
     """
     from pptx import Presentation  # a fifth of a second that no question needs
 
-    file = Presentation(BytesIO(data))
+    file = Presentation(BytesIO(completed(data)))
     slides = ((number, one) for number, one in enumerate(file.slides, 1) if one.element.get("show") not in _HIDDEN)
     upper = (file.slide_height or 0) // 3
     return "\n\n".join(part for number, slide in slides for part in _told(number, slide, upper))
