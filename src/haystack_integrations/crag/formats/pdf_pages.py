@@ -13,6 +13,7 @@ from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
 from haystack_integrations.crag.formats.pdf_words import is_of_tex, tell_spaces, with_accents
 from haystack_integrations.crag.formats.plain_letters import as_typed
+from haystack_integrations.crag.texts.halves import whole
 
 
 def pdf_as_markdown(data: bytes) -> str:
@@ -42,5 +43,5 @@ def pdf_as_markdown(data: bytes) -> str:
         else:
             text = page.extract_text()
         texts.append(without_line_numbers(text) if of_tex else text)
-    text = as_typed("\f".join(texts))
+    text = as_typed(whole("\f".join(texts)))
     return with_headings(with_accents(text) if of_tex else text, outline or tagged)
