@@ -9,6 +9,7 @@ from zipfile import ZipFile
 import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
+from docx.enum.text import WD_BREAK
 from docx.opc.constants import CONTENT_TYPE as CT
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.packuri import PackURI
@@ -568,6 +569,20 @@ def test_a_style_that_does_not_say_of_what_it_is_is_one_of_paragraphs() -> None:
     file.add_heading("Refunds", 2)
     file.add_paragraph("Abroad")._p.get_or_add_pPr().style = "Own"
     assert told(file) == "## Refunds\n### Abroad"
+
+
+@pytest.mark.parametrize("kind", [WD_BREAK.PAGE, WD_BREAK.COLUMN])
+def test_words_on_two_pages_or_in_two_columns_are_two(kind: WD_BREAK) -> None:
+    """Its reader passes over such a break: of `the` and `feeling` it made one word that nobody searches for."""
+    file = docx.Document()
+    for place in (file, file.add_table(1, 2).rows[0].cells[0]):
+        one = place.add_paragraph()
+        one.add_run().add_break(kind)  # no words are before this one, nor behind the last
+        one.add_run("the")
+        one.add_run().add_break(kind)
+        one.add_run("feeling").add_break(kind)
+    assert told(file).split("\n")[-2:] == ["the", "feeling"]
+    assert "| the feeling |" in told(file)
 
 
 def test_a_line_that_is_no_heading_is_none() -> None:

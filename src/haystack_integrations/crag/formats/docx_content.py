@@ -12,7 +12,7 @@ from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
-from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
+from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
 from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.office_parts import completed
@@ -65,6 +65,7 @@ def with_content_marked(data: bytes) -> bytes:
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
     write_signs(file.element.body)
+    part_lines(file.element.body)
     mark_struck(file.element.body)
     _place_notes(file)
     _unframe(file.element.body)
