@@ -136,6 +136,14 @@ def test_raised_numbers_in_a_cell_are_no_part_of_the_number_before() -> None:
     assert told(book).split("\n")[2] == "| Count | H2O: 10^6 on the 1st |"
 
 
+def test_the_end_of_a_line_in_a_cell_is_no_part_of_the_word_before() -> None:
+    """Excel writes that of Windows so: nobody searches for `weeks_x000D_`."""
+    book = Workbook()
+    book.active.append(["Two weeks_x000D_\nat most", CellRichText("Of ", TextBlock(InlineFont(b=True), "all_x000d_"))])
+    book.active.append(["code_x00e9_", 1])
+    assert told(book).split("\n")[2:] == ["| Two weeks at most | Of all |", "| --- | --- |", "| code_x00e9_ | 1 |"]
+
+
 def test_a_cell_that_is_struck_through_is_marked_as_of_pages() -> None:
     """A plan that is no longer sold was one like the others."""
     book = Workbook()

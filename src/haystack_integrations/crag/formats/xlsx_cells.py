@@ -1,5 +1,6 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
     from openpyxl.worksheet.worksheet import Worksheet
 
+_UNSEEN: Final = re.compile(r"_x00(?:0[0-9A-Fa-f]|1[0-9A-Fa-f]|7[Ff])_")  # how Excel writes a line's end of Windows
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
 
 
@@ -101,6 +103,7 @@ def _text(cell: "Cell | MergedCell") -> str:
     else:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         text = shown(value, cell.number_format) if is_number and cell.number_format else told(value)
+    text = _UNSEEN.sub(" ", text)
     return f"~~{text}~~" if text and cell.has_style and cell.font.strike else text  # as of pages: no longer so
 
 
