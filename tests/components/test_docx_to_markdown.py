@@ -196,9 +196,8 @@ def table_of(*rows: str) -> str:
             "One\nTwo\nThree\n| Four | Four | Four |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Team | 29 | 30 |",
         ),
         (
-            ("2:Full name|2:Place of birth", "3:Ann Lee|Bonn", "v:Purpose|3:Study", "^|3:or work"),  # a form
-            "| Full name | Place of birth |\n| --- | --- |\n| Ann Lee | Bonn |\n"
-            "| Purpose | Study |\n| Purpose | or work |",
+            ("2:Name|2:Place of birth", "3:Ann Lee|Bonn", "v:Purpose|3:Study", "^|3:or work"),  # a form
+            "| Name | Place of birth |\n| --- | --- |\n| Ann Lee | Bonn |\n| Purpose | Study |\n| Purpose | or work |",
         ),
         (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
     ],
