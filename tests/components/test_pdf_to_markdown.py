@@ -92,6 +92,13 @@ def test_a_letter_of_which_its_font_tells_one_half_costs_no_other() -> None:
     assert document.content == "AB\U0001f600\nA\ufffd"
 
 
+def test_a_code_of_two_bytes_is_one_letter() -> None:
+    """mPDF has a table of its own for them, of which the first came out as a sign: no word could be found."""
+    data = typeset(b"BT /F1 12 Tf 72 700 Td (Two weeks) Tj ET", letters=b"41> <7a> <00000041")
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    assert document.content == "Two weeks"
+
+
 def test_a_number_stays_whole_whose_letters_are_drawn() -> None:
     """Old papers have letters of a size of their own (Type 3): of 94.3 % in two fonts were `94 . 3` left."""
     content = b"BT /F1 12 Tf 72 700 Td (94) Tj 12 0 Td (.) Tj 6 0 Td (3) Tj 12 0 Td (kg) Tj ET"

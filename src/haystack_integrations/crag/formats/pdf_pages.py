@@ -52,7 +52,7 @@ def pdf_as_markdown(data: bytes) -> str:
         except Exception:  # whatever a damaged page leads its reader to
             text = _plain(number, page)
         texts.append(without_line_numbers(text) if of_tex else text)
-    text = as_typed(whole("\f".join(texts)))
+    text = as_typed(whole("\f".join(texts)).replace("\0", ""))  # half a code of fonts that have two bytes for each
     return with_headings(with_accents(text) if of_tex else text, outline or tagged)
 
 
