@@ -1,6 +1,7 @@
-"""Parts that an office file speaks of and does not have: its readers give up the whole file for a lost picture."""
+"""What an office file says of its parts, as its readers take it: they give up the whole file for a lost picture."""
 
 import posixpath
+import re
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, Final
@@ -8,8 +9,12 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from lxml import etree
 
+_ROOT: Final = "_rels/.rels"
 _TYPES: Final = "[Content_Types].xml"
 _NAMES: Final = "{http://schemas.openxmlformats.org/package/2006/content-types}"
+# Names of the strict form of the standard, and those of the usual one.
+_STRICT: Final = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_USUAL: Final = rb"http://schemas.openxmlformats.org/\1/2006/"
 _UNKNOWN: Final = "application/octet-stream"
 _MAIN: Final = "application/vnd.openxmlformats-officedocument.{}.main+xml"
 # By what the types of templates, slide shows and files with macros have in them: their text is as in all others.
@@ -23,7 +28,7 @@ _KINDS: Final = {
 
 def completed(data: bytes) -> bytes:
     """
-    Take out of an office file what leads to a part that is not in it, and name a type that its reader knows.
+    Take out of an office file what leads to a part that is not in it, and write names and types that its reader knows.
 
     :param data: A DOCX, XLSX or PPTX file.
     :returns: The file; the same if nothing is to be done.
@@ -31,9 +36,16 @@ def completed(data: bytes) -> bytes:
     """
     with ZipFile(BytesIO(data)) as file:
         names = {name.lower(): name for name in file.namelist()}
-        changed = {name: _linked(file.read(name), name, names) for name in names.values() if name.endswith(".rels")}
-        if _TYPES in names.values():
-            changed[_TYPES] = _typed(file.read(_TYPES), names)
+        changed = dict[str, bytes | None]()
+        if _STRICT.search(file.read(_ROOT) if _ROOT in names.values() else b""):
+            parts = [name for name in names.values() if name.endswith((".xml", ".rels"))]
+            changed = {name: _STRICT.sub(_USUAL, file.read(name)) for name in parts}
+        for name in names.values():
+            if name == _TYPES or name.endswith(".rels"):
+                told = changed.get(name) or file.read(name)
+                changed[name] = (_typed(told, names) if name == _TYPES else _linked(told, name, names)) or changed.get(
+                    name
+                )
         if not any(changed.values()):
             return data
         with ZipFile(saved := BytesIO(), "w", ZIP_DEFLATED) as other:

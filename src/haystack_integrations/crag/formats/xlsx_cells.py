@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.formulas import raised
 from haystack_integrations.crag.formats.number_formats import shown
+from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.formats.sheets import markdown_of, told
 from haystack_integrations.crag.formats.xlsx_bare import bare
 from haystack_integrations.crag.formats.xlsx_formulas import has_zeros_of_nothing
@@ -39,7 +40,7 @@ def xlsx_as_markdown(data: bytes) -> str:
 def _sheets(data: bytes) -> "Sequence[Worksheet]":
     """Open a file; one whose drawings, looks or the like its reader does not take without them."""
     try:
-        return _opened(data)
+        return _opened(completed(data))
     except Exception:  # whatever a damaged file leads its reader to
         return _opened(bare(data))
 
