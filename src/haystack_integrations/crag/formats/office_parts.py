@@ -43,9 +43,8 @@ def completed(data: bytes) -> bytes:
         for name in names.values():
             if name == _TYPES or name.endswith(".rels"):
                 told = changed.get(name) or file.read(name)
-                changed[name] = (_typed(told, names) if name == _TYPES else _linked(told, name, names)) or changed.get(
-                    name
-                )
+                mended = _typed(told, names) if name == _TYPES else _linked(told, name, names)
+                changed[name] = mended or changed.get(name)
         if not any(changed.values()):
             return data
         with ZipFile(saved := BytesIO(), "w", ZIP_DEFLATED) as other:
