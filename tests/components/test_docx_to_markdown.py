@@ -4,16 +4,18 @@ import logging
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
+from docx.enum.text import WD_BREAK
 from docx.opc.constants import CONTENT_TYPE as CT
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
+from docx.oxml.ns import nsdecls, qn
 from haystack.components.converters import DOCXToDocument
 from haystack.dataclasses import ByteStream
 
@@ -192,6 +194,10 @@ def table_of(*rows: str) -> str:
         (
             ("3:One", "3:Two", "3:Three", "3:Four", "Basic|9|10", "Team|29|30"),
             "One\nTwo\nThree\n| Four | Four | Four |\n| --- | --- | --- |\n| Basic | 9 | 10 |\n| Team | 29 | 30 |",
+        ),
+        (
+            ("2:Name|2:Place of birth", "3:Ann Lee|Bonn", "v:Purpose|3:Study", "^|3:or work"),  # a form
+            "| Name | Place of birth |\n| --- | --- |\n| Ann Lee | Bonn |\n| Purpose | Study |\n| Purpose | or work |",
         ),
         (("3:Only a title", "3:and a line"), "| Only a title | Only a title | Only a title |"),
     ],
@@ -526,6 +532,61 @@ def test_what_is_struck_through_is_marked_as_of_pages() -> None:
     for text, is_struck in (("10 ", True), ("euro", True), (" ", False), ("20 euro", None), (" ", True)):
         paragraph.add_run(text).font.strike = is_struck
     assert lines_of(file) == ["Costs ~~10 euro~~ 20 euro "]
+
+
+def test_a_file_that_speaks_of_parts_that_it_does_not_have_is_read() -> None:
+    """Word shows the rest of it; for a lost picture, a link to a place in the file or a type, nothing was read."""
+    file = docx.Document()
+    file.add_heading("Refunds", 2)
+    file.add_paragraph("Two weeks.")
+    package = file.part.package
+    file.part.relate_to(Part(PackURI("/word/media/lost.png"), "image/png", b"", package), RT.IMAGE)
+    file.part.relate_to(Part(PackURI("/word/media/Kept.WMF"), "image/x-wmf", b"\x00", package), RT.IMAGE)
+    file.part.relate_to(Part(PackURI("/word/#Refunds"), "image/png", b"", package), RT.HYPERLINK)
+    changed = BytesIO()
+    with ZipFile(BytesIO(saved(file).data)) as known, ZipFile(changed, "w") as archive:
+        for name in known.namelist():
+            data = known.read(name).replace(b"Kept.WMF", b"kept.wmf" if name.endswith(".rels") else b"Kept.WMF")
+            if name == "[Content_Types].xml":
+                data = data.replace(b'Extension="xml"', b'Extension="odd"')
+            if "lost" not in name and "#" not in name:
+                archive.writestr(name, data)
+    (document,) = DocxToMarkdown().run([ByteStream(changed.getvalue())])["documents"]
+    assert document.content == "## Refunds\nTwo weeks."
+
+
+@pytest.mark.parametrize("kind", [CT.WML_DOCUMENT_MAIN, "application/vnd.ms-word.document.macroEnabled.main+xml"])
+def test_a_template_or_file_with_macros_that_was_given_the_suffix_is_read(kind: str) -> None:
+    """It was called damaged: its text is as in all others."""
+    file = docx.Document()
+    file.add_paragraph("Two weeks.")
+    file.part._content_type = kind.replace("document.main", "template.main")
+    assert told(file) == "Two weeks."
+
+
+def test_a_style_that_does_not_say_of_what_it_is_is_one_of_paragraphs() -> None:
+    """Reporting services write such: headings, notes and tables in cells were lost, as for a damaged file."""
+    file = docx.Document()
+    style = file.styles.add_style("Own", WD_STYLE_TYPE.PARAGRAPH)
+    style.base_style = file.styles["Heading 3"]
+    del style.element.attrib[qn("w:type")]
+    file.add_heading("Refunds", 2)
+    file.add_paragraph("Abroad")._p.get_or_add_pPr().style = "Own"
+    assert told(file) == "## Refunds\n### Abroad"
+
+
+@pytest.mark.parametrize("kind", [WD_BREAK.PAGE, WD_BREAK.COLUMN])
+def test_words_on_two_pages_or_in_two_columns_are_two(kind: WD_BREAK) -> None:
+    """Its reader passes over such a break: of `the` and `feeling` it made one word that nobody searches for."""
+    file = docx.Document()
+    for place in (file, file.add_table(1, 2).rows[0].cells[0]):
+        one = place.add_paragraph()
+        one.add_run().add_break(kind)  # no words are before this one, nor behind the last
+        one.add_run("the")
+        one.add_run().add_break(kind)
+        one.add_run("feeling").add_break(kind)
+    assert told(file).split("\n")[-2:] == ["the", "feeling"]
+    assert "| the feeling |" in told(file)
 
 
 def test_a_line_that_is_no_heading_is_none() -> None:

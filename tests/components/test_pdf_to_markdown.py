@@ -84,6 +84,21 @@ def test_words_stay_apart_where_the_font_lists_its_signs_and_no_space_among_them
     assert document.content == read
 
 
+def test_a_letter_of_which_its_font_tells_one_half_costs_no_other() -> None:
+    """Word 2007 tells such of emoji and of letters that few fonts have: for one of them nothing was read."""
+    letters = b"41> <42> <0041>\n<43> <43> <d83d>\n<44> <44> <de00"
+    data = typeset(b"BT /F1 12 Tf 72 700 Td (ABCD) Tj 0 -20 Td (AC) Tj ET", letters=letters)
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    assert document.content == "AB\U0001f600\nA\ufffd"
+
+
+def test_a_code_of_two_bytes_is_one_letter() -> None:
+    """mPDF has a table of its own for them, of which the first came out as a sign: no word could be found."""
+    data = typeset(b"BT /F1 12 Tf 72 700 Td (Two weeks) Tj ET", letters=b"41> <7a> <00000041")
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    assert document.content == "Two weeks"
+
+
 def test_a_number_stays_whole_whose_letters_are_drawn() -> None:
     """Old papers have letters of a size of their own (Type 3): of 94.3 % in two fonts were `94 . 3` left."""
     content = b"BT /F1 12 Tf 72 700 Td (94) Tj 12 0 Td (.) Tj 6 0 Td (3) Tj 12 0 Td (kg) Tj ET"

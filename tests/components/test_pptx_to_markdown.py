@@ -77,6 +77,24 @@ def test_a_text_that_is_marked_as_the_title_is_one_whatever_its_number() -> None
     assert told(file) == "## Refunds\n\nIn two weeks"
 
 
+def test_a_slide_with_a_picture_in_place_of_its_title_is_read() -> None:
+    """PowerPoint lets one put a picture there: of the whole file nothing was read."""
+    file = Presentation()
+    slide = added(file, TITLE_AND_TEXT, "Refunds")
+    slide.placeholders[1].text = "In two weeks"
+    title = slide.shapes.title._element
+    place = title.xpath(".//p:nvPr")[0]
+    title.addprevious(
+        parse_xml(
+            f'<p:pic {nsdecls("p", "a")}><p:nvPicPr><p:cNvPr id="2" name=""/><p:cNvPicPr/></p:nvPicPr><p:spPr/></p:pic>'
+        )
+    )
+    title.getprevious()[0].append(place)
+    title.getparent().remove(title)
+    added(file, TITLE_AND_TEXT, "Delivery").placeholders[1].text = "In three days"
+    assert told(file) == "## Slide 1\n\nIn two weeks\n\n## Delivery\n\nIn three days"
+
+
 def test_items_have_the_numbers_that_powerpoint_counts() -> None:
     """They stand nowhere in the file: nothing said which step is the third."""
     file = Presentation()

@@ -10,7 +10,8 @@ from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
-from openpyxl.styles import Font
+from openpyxl.formatting.rule import CellIsRule
+from openpyxl.styles import Font, PatternFill
 
 from haystack_integrations.crag.components import XlsxToMarkdown
 from haystack_integrations.crag.formats import xlsx_cells
@@ -135,6 +136,14 @@ def test_raised_numbers_in_a_cell_are_no_part_of_the_number_before() -> None:
     assert told(book).split("\n")[2] == "| Count | H2O: 10^6 on the 1st |"
 
 
+def test_the_end_of_a_line_in_a_cell_is_no_part_of_the_word_before() -> None:
+    """Excel writes that of Windows so: nobody searches for `weeks_x000D_`."""
+    book = Workbook()
+    book.active.append(["Two weeks_x000D_\nat most", CellRichText("Of ", TextBlock(InlineFont(b=True), "all_x000d_"))])
+    book.active.append(["code_x00e9_", 1])
+    assert told(book).split("\n")[2:] == ["| Two weeks at most | Of all |", "| --- | --- |", "| code_x00e9_ | 1 |"]
+
+
 def test_a_cell_that_is_struck_through_is_marked_as_of_pages() -> None:
     """A plan that is no longer sold was one like the others."""
     book = Workbook()
@@ -201,6 +210,38 @@ def test_a_file_whose_drawing_is_missing_is_read_without_it() -> None:
                 archive.writestr(entry.filename, data)
     (document,) = XlsxToMarkdown().run([ByteStream(broken.getvalue())])["documents"]
     assert (document.content or "").endswith("| Plan | Price |\n| --- | --- |\n| Basic | 9 |")
+
+
+@pytest.mark.parametrize(
+    ("part", "sound", "odd"),
+    [
+        ("xl/styles.xml", b"<fill>", b"<fill/><fill>"),
+        ("xl/styles.xml", b'<cellStyle name="Normal"', b"<cellStyle"),
+        ("xl/worksheets/sheet1.xml", b'operator="greaterThan"', b'operator="Between"'),
+        ("xl/workbook.xml", b'tabRatio="600"', b'tabRatio="wide"'),
+    ],
+)
+def test_a_file_with_a_look_that_its_reader_does_not_know_is_read(part: str, sound: bytes, odd: bytes) -> None:
+    """Excel shows it without; nothing of it was read. Percent, dates, merged cells and lines through text stay."""
+    book, whole, changed = Workbook(), BytesIO(), BytesIO()
+    sheet = book.active
+    for row in (["Plan", "Off", "Until", "Price"], ["Basic", 0.2, date(2026, 5, 1), 9], [None, 0.3, None, 8]):
+        sheet.append(row)
+    sheet["B2"].number_format = sheet["B3"].number_format = "0%"
+    sheet["D3"].font = Font(strike=True)
+    sheet.merge_cells("A2:A3")
+    sheet.conditional_formatting.add("D2:D3", CellIsRule("greaterThan", ["8"], fill=PatternFill(bgColor="FF0000")))
+    book.save(whole)
+    with ZipFile(whole) as known, ZipFile(changed, "w") as archive:
+        for name in known.namelist():
+            data = known.read(name)
+            assert name != part or sound in data
+            archive.writestr(name, data.replace(sound, odd) if name == part else data)
+    (document,) = XlsxToMarkdown().run([ByteStream(changed.getvalue())])["documents"]
+    assert (document.content or "").split("\n")[-2:] == [
+        "| Basic | 20% | 2026-05-01 | 9 |",
+        "| Basic | 30% |  | ~~8~~ |",
+    ]
 
 
 def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(

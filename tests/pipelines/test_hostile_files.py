@@ -48,6 +48,12 @@ def lying(data: bytes) -> bytes:
     return bytes(changed)
 
 
+def torn(data: bytes) -> bytes:
+    """The same, with a main part whose packed bytes are others: a bad disk, a transfer as text."""
+    start = data.find(MAIN.encode()) + len(MAIN)
+    return data[:start] + b"\xff" * 40 + data[start + 40 :]
+
+
 def pdf(*streams: bytes) -> bytes:
     """A PDF of one page a thousand times: its content, and forms, of which each can draw the next one as F."""
     head = b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count 1000>>" % (b"3 0 R " * 1000)
@@ -118,6 +124,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "sheets.xlsx": (lambda: book(*[merged("A1:A900")] * 1200), "1000000 cells in all sheets"),
     "other-zip.xlsx": (lambda: word("<w:p/>"), "zip archive without a workbook"),
     "old.pptx": (lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "old PPT format"),
+    "torn.docx": (lambda: torn(word("<w:p/>" * 1000)), "no DOCX inside"),
     "other-zip.docx": (lambda: word("<w:p/>", way=ZIP_BZIP2), "no DOCX inside"),
 }
 

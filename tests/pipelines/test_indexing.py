@@ -1171,6 +1171,18 @@ def test_a_pdf_of_which_pages_are_pictures_is_indexed_and_named(folder, store):
     assert report["failures"] == []
 
 
+def test_a_pdf_with_a_damaged_page_is_indexed_without_it_and_named(folder, store):
+    """Of nineteen pages with three such nothing was read."""
+    writer = PdfWriter(clone_from=io.BytesIO(scanned("The first page.", "Another page.", "The last page.")))
+    writer.pages[1]["/Contents"].get_object().set_data(b"BT /F1 12 Tf (lost) Tj [628 FR 13] TJ ET")
+    writer.write(folder / "torn.pdf")
+    report = index(folder, store, base=folder)
+    (doubt,) = report.doubts
+    assert doubt.reason.startswith("got a PDF of which 1 of 3 pages, page 2 first, are damaged")
+    text = "".join(one.content for one in store.filter_documents())
+    assert ("The first page." in text, "The last page." in text) == (True, True)
+
+
 def test_a_pdf_that_shows_its_form_to_few_programs_is_named(folder, store):
     """All others are told to wait; nothing that was filled in is on its pages."""
     writer = PdfWriter(clone_from=io.BytesIO(pdf("Please wait... Your PDF viewer may not be able to display this.")))

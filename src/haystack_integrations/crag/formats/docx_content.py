@@ -12,9 +12,10 @@ from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
-from haystack_integrations.crag.formats.docx_signs import mark_struck, write_signs
+from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
 from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.texts.headings import escaped
 
 # Word's built-in styles have these names in a file of any language.
@@ -55,13 +56,16 @@ def with_content_marked(data: bytes) -> bytes:
     :returns: The same with marks and numbers, notes in brackets, all changes accepted, and nothing hidden.
     :raises Exception: Whatever a damaged file leads its reader to.
     """
-    file = docx.Document(BytesIO(data))
+    file = docx.Document(BytesIO(completed(data)))
+    for style in file.styles.element.xpath("./w:style[not(@w:type)]"):
+        style.set(qn("w:type"), "paragraph")  # as Word takes it
     for formula in list(file.element.body.iter(f"{MATH}oMath")):
         formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
     _unwrap(file.element.body)
     write_signs(file.element.body)
+    part_lines(file.element.body)
     mark_struck(file.element.body)
     _place_notes(file)
     _unframe(file.element.body)

@@ -8,6 +8,7 @@ from haystack_integrations.crag.formats.docx_parts import IS_ON, OFF, run_of
 
 _PRIVATE: Final = 0xF000  # where Word puts the signs of such fonts
 _CODES: Final = range(0x20, 0x100)
+_PARTED: Final = ".//w:r/w:br[@w:type='page' or @w:type='column']"
 _STRUCK: Final = f".//w:r[w:rPr/*[self::w:strike or self::w:dstrike]{IS_ON}]"
 
 
@@ -54,6 +55,23 @@ def write_signs(body: Any) -> None:
     for field in body.xpath(".//w:fldChar/w:ffData"):
         if chosen := _chosen(field):
             field.getparent().addprevious(run_of(chosen)[0])
+
+
+def part_lines(body: Any) -> None:
+    """
+    Make a break of a page or column within a paragraph one of a line: its reader passes over it, and words were one.
+
+    :param body: The body of a file.
+    """
+    for line in dict.fromkeys(one.getparent().getparent() for one in body.xpath(_PARTED)):
+        before, parting = False, None
+        for part in line.iter(qn("w:t"), qn("w:br")):
+            if part.tag == qn("w:br"):
+                parting = part if before else None
+            elif (part.text or "").strip():
+                if parting is not None:
+                    parting.attrib.pop(qn("w:type"), None)
+                before, parting = True, None
 
 
 def mark_struck(body: Any) -> None:

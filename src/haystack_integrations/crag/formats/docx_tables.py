@@ -1,6 +1,6 @@
 """Tables of a DOCX as their reader takes them: the first row has the names of the columns, one for each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ _MOST_COLUMNS: Final = 63  # as many as Word has
 _MOST_ROWS: Final = 10_000  # that begin further right: a file of nothing else wants to fill memory
 _MOST_ABOVE: Final = 3  # titles, and rows of names
 _MOST_MERGED: Final = 16  # rows, of a cell that is left as it is
+_MERGES: Final = "./w:tr/w:tc/w:tcPr/*[self::w:gridSpan or self::w:vMerge]"
 
 
 def straighten(body: Any) -> None:
@@ -35,15 +36,25 @@ def shorten_merges(body: Any) -> None:
     Begin a cell that is merged over many rows anew now and then, with the same text, and one that nothing is above.
 
     Of each row its reader goes up to the first one, in each step one call deeper: 300 rows took four seconds. Where
-    there is none, as the row that began the merge was deleted, it gives up the file.
+    there is none, as the row that began the merge was deleted, it gives up the file. In a form it goes up no more, and
+    tells each cell once.
 
     :param body: The body of a file, as it is to be read.
     """
     for table in body.iterchildren(qn("w:tbl")):
+        rows = list(table.iterchildren(qn("w:tr")))
+        is_form, above = _is_form(rows), dict[int, tuple[Any, int]]()
         if table.xpath("./w:tr/w:tc/w:tcPr/w:vMerge"):
-            above: dict[int, tuple[Any, int]] = {}
-            for row in table.iterchildren(qn("w:tr")):
-                above = _begun_anew(row, above)
+            for row in rows:
+                above = _begun_anew(row, above, 0 if is_form else _MOST_MERGED)
+        for merge in table.xpath(_MERGES) if is_form else ():
+            merge.getparent().remove(merge)
+
+
+def _is_form(rows: Sequence[Any]) -> bool:
+    """Tell whether no row has a cell in each column: then columns only lay out what stands beside each other."""
+    counts = [len(row.findall(qn("w:tc"))) for row in rows]
+    return 1 < max(counts, default=0) < max(end for row in rows for _, end, _ in _cells(row))
 
 
 def take_out(row: Any) -> None:
@@ -60,7 +71,7 @@ def take_out(row: Any) -> None:
     row.getparent().remove(row)
 
 
-def _begun_anew(row: Any, above: dict[int, tuple[Any, int]]) -> dict[int, tuple[Any, int]]:
+def _begun_anew(row: Any, above: dict[int, tuple[Any, int]], most: int) -> dict[int, tuple[Any, int]]:
     """Give by column the cell whose text the row has there, and how many rows below that one it is."""
     here, start = dict[int, tuple[Any, int]](), 0
     for cell in list(row.iterchildren(qn("w:tc"))):
@@ -70,7 +81,7 @@ def _begun_anew(row: Any, above: dict[int, tuple[Any, int]]) -> dict[int, tuple[
         elif _merges(cell) == "continue":
             first, count = above[start]
             here[start] = first, count + 1
-            if count >= _MOST_MERGED and first.grid_span == cell.grid_span:
+            if count >= most and first.grid_span == cell.grid_span:
                 row.replace(cell, again := deepcopy(first))
                 here[start] = again, 0
         start += cell.grid_span

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.numerals import FORMS
+from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
 from haystack_integrations.crag.formats.sheets import markdown_of
 from haystack_integrations.crag.texts.headings import escaped
@@ -35,7 +36,7 @@ def pptx_as_markdown(data: bytes) -> str:
     """
     from pptx import Presentation  # a fifth of a second that no question needs
 
-    file = Presentation(BytesIO(data))
+    file = Presentation(BytesIO(completed(data)))
     slides = ((number, one) for number, one in enumerate(file.slides, 1) if one.element.get("show") not in _HIDDEN)
     upper = (file.slide_height or 0) // 3
     return "\n\n".join(part for number, slide in slides for part in _told(number, slide, upper))
@@ -59,7 +60,12 @@ def _title(slide: "Slide", upper: int) -> Any:
     shapes: list[Any] = [shape for shape in slide.shapes if shape.has_text_frame]
     texts = [shape for shape in shapes if shape.text_frame.text.strip()]
     marked = (shape for shape in texts if shape._element.xpath(_TITLES))
-    return next(marked, None) or _title_by_look(texts, upper) or slide.shapes.title
+    first = slide.shapes.title  # a picture, of some layouts
+    return (
+        next(marked, None)
+        or _title_by_look(texts, upper)
+        or (first if getattr(first, "has_text_frame", False) else None)
+    )
 
 
 def _title_by_look(texts: Iterable[Any], upper: int) -> Any:

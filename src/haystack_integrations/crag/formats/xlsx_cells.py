@@ -1,5 +1,6 @@
 """What the sheets of an XLSX file show: values as a reader sees them, and merged cells in each of their rows."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -8,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.formulas import raised
 from haystack_integrations.crag.formats.number_formats import shown
+from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.formats.sheets import markdown_of, told
+from haystack_integrations.crag.formats.xlsx_bare import bare
 from haystack_integrations.crag.formats.xlsx_formulas import has_zeros_of_nothing
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
     from openpyxl.worksheet.worksheet import Worksheet
 
+_UNSEEN: Final = re.compile(r"_x00(?:0[0-9A-Fa-f]|1[0-9A-Fa-f]|7[Ff])_")  # how Excel writes a line's end of Windows
 _MOST_CHARACTERS: Final = 50_000_000  # a text that a file holds once may be in any number of cells
 
 
@@ -34,19 +38,20 @@ def xlsx_as_markdown(data: bytes) -> str:
 
 
 def _sheets(data: bytes) -> "Sequence[Worksheet]":
-    """Open a file; one whose drawings or charts are broken without them, and without its merged cells."""
+    """Open a file; one whose drawings, looks or the like its reader does not take without them."""
+    try:
+        return _opened(completed(data))
+    except Exception:  # whatever a damaged file leads its reader to
+        return _opened(bare(data))
+
+
+def _opened(data: bytes) -> "Sequence[Worksheet]":
     from openpyxl import load_workbook  # a fifth of a second that no question needs
 
-    try:
-        book = load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True)
-        if has_zeros_of_nothing(data):
-            _leave_out_zeros(book.worksheets, load_workbook(BytesIO(data), keep_links=False).worksheets)
-        return book.worksheets
-    except Exception:  # whatever a damaged file leads its reader to
-        sheets = load_workbook(BytesIO(data), data_only=True, keep_links=False, read_only=True).worksheets
-        for sheet in sheets:
-            sheet.reset_dimensions()  # a size that the file tells may be wrong, and is believed
-        return sheets
+    book = load_workbook(BytesIO(data), data_only=True, keep_links=False, rich_text=True)
+    if has_zeros_of_nothing(data):
+        _leave_out_zeros(book.worksheets, load_workbook(BytesIO(data), keep_links=False).worksheets)
+    return book.worksheets
 
 
 def _leave_out_zeros(shown: "Sequence[Worksheet]", written: "Sequence[Worksheet]") -> None:
@@ -80,7 +85,7 @@ def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
 def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
     """Give for merged cells the one that is shown there; columns where nothing else stands are parts of another."""
     found: dict[tuple[int, int], Cell | MergedCell] = {}
-    areas = list(sheet.merged_cells.ranges) if hasattr(sheet, "merged_cells") else []
+    areas = list(sheet.merged_cells.ranges)
     used = {cell.column for row in sheet.iter_rows() for cell in row if cell.value is not None} if areas else set()
     for area in areas:
         rows = range(area.min_row, min(area.max_row, sheet.max_row) + 1)
@@ -99,6 +104,7 @@ def _text(cell: "Cell | MergedCell") -> str:
     else:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         text = shown(value, cell.number_format) if is_number and cell.number_format else told(value)
+    text = _UNSEEN.sub(" ", text)
     return f"~~{text}~~" if text and cell.has_style and cell.font.strike else text  # as of pages: no longer so
 
 

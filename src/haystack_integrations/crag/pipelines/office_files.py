@@ -1,6 +1,7 @@
 """Whether an office file is read in little time and memory: a few kilobytes can unpack, or be told, to gigabytes."""
 
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import reduce
@@ -160,7 +161,7 @@ def office_problem(data: bytes, suffix: str) -> str | None:
             _check_parts(archive, entries, kind)
     except _TooMuchError as error:
         return str(error)
-    except (BadZipFile, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (BadZipFile, ValueError, NotImplementedError, RuntimeError, EOFError, zlib.error):
         way = "give it the suffix of what it is, or save it again"
         return f"got a file that is no {kind} inside (no zip archive); {way}"
     return None

@@ -30,9 +30,14 @@ def pdf_doubt(data: bytes, texts: Sequence[str]) -> str | None:
         )
     pages = "".join(texts).split("\f")
     bare = [number for number, page in enumerate(pages) if not page.strip()]
-    if not _are_many(bare, pages):
+    if not bare:
         return None
     shown = PdfReader(BytesIO(data)).pages
+    if damaged := [number + 1 for number in bare if number < len(shown) and _is_damaged(shown[number])]:
+        page = f"{len(damaged)} of {len(pages)} pages, page {damaged[0]} first,"
+        return f"got a PDF of which {page} are damaged, and were left out: repair it or export it again"
+    if not _are_many(bare, pages):
+        return None
     scanned = [number + 1 for number in bare if number < len(shown) and _has_picture(shown[number])]
     if not _are_many(scanned, pages):
         return None
@@ -41,6 +46,14 @@ def pdf_doubt(data: bytes, texts: Sequence[str]) -> str | None:
 
 def _are_many(some: Sequence[Any], every: Sequence[Any]) -> bool:
     return len(some) > _FEW or 0 < len(every) <= 2 * len(some)
+
+
+def _is_damaged(page: PageObject) -> bool:
+    try:
+        page.extract_text()
+    except Exception:  # whatever a damaged page leads its reader to
+        return True
+    return False
 
 
 def _has_picture(page: PageObject) -> bool:

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage, StreamingChunk
 
+from haystack_integrations.crag.texts.halves import whole
+
 _TEXTS: Final = ("text", "output_text")
 _THOUGHTS: Final = ("thinking", "reasoning")
 
@@ -34,20 +36,6 @@ def as_text(sent: Mapping[str, Any]) -> Mapping[str, Any]:
     if not any(_is_parted(reply) for reply in replies):
         return sent
     return {**sent, "replies": [_joined(reply) if _is_parted(reply) else reply for reply in replies]}
-
-
-def whole(text: str) -> str:
-    """
-    Join the halves of characters, and put a sign in the place of one whose other half is missing.
-
-    :param text: A text, whatever JSON made of it.
-    :returns: A text that can be written as UTF-8.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 class Halves:
