@@ -117,6 +117,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "encoded.docx": (lambda: table('<w:gridSpan w:val="&#49;00000000"/>', "a"), "merged cells"),
     "tall.docx": (lambda: table('<w:vMerge w:val="restart"/>', "a" * 1_000_000, *[BELOW] * 200), "merged cells"),
     "far.xlsx": (lambda: book(FAR.format(1048576, "C1048576")), "1048576 rows and 3 columns"),
+    "far.xlsm": (lambda: book(FAR.format(1048576, "C1048576")), "1048576 rows and 3 columns"),
     "far-and-small.xlsx": (lambda: book(FAR.format(1048576, "c1048576")), "1048576 rows and 3 columns"),
     "placeless.xlsx": (lambda: book(f'<sheetData><row r="900000">{"<c/>" * 2}</row></sheetData>'), "900000 rows"),
     "merged.xlsx": (lambda: book(merged("A1:XFD1048576")), "1048576 rows and 16384 columns"),

@@ -603,6 +603,44 @@ def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own
     assert strips == [f"# {lines[0]}", lines[1], *items, *table, "# \u00a7 6 K\u00fcndigung"]
 
 
+def test_files_with_macros_are_read_as_those_without(tmp_path, store):
+    """Nothing runs in them; and a workbook whose formulas have no results is named, as every other."""
+    document = docx.Document()
+    document.add_heading("Refunds")
+    document.add_paragraph("A refund is paid within 30 days.")
+    document.save(word := io.BytesIO())
+    kinds = {
+        "refunds.docm": (word.getvalue(), "wordprocessingml.document", "ms-word.document.macroEnabled"),
+        "ferries.pptm": (
+            presentation("Ferries leave at noon"),
+            "presentationml.presentation",
+            "ms-powerpoint.presentation.macroEnabled",
+        ),
+        "fares.xlsm": (
+            workbook([["Zone", "Fare"], ["1", "=1+1"]]),
+            "spreadsheetml.sheet",
+            "ms-excel.sheet.macroEnabled",
+        ),
+    }
+    for name, (data, plain, macros) in kinds.items():
+        with ZipFile(io.BytesIO(data)) as old, ZipFile(tmp_path / name, "w") as new:
+            for part in old.namelist():
+                told = old.read(part)
+                if part == "[Content_Types].xml":
+                    usual, other = f"openxmlformats-officedocument.{plain}.main", f"{macros}.main"
+                    assert usual.encode() in told
+                    told = told.replace(usual.encode(), other.encode())
+                new.writestr(part, told)
+            new.writestr("vbaProject.bin", b"macros")
+    report = index(tmp_path, store)
+    assert not report.failures
+    assert [doubt.source for doubt in report.doubts] == [str(tmp_path / "fares.xlsm")]
+    found = contents(store)
+    assert found["refunds.docm"] == "# Refunds\n\nA refund is paid within 30 days."
+    assert "Ferries leave at noon" in found["ferries.pptm"]
+    assert "| Zone | Fare |" in found["fares.xlsm"]
+
+
 @pytest.mark.parametrize("suffix", [".md", ".html", ".docx", ".txt", ".xlsx", ".csv"])
 def test_every_part_of_a_long_table_has_its_caption_and_the_names_of_its_columns(tmp_path, store, suffix):
     """A row alone is numbers: neither would a question on a column find it, nor could anybody read it."""

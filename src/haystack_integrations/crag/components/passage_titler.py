@@ -24,7 +24,8 @@ _LONGEST_NAME: Final = 100
 _LEVEL: Final = "__level"  # Haystack's HierarchicalDocumentSplitter gives a text once whole, then again in parts
 _OFFSET: Final = "split_idx_start"  # of the text that a splitter gave; who joins passages by it would cut off words
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
-_MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".tsv"}
+_OFFICE: Final = (".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm")
+_MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", *_OFFICE, ".csv", ".tsv"}
 _WITH_HEADINGS: Final = {*_MARKDOWN, ".txt", ".rst"}
 
 

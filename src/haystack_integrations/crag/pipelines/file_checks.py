@@ -24,7 +24,7 @@ def doubt(source: Source, parts: Sequence[Document]) -> str | None:
     :param parts: What was read of it, in order.
     :returns: What is wrong and the way out, or None.
     """
-    if source.suffix == ".xlsx":
+    if source.suffix in (".xlsx", ".xlsm"):
         return workbook_doubt(source.data)
     if source.suffix == ".pdf":
         texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]

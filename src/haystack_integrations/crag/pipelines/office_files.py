@@ -22,7 +22,12 @@ _MERGING: Final = ("gridSpan", "vMerge")
 _PLACE: Final = re.compile(r"(?i)([A-Z]{1,3})\$?([0-9]{1,7})")
 _ROW: Final = re.compile(r"[0-9]{1,7}")
 _PIECE: Final = 1 << 20
-OFFICE: Final = {".docx": ("word/", "Word document"), ".xlsx": ("xl/", "workbook"), ".pptx": ("ppt/", "presentation")}
+_SHEETS: Final = "xl/"
+OFFICE: Final = {
+    **dict.fromkeys((".docx", ".docm"), ("word/", "Word document")),
+    **dict.fromkeys((".pptx", ".pptm"), ("ppt/", "presentation")),
+    **dict.fromkeys((".xlsx", ".xlsm"), (_SHEETS, "workbook")),
+}
 # A password-protected file and one in the format before 2007 are one and the same container.
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 
@@ -72,8 +77,8 @@ def _places(told: str) -> Iterator[tuple[int, int]]:
 class _Marks:
     """Counts what a part of a document makes its reader do; a target of lxml's parser, which then keeps no tree."""
 
-    def __init__(self, kind: str, grid: _Grid) -> None:
-        self._kind, self._grid = kind, grid
+    def __init__(self, grid: _Grid | None) -> None:
+        self._grid = grid
         self._marks = self._repeats = self._longest = self._tables = 0
         self._cells: list[int] = []  # how long the text of each open cell is
 
@@ -92,7 +97,7 @@ class _Marks:
             said = (value for key, value in attributes.items() if key.rpartition("}")[2] == "val")
             self._repeats += _times(next(said, ""))
             self._check()
-        elif self._kind == "XLSX":
+        elif self._grid is not None:
             self._grid.start(name, attributes)
 
     def end(self, tag: str) -> None:
@@ -158,7 +163,7 @@ def office_problem(data: bytes, suffix: str) -> str | None:
             entries = archive.infolist()
             if not any(entry.filename.startswith(folder) for entry in entries):
                 return f"got a zip archive without a {content} in it; give it the suffix of what it is"
-            _check_parts(archive, entries, kind)
+            _check_parts(archive, entries, _Grid() if folder == _SHEETS else None)
     except _TooMuchError as error:
         return str(error)
     except (BadZipFile, ValueError, NotImplementedError, RuntimeError, EOFError, zlib.error):
@@ -167,13 +172,13 @@ def office_problem(data: bytes, suffix: str) -> str | None:
     return None
 
 
-def _check_parts(archive: ZipFile, entries: list[ZipInfo], kind: str) -> None:
+def _check_parts(archive: ZipFile, entries: list[ZipInfo], grid: _Grid | None) -> None:
     """Unpack all, since a directory may lie about sizes, and look at all that is XML, whatever its suffix says."""
     unpacked = text = 0
-    grid = _Grid()
     for entry in entries:
-        target = _Marks(kind, grid)
-        grid.next_sheet()
+        target = _Marks(grid)
+        if grid is not None:
+            grid.next_sheet()
         parser: XMLParser | None = XMLParser(target=target, resolve_entities=False, remove_blank_text=True)
         for piece in _pieces(archive, entry):
             unpacked += len(piece)

@@ -28,6 +28,10 @@ from haystack_integrations.crag.pipelines.contents import (
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.pipelines.shards import Shard
 
+_DOCX: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PPTX: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
 MIME_TYPES: Final = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
@@ -36,9 +40,10 @@ MIME_TYPES: Final = {
     ".html": "text/html",
     ".htm": "text/html",
     ".pdf": "application/pdf",
-    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    # With macros, which nothing here runs, they have the same text.
+    **dict.fromkeys((".docx", ".docm"), _DOCX),
+    **dict.fromkeys((".pptx", ".pptm"), _PPTX),
+    **dict.fromkeys((".xlsx", ".xlsm"), _XLSX),
     ".csv": "text/csv",
     ".tsv": "text/csv",
 }
