@@ -379,6 +379,55 @@ def test_clauses_have_the_numbers_that_word_shows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        # In figures, as Word's own template of articles and sections has it.
+        ('"%1.%2"/>', '"%1.%2"/><w:isLgl/>', ["# IV. Payment", "4.1 Fixed", "4.2 Due", "# V. Term", "5.1 Two"]),
+        (
+            '"%1.%2"/>',
+            '"%1.%2"/><w:isLgl w:val="0"/>',
+            ["# IV. Payment", "IV.1 Fixed", "IV.2 Due", "# V. Term", "V.1 Two"],
+        ),
+        # Clauses that are counted through a whole contract.
+        (
+            '"%1.%2"/>',
+            '"%2."/><w:lvlRestart w:val="0"/>',
+            ["# IV. Payment", "1. Fixed", "2. Due", "# V. Term", "3. Two"],
+        ),
+    ],
+)
+def test_a_level_shows_and_counts_what_is_above_it_as_it_says(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str, wanted: list[str]
+) -> None:
+    """Section 1.01 of a contract is of its article I, and no question asks for section I.01."""
+    levels = LEVELS.replace(old, new).replace(
+        '<w:numFmt w:val="decimal"/><w:pStyle', '<w:numFmt w:val="upperRoman"/><w:pStyle'
+    )
+    monkeypatch.setitem(globals(), "LEVELS", levels)
+    file = numbered_file()
+    for clauses in (("Payment", "Fixed", "Due"), ("Term", "Two")):
+        file.add_heading(clauses[0], 1)
+        for clause in clauses[1:]:
+            add(file, clause, 1)
+    assert lines_of(file) == wanted
+
+
+def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:
+    """Word writes a list of a style so, once for each: no clause of a contract in such a style had its number."""
+    file = numbered_file()
+    numbering, ns = file.part.numbering_part.element, nsdecls("w")
+    numbering[0].insert(0, parse_xml(f'<w:styleLink {ns} w:val="Clauses"/>'))
+    numbering.insert(
+        0, parse_xml(f'<w:abstractNum {ns} w:abstractNumId="92"><w:numStyleLink w:val="Clauses"/></w:abstractNum>')
+    )
+    numbering.append(parse_xml(NUM.format(ns=ns, id=92, anew="").replace('"90"', '"92"')))
+    add(file, "Payment", 0, 92)
+    add(file, "The price is fixed.", 1, 92)
+    add(file, "It is due at once.", 1)
+    assert lines_of(file) == ["4. Payment", "4.1 The price is fixed.", "4.2 It is due at once."]
+
+
+@pytest.mark.parametrize(
     ("form", "wanted"),
     [
         ("lowerLetter", {1: "a", 26: "z", 27: "aa"}),
