@@ -31,14 +31,11 @@ def pdf_as_markdown(data: bytes) -> str:
         of_page = page.indirect_reference.idnum if page.indirect_reference else -1
         headings, cells, fields = tags.headings.get(of_page), tags.cells.get(of_page), fields_of(page)
         if fields or cells or headings or of_page in tags.order:
-            text, pieces = pieces_of(page)
-            if "".join(piece.text for piece in pieces) == text:
-                pieces = without_repeated_feet(pieces, feet)
-                pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
-                pieces = with_signs(pieces, headings or {})
-                text = "".join(piece.text for piece in pieces)
+            pieces = without_repeated_feet(pieces_of(page), feet)
+            pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
+            pieces = with_signs(pieces, headings or {})
             tagged[number] = words_of(pieces, headings or {})
-            text = with_fields(text, pieces, fields) if fields else tables.written(text, pieces, cells or {})
+            text = with_fields(pieces, fields) if fields else tables.written(pieces, cells or {})
         else:
             text = page.extract_text()
         texts.append(without_line_numbers(text) if of_tex else text)

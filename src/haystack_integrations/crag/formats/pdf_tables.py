@@ -30,18 +30,15 @@ class Tables:
         self._heads: dict[int, list[str]] = {}
         self._last: dict[Cell, str] = {}  # of the row that ends a page, and may go on with the next one
 
-    def written(self, text: str, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
+    def written(self, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
         """
         Write the tables of the next page.
 
-        :param text: The text of the page.
-        :param pieces: The same in pieces.
+        :param pieces: The text of the page.
         :param cells: Which of them are cells, by their marks.
         :returns: The text with each table as Markdown, where it begins; it has the names of its columns on each page.
             One whose rows are not of one width, or long, stays as it is.
         """
-        if "".join(piece.text for piece in pieces) != text:
-            return text
         said: dict[int, dict[Cell, str]] = {}
         first: dict[int, int] = {}
         for number, piece in enumerate(pieces):
