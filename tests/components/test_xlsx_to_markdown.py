@@ -113,6 +113,7 @@ def test_a_percentage_is_read_as_it_is_shown(value: float, form: str, shown: str
         (123456, "0.00E+00", "123456"),
         (timedelta(hours=30, minutes=15), "[h]:mm", "30:15:00"),
         (timedelta(minutes=4, seconds=30), "[mm]:ss", "0:04:30"),
+        (-timedelta(hours=1, minutes=15), "[h]:mm", "-1:15:00"),
     ],
 )
 def test_a_number_has_the_unit_that_its_format_shows(value: object, form: str, shown: str) -> None:
