@@ -128,6 +128,7 @@ def test_gradings_count_their_calls(figures: Figures) -> None:
     assert figures.added("crag_grader_calls_count") == 1
     assert figures.added("crag_grader_calls_sum") == calls
     assert figures.added("crag_grader_duration_seconds_count", grader="BatchRelevanceGrader") == 1
+    assert 0 < figures.added("crag_grader_duration_seconds_sum", grader="BatchRelevanceGrader") < 10
 
 
 def test_looked_up_grades_are_hits_misses_or_errors(figures: Figures) -> None:
