@@ -257,6 +257,8 @@ BY = 'w:id="1" w:author="Eve" w:date="2024-01-01T00:00:00Z"'
         ("<w:sdt><w:sdtPr/><w:sdtContent><w:r><w:t>three</w:t></w:r></w:sdtContent></w:sdt>", "three"),
         ("<w:smartTag><w:ins><w:r><w:t>three</w:t></w:r></w:ins></w:smartTag>", "three"),
         ('<w:fldSimple w:instr="DOCPROPERTY Weeks"><w:r><w:t>three</w:t></w:r></w:fldSimple>', "three"),
+        ('<w:customXml w:element="term"><w:r><w:t>three</w:t></w:r></w:customXml>', "three"),
+        ('<w:dir w:val="rtl"><w:bdo w:val="ltr"><w:r><w:t>three</w:t></w:r></w:bdo></w:dir>', "three"),
     ],
 )
 def test_text_reads_as_with_all_changes_accepted(wrapped: str, text: str) -> None:
