@@ -28,7 +28,7 @@ class Tables:
         """
         self._columns = {table: found for table, rows in tags.tables.items() if (found := _columns(rows))}
         self._heads: dict[int, list[str]] = {}
-        self._last: dict[Cell, str] = {}  # of the row that ends a page, and may go on with the next one
+        self._said: dict[Cell, str] = {}  # on pages before: a row, or a cell over several, may go on with the next one
 
     def written(self, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
         """
@@ -58,8 +58,8 @@ class Tables:
 
     def _lines(self, table: int, said: Mapping[Cell, str]) -> str:
         own = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
-        here, words = {cell.row for cell in own}, self._last | own
-        self._last = {cell: text for cell, text in own.items() if cell.row == max(here)}
+        self._said |= own
+        here, words = {cell.row for cell in own}, self._said
         columns = self._columns[table]
         rows = {
             at: [_shown(words.get(Cell(table, *one), ""), one[0], at) for one in columns[at]] for at in sorted(here)
