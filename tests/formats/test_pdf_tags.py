@@ -267,11 +267,12 @@ def test_a_row_that_goes_on_with_the_next_page_tells_what_it_is_of_on_both() -> 
     assert second.strip().splitlines()[2:] == ["| Basic | or 99 a year |"]
 
 
-def test_a_cell_over_rows_of_two_pages_is_in_each_of_them() -> None:
-    """Above the second page nothing said which plan the price is of."""
+@pytest.mark.parametrize(("plan", "again"), [("Basic", "Basic"), ("basic " * 40 + "plan", "")])
+def test_a_cell_over_rows_of_two_pages_is_in_each_of_them_if_it_is_short(plan: str, again: str) -> None:
+    """Above the second page nothing said which plan the price is of; a paragraph is not told again for each row."""
     tables = Tables(Tags(tables={1: [[(1, 1)] * 2, [(3, 1), (1, 1)], [(1, 1)], [(1, 1)]]}))
     cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1), 4: Cell(1, 2, 0), 5: Cell(1, 3, 0)}
-    words = ["Plan", "Price", "Basic", "9 a month", "99 a year", "free for schools"]
+    words = ["Plan", "Price", plan, "9 a month", "99 a year", "free for schools"]
     pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(words)]
-    assert tables.written(pieces[:5], cells).endswith("\n| Basic | 9 a month |\n| Basic | 99 a year |\n\n")
-    assert tables.written(pieces[5:], cells).endswith("\n| Basic | free for schools |\n\n")
+    assert tables.written(pieces[:5], cells).endswith(f"\n| {plan} | 9 a month |\n| {again} | 99 a year |\n\n")
+    assert tables.written(pieces[5:], cells).endswith(f"\n| {again} | free for schools |\n\n")
