@@ -276,3 +276,12 @@ def test_a_cell_over_rows_of_two_pages_is_in_each_of_them_if_it_is_short(plan: s
     pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(words)]
     assert tables.written(pieces[:5], cells).endswith(f"\n| {plan} | 9 a month |\n| {again} | 99 a year |\n\n")
     assert tables.written(pieces[5:], cells).endswith(f"\n| {again} | free for schools |\n\n")
+
+
+def test_a_table_that_places_long_texts_beside_each_other_stays_as_it_is_printed() -> None:
+    """On the next page, too; a row longer than a passage would be cut."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2] * 3}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1), 4: Cell(1, 2, 0)}
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(("One ", "two ", "word " * 160, "three ", "four"))]
+    assert tables.written(pieces[:4], cells) == f"One two {'word ' * 160}three "
+    assert tables.written(pieces[4:], cells) == "four"
