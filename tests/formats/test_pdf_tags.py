@@ -285,3 +285,14 @@ def test_a_table_that_places_long_texts_beside_each_other_stays_as_it_is_printed
     pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(("One ", "two ", "word " * 160, "three ", "four"))]
     assert tables.written(pieces[:4], cells) == f"One two {'word ' * 160}three "
     assert tables.written(pieces[4:], cells) == "four"
+
+
+def test_names_of_columns_that_are_too_long_to_stand_above_each_page_stand_there_once() -> None:
+    """As a row, or each passage would be full of them."""
+    tables, long = Tables(Tags(tables={1: [[(1, 1)] * 2] * 3})), "name " * 50
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1), 4: Cell(1, 2, 0)}
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate((f"{long}1", f"{long}2", "Basic", "9", "Team"))]
+    head = ["|  |  |", "| --- | --- |"]
+    first, second = (tables.written(part, cells).strip().splitlines() for part in (pieces[:4], pieces[4:]))
+    assert first == [*head, f"| {long}1 | {long}2 |", "| Basic | 9 |"]
+    assert second == [*head, "| Team |  |"]

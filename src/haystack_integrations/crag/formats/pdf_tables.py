@@ -59,10 +59,10 @@ class Tables:
     def _lines(self, table: int, said: Mapping[Cell, str]) -> str:
         own = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
         self._said |= own
-        here, words = {cell.row for cell in own}, self._said
         columns = self._columns[table]
         rows = {
-            at: [_shown(words.get(Cell(table, *one), ""), one[0], at) for one in columns[at]] for at in sorted(here)
+            at: [_shown(self._said.get(Cell(table, *one), ""), one[0], at) for one in columns[at]]
+            for at in sorted({cell.row for cell in own})
         }
         if any(len(" ".join(row).split()) > _LONGEST_ROW for row in rows.values()):
             del self._columns[table]
