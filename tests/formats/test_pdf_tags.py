@@ -296,3 +296,12 @@ def test_names_of_columns_that_are_too_long_to_stand_above_each_page_stand_there
     first, second = (tables.written(part, cells).strip().splitlines() for part in (pieces[:4], pieces[4:]))
     assert first == [*head, f"| {long}1 | {long}2 |", "| Basic | 9 |"]
     assert second == [*head, "| Team |  |"]
+
+
+def test_cells_of_a_row_that_say_the_same_are_each_told_and_one_over_the_whole_row_once() -> None:
+    """Nothing said that the hall is closed on the second day as well."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2, [(1, 2)], [(1, 1)] * 2]}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 2, 0), 4: Cell(1, 2, 1)}
+    words = ["Monday", "Tuesday", "Winter", "closed", "closed"]
+    text = tables.written([Piece(one, 0, 0, mark) for mark, one in enumerate(words)], cells)
+    assert text.strip().splitlines()[2:] == ["| Winter |  |", "| closed | closed |"]

@@ -70,7 +70,7 @@ class Tables:
         head = next(at for at, row in enumerate(columns) if len(set(row)) > 1)
         last = _last_of_head(columns, head)
         captions = [row[0] for at, row in rows.items() if at < head]
-        others = [_once(row) for at, row in rows.items() if at > last]
+        others = [_once(row, columns[at]) for at, row in rows.items() if at > last]
         heads = [row for at, row in rows.items() if head <= at <= last]
         names = as_one_row(heads) if heads else self._heads.get(table, [""] * len(columns[0]))
         self._heads[table] = names
@@ -88,9 +88,9 @@ def _last_of_head(columns: Sequence[Sequence[tuple[int, int]]], head: int) -> in
     return last
 
 
-def _once(row: list[str]) -> list[str]:
+def _once(row: list[str], cells: Sequence[tuple[int, int]]) -> list[str]:
     """Write a cell that is the whole row in its first column alone."""
-    return row if len(set(row)) > 1 else [row[0], *[""] * (len(row) - 1)]
+    return row if len(set(cells)) > 1 else [row[0], *[""] * (len(row) - 1)]
 
 
 def _shown(words: str, own: int, row: int) -> str:
