@@ -500,6 +500,26 @@ M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
             ),
             "∑_n n",
         ),
+        (  # of a matrix, numbers; of two equations, lines
+            (
+                "<m:d><m:e><m:m><m:mr><m:e><m:t>1</m:t></m:e><m:e><m:t>2</m:t></m:e></m:mr>"
+                "<m:mr><m:e><m:t>3</m:t></m:e><m:e><m:t>4</m:t></m:e></m:mr></m:m></m:e></m:d>"
+            ),
+            "(1 2; 3 4)",
+        ),
+        ("<m:eqArr><m:e><m:t>x=1</m:t></m:e><m:e><m:t>2y=3</m:t></m:e></m:eqArr>", "x=1; 2y=3"),
+        (
+            "<m:sPre><m:sub><m:t>6</m:t></m:sub><m:sup><m:t>14</m:t></m:sup><m:e><m:t>C</m:t></m:e></m:sPre>",
+            "_6^14C",
+        ),
+        (
+            (
+                "<m:func><m:fName><m:limLow><m:e><m:t>lim</m:t></m:e><m:lim><m:t>n→∞</m:t></m:lim></m:limLow></m:fName>"
+                "<m:e><m:t>n</m:t></m:e></m:func>"
+            ),
+            "lim_(n→∞) n",
+        ),
+        ("<m:limUpp><m:e><m:t>=</m:t></m:e><m:lim><m:t>!</m:t></m:lim></m:limUpp>", "=^!"),
         ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e><m:t>x</m:t></m:e></m:d>", "[x)"),
     ],
 )
