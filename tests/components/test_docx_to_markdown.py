@@ -1,6 +1,7 @@
 """DocxToMarkdown: headings are marked, all else is as Haystack's converter gives it."""
 
 import logging
+from copy import deepcopy
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -427,6 +428,24 @@ def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:
     add(file, "The price is fixed.", 1, 92)
     add(file, "It is due at once.", 1)
     assert lines_of(file) == ["4. Payment", "4.1 The price is fixed.", "4.2 It is due at once."]
+
+
+def test_an_item_in_a_text_box_is_counted_once() -> None:
+    """The file holds its box twice, the second time for older programs, and each clause behind it was one too far."""
+    file = numbered_file()
+    add(file, "Price", 0)
+    add(file, "In a box", 0)
+    add(file, "Term", 0)
+    _, inner, _ = file.element.body.iterchildren(file.paragraphs[0]._p.tag)
+    boxes = ("Choice", "Fallback")
+    told = "".join(f"<mc:{kind}><w:txbxContent/></mc:{kind}>" for kind in boxes)
+    mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    around = parse_xml(f'<w:p {W} xmlns:mc="{mc}"><w:r><mc:AlternateContent>{told}</mc:AlternateContent></w:r></w:p>')
+    inner.addprevious(around)
+    for box in around[0][0]:
+        box[0].append(deepcopy(inner))
+    file.element.body.remove(inner)
+    assert [line for line in lines_of(file) if line] == ["4. Price", "5. In a box", "6. Term"]
 
 
 @pytest.mark.parametrize(
