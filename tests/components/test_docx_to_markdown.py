@@ -387,6 +387,11 @@ def test_clauses_have_the_numbers_that_word_shows() -> None:
         # In figures, as Word's own template of articles and sections has it.
         ('"%1.%2"/>', '"%1.%2"/><w:isLgl/>', ["# IV. Payment", "4.1 Fixed", "4.2 Due", "# V. Term", "5.1 Two"]),
         (
+            '"decimal"/><w:lvlText w:val="%1.%2"/>',
+            '"decimalZero"/><w:lvlText w:val="%1.%2"/><w:isLgl/>',
+            ["# IV. Payment", "4.01 Fixed", "4.02 Due", "# V. Term", "5.01 Two"],
+        ),
+        (
             '"%1.%2"/>',
             '"%1.%2"/><w:isLgl w:val="0"/>',
             ["# IV. Payment", "IV.1 Fixed", "IV.2 Due", "# V. Term", "V.1 Two"],
