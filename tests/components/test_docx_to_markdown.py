@@ -435,6 +435,15 @@ def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:
     assert lines_of(file) == ["4. Payment", "4.1 The price is fixed.", "4.2 It is due at once."]
 
 
+def test_a_paragraph_without_a_style_has_the_number_of_the_one_that_all_others_have() -> None:
+    """As Word shows it."""
+    file = numbered_file()
+    file.styles["Normal"].element.get_or_add_pPr().append(parse_xml(OF_LIST.format(ns=nsdecls("w"), id=90, level="")))
+    file.add_paragraph("Price")
+    file.add_paragraph("Term")
+    assert lines_of(file) == ["4. Price", "5. Term"]
+
+
 def test_an_item_in_a_text_box_is_counted_once() -> None:
     """The file holds its box twice, the second time for older programs, and each clause behind it was one too far."""
     file = numbered_file()
