@@ -435,6 +435,18 @@ def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:
     assert lines_of(file) == ["4. Payment", "4.1 The price is fixed.", "4.2 It is due at once."]
 
 
+def test_a_heading_is_counted_at_the_level_that_its_list_gives_to_its_style(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its style names the list alone."""
+    second = '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/>'
+    monkeypatch.setitem(globals(), "LEVELS", LEVELS.replace(second, f'{second}<w:pStyle w:val="Heading2"/>'))
+    file = numbered_file()
+    style = file.styles["Heading 2"].element.get_or_add_pPr()
+    style.append(parse_xml(OF_LIST.format(ns=nsdecls("w"), id=90, level="")))
+    file.add_heading("Payment", 1)
+    file.add_heading("Price", 2)
+    assert lines_of(file) == ["# 4. Payment", "## 4.1 Price"]
+
+
 def test_a_paragraph_without_a_style_has_the_number_of_the_one_that_all_others_have() -> None:
     """As Word shows it."""
     file = numbered_file()
