@@ -189,9 +189,9 @@ def test_rows_that_a_filter_hides_are_read() -> None:
 
 
 def test_a_file_whose_drawing_is_missing_is_read_without_it() -> None:
-    """As some programs export it, with a wrong size of the sheet besides: its cells are there."""
+    """As some programs export it, with a wrong size of the sheet: its cells are there, formulas as their results."""
     book, whole, broken = Workbook(), BytesIO(), BytesIO()
-    for row in (["Plan", "Price"], ["Basic", 9]):
+    for row in (["Plan", "Price"], ["Basic", 9], ["Double", "=2*B2"]):
         book.active.append(row)
     chart = BarChart()
     chart.add_data(Reference(book.active, range_string="Sheet!$B$1:$B$2"))
@@ -200,10 +200,10 @@ def test_a_file_whose_drawing_is_missing_is_read_without_it() -> None:
     with ZipFile(whole) as known, ZipFile(broken, "w") as archive:
         for entry in known.infolist():
             if not entry.filename.startswith(("xl/drawings/drawing", "xl/charts/")):
-                data = known.read(entry).replace(b'<dimension ref="A1:B2"', b'<dimension ref="A1"')
-                archive.writestr(entry.filename, data)
+                data = known.read(entry).replace(b'<dimension ref="A1:B3"', b'<dimension ref="A1"')
+                archive.writestr(entry.filename, data.replace(b"<v></v>", b"<v>18</v>"))
     (document,) = XlsxToMarkdown().run([ByteStream(broken.getvalue())])["documents"]
-    assert (document.content or "").endswith("| Plan | Price |\n| --- | --- |\n| Basic | 9 |")
+    assert (document.content or "").endswith("| Plan | Price |\n| --- | --- |\n| Basic | 9 |\n| Double | 18 |")
 
 
 def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(
