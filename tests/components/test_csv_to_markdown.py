@@ -70,6 +70,20 @@ def test_empty_rows_and_columns_are_left_out_and_lines_above_a_table_stay_above_
     assert text == f"\\# Prices of 2025\n\n{new}\n\nOld prices\n\n{old}"
 
 
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("Region,Sales\nNorth,10\n", "Town,Staff\nBonn,5\nUlm,6\n"),
+        ("Item,Cost,Note\nLaptop,900,new\n", "Town,Staff\nBonn,5\n"),
+        ("Role,Person\nHead,Ann\n", "Role,Person\nDeputy,Bob\n"),
+        ("Role,Person\nHead,Ann\n", "Role,Town\nHead,Bonn\n"),
+    ],
+)
+def test_a_first_row_of_names_begins_a_table(above: str, below: str) -> None:
+    """Known by the figures below it, or by a name that the table before has, too."""
+    assert told(f"{above}\n{below}") == f"{told(above)}\n\n{told(below)}"
+
+
 def test_a_table_below_an_empty_row_has_its_own_names() -> None:
     """Its rows stood below the names of the table before."""
     text = "Region,Sales\nNorth,10\nSouth,20\n\nPerson,Age,Town\nAnn,33,Bonn\nBob,44,Ulm\n"
@@ -129,6 +143,7 @@ def test_what_stands_below_a_caption_has_no_names_of_a_table_that_is_unlike_it(a
     [
         ("Plan,Price,,Users,\n,net,gross,min,max\n", "Plan | Price net | Price gross | Users min | Users max"),
         (",Price,,Users,\nPlan,net,gross,min,max\n", "Plan | Price net | Price gross | Users min | Users max"),
+        ("Plan,Price,,No,\nPlan,for 5,for 9,a,b\n", "Plan | Price for 5 | Price for 9 | No a | No b"),
         ("Plan,Price,Price,No,\n,2025,2026,a,b\n", "Plan | Price 2025 | Price 2026 | No a | No b"),
     ],
 )
@@ -151,22 +166,31 @@ def test_groups_below_names_in_two_rows_have_them_too() -> None:
         ",Mon,Mon\nAnn,early,late\nBob,off,late\n",
         "Plan,Price,\n,9,10\nTeam,29,34\n",
         "Plan,Price,\nBasic,low,*\nTeam,high,\n",
+        "Plan,Price,\nBasic,low,high\nTeam,29,34\n",
+        ",Price,,No\n,9,10,5\nTeam,29,34,6\n",
+        ",Price,Stock\nBasic,free,none\nTeam,9,4\n",
+        ",Mon,,Tue,\nAnn,off,off,early,late\nBob,1,2,3,4\n",
+        ",Mon,,Tue,\nAnn,off,,early,late\nBob,1,2,3,4\n",
     ],
 )
 def test_a_row_below_names_that_look_merged_stays_a_row(text: str) -> None:
     """What it says is no name of a column."""
-    rows = [f"| {row.replace(',', ' | ')} |".replace("|  |", "|  |") for row in text.split()]
-    assert told(text) == "\n".join([rows[0], "| --- | --- | --- |", *rows[1:]])
+    rows = [f"| {row.replace(',', ' | ')} |" for row in text.split()]
+    assert told(text) == "\n".join([rows[0], f"|{' --- |' * (rows[0].count('|') - 1)}", *rows[1:]])
 
 
 def test_rows_with_paragraphs_become_sections_below_what_tells_them_apart() -> None:
     """A number tells questions apart as well, and no one asks for it; the names of columns stay with their cells."""
     rows = [("No", "Topic", "Question", "Answer"), ("1", "Pay", "By card?", PROSE), ("2", "Pay", "By cash?", "No.")]
+    rows += [("3", "Pay", "By cheque?", ""), ("4", "Pay", "42?", "No.")]
     csv.writer(text := StringIO()).writerows(rows)
     assert told(text.getvalue()).split("\n\n") == [
         *("### By card?", "No: 1", "Topic: Pay", f"Answer: {PROSE.strip()}"),
         *("### By cash?", "No: 2", "Topic: Pay", "Answer: No."),
+        *("### By cheque?", "No: 3", "Topic: Pay"),
+        *("No: 4", "Topic: Pay", "Question: 42?", "Answer: No."),
     ]
+    assert told(f"Answer,Topic\n{PROSE},Card\nNo.,Cash\n").startswith("### Card\n")  # a paragraph names no row
 
 
 def test_a_file_without_names_of_columns_loses_no_row() -> None:
@@ -207,6 +231,7 @@ def test_a_table_with_more_names_of_columns_than_a_passage_could_repeat_becomes_
     names = [f"Column number {n} of many" for n in range(30)]
     text = told(",".join(names) + "\n" + ",".join(f"v{n}" for n in range(30)) + "\n")
     assert text.startswith("### v0\n\nColumn number 1 of many: v1\n\n")
+    assert told(",".join(names) + "\n").startswith("| Column number 0 of many | ")
 
 
 def test_text_that_is_no_table_stays_text() -> None:

@@ -1,6 +1,7 @@
 """DocxToMarkdown: headings are marked, all else is as Haystack's converter gives it."""
 
 import logging
+from copy import deepcopy
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -263,6 +264,8 @@ BY = 'w:id="1" w:author="Eve" w:date="2024-01-01T00:00:00Z"'
         ("<w:sdt><w:sdtPr/><w:sdtContent><w:r><w:t>three</w:t></w:r></w:sdtContent></w:sdt>", "three"),
         ("<w:smartTag><w:ins><w:r><w:t>three</w:t></w:r></w:ins></w:smartTag>", "three"),
         ('<w:fldSimple w:instr="DOCPROPERTY Weeks"><w:r><w:t>three</w:t></w:r></w:fldSimple>', "three"),
+        ('<w:customXml w:element="term"><w:r><w:t>three</w:t></w:r></w:customXml>', "three"),
+        ('<w:dir w:val="rtl"><w:bdo w:val="ltr"><w:r><w:t>three</w:t></w:r></w:bdo></w:dir>', "three"),
     ],
 )
 def test_text_reads_as_with_all_changes_accepted(wrapped: str, text: str) -> None:
@@ -385,6 +388,99 @@ def test_clauses_have_the_numbers_that_word_shows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        # In figures, as Word's own template of articles and sections has it.
+        ('"%1.%2"/>', '"%1.%2"/><w:isLgl/>', ["# IV. Payment", "4.1 Fixed", "4.2 Due", "# V. Term", "5.1 Two"]),
+        (
+            '"decimal"/><w:lvlText w:val="%1.%2"/>',
+            '"decimalZero"/><w:lvlText w:val="%1.%2"/><w:isLgl/>',
+            ["# IV. Payment", "4.01 Fixed", "4.02 Due", "# V. Term", "5.01 Two"],
+        ),
+        (
+            '"%1.%2"/>',
+            '"%1.%2"/><w:isLgl w:val="0"/>',
+            ["# IV. Payment", "IV.1 Fixed", "IV.2 Due", "# V. Term", "V.1 Two"],
+        ),
+        # Clauses that are counted through a whole contract.
+        (
+            '"%1.%2"/>',
+            '"%2."/><w:lvlRestart w:val="0"/>',
+            ["# IV. Payment", "1. Fixed", "2. Due", "# V. Term", "3. Two"],
+        ),
+    ],
+)
+def test_a_level_shows_and_counts_what_is_above_it_as_it_says(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str, wanted: list[str]
+) -> None:
+    """Section 1.01 of a contract is of its article I, and no question asks for section I.01."""
+    levels = LEVELS.replace(old, new).replace(
+        '<w:numFmt w:val="decimal"/><w:pStyle', '<w:numFmt w:val="upperRoman"/><w:pStyle'
+    )
+    monkeypatch.setitem(globals(), "LEVELS", levels)
+    file = numbered_file()
+    for clauses in (("Payment", "Fixed", "Due"), ("Term", "Two")):
+        file.add_heading(clauses[0], 1)
+        for clause in clauses[1:]:
+            add(file, clause, 1)
+    assert lines_of(file) == wanted
+
+
+def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:
+    """Word writes a list of a style so, once for each: no clause of a contract in such a style had its number."""
+    file = numbered_file()
+    numbering, ns = file.part.numbering_part.element, nsdecls("w")
+    numbering[0].insert(0, parse_xml(f'<w:styleLink {ns} w:val="Clauses"/>'))
+    numbering.insert(
+        0, parse_xml(f'<w:abstractNum {ns} w:abstractNumId="92"><w:numStyleLink w:val="Clauses"/></w:abstractNum>')
+    )
+    numbering.append(parse_xml(NUM.format(ns=ns, id=92, anew="").replace('"90"', '"92"')))
+    add(file, "Payment", 0, 92)
+    add(file, "The price is fixed.", 1, 92)
+    add(file, "It is due at once.", 1)
+    assert lines_of(file) == ["4. Payment", "4.1 The price is fixed.", "4.2 It is due at once."]
+
+
+def test_a_heading_is_counted_at_the_level_that_its_list_gives_to_its_style(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its style names the list alone."""
+    second = '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/>'
+    monkeypatch.setitem(globals(), "LEVELS", LEVELS.replace(second, f'{second}<w:pStyle w:val="Heading2"/>'))
+    file = numbered_file()
+    style = file.styles["Heading 2"].element.get_or_add_pPr()
+    style.append(parse_xml(OF_LIST.format(ns=nsdecls("w"), id=90, level="")))
+    file.add_heading("Payment", 1)
+    file.add_heading("Price", 2)
+    assert lines_of(file) == ["# 4. Payment", "## 4.1 Price"]
+
+
+def test_a_paragraph_without_a_style_has_the_number_of_the_one_that_all_others_have() -> None:
+    """As Word shows it."""
+    file = numbered_file()
+    file.styles["Normal"].element.get_or_add_pPr().append(parse_xml(OF_LIST.format(ns=nsdecls("w"), id=90, level="")))
+    file.add_paragraph("Price")
+    file.add_paragraph("Term")
+    assert lines_of(file) == ["4. Price", "5. Term"]
+
+
+def test_an_item_in_a_text_box_is_counted_once() -> None:
+    """The file holds its box twice, the second time for older programs, and each clause behind it was one too far."""
+    file = numbered_file()
+    add(file, "Price", 0)
+    add(file, "In a box", 0)
+    add(file, "Term", 0)
+    _, inner, _ = file.element.body.iterchildren(file.paragraphs[0]._p.tag)
+    boxes = ("Choice", "Fallback")
+    told = "".join(f"<mc:{kind}><w:txbxContent/></mc:{kind}>" for kind in boxes)
+    mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    around = parse_xml(f'<w:p {W} xmlns:mc="{mc}"><w:r><mc:AlternateContent>{told}</mc:AlternateContent></w:r></w:p>')
+    inner.addprevious(around)
+    for box in around[0][0]:
+        box[0].append(deepcopy(inner))
+    file.element.body.remove(inner)
+    assert [line for line in lines_of(file) if line] == ["4. Price", "5. In a box", "6. Term"]
+
+
+@pytest.mark.parametrize(
     ("form", "wanted"),
     [
         ("lowerLetter", {1: "a", 26: "z", 27: "aa"}),
@@ -455,6 +551,26 @@ M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
             ),
             "∑_n n",
         ),
+        (  # of a matrix, numbers; of two equations, lines
+            (
+                "<m:d><m:e><m:m><m:mr><m:e><m:t>1</m:t></m:e><m:e><m:t>2</m:t></m:e></m:mr>"
+                "<m:mr><m:e><m:t>3</m:t></m:e><m:e><m:t>4</m:t></m:e></m:mr></m:m></m:e></m:d>"
+            ),
+            "(1 2; 3 4)",
+        ),
+        ("<m:eqArr><m:e><m:t>x=1</m:t></m:e><m:e><m:t>2y=3</m:t></m:e></m:eqArr>", "x=1; 2y=3"),
+        (
+            "<m:sPre><m:sub><m:t>6</m:t></m:sub><m:sup><m:t>14</m:t></m:sup><m:e><m:t>C</m:t></m:e></m:sPre>",
+            "_6^14C",
+        ),
+        (
+            (
+                "<m:func><m:fName><m:limLow><m:e><m:t>lim</m:t></m:e><m:lim><m:t>n→∞</m:t></m:lim></m:limLow></m:fName>"
+                "<m:e><m:t>n</m:t></m:e></m:func>"
+            ),
+            "lim_(n→∞) n",
+        ),
+        ("<m:limUpp><m:e><m:t>=</m:t></m:e><m:lim><m:t>!</m:t></m:lim></m:limUpp>", "=^!"),
         ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e><m:t>x</m:t></m:e></m:d>", "[x)"),
     ],
 )

@@ -75,6 +75,23 @@ def test_a_section_is_kept_whatever_its_heading(tag: str, name: str) -> None:
     assert "## It\n\nAsk Eve." in converted(page)
 
 
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p class='author'>Tom.</p>", "Tom."),
+        ("<p>Ask <span class='author'>Tom</span> now.</p>", "Ask Tom now."),
+        ("<ul class='author'><li>Tom.</li></ul>", "- Tom."),
+        ("<ol class='author'><li>Tom.</li></ol>", "1. Tom."),
+        ("<ul><li class='author'>Tom.</li></ul>", "- Tom."),
+        ("<dl class='author'><dt>Key</dt><dd>iron</dd></dl>", "- Key: iron"),
+        ("<dl><dt class='author'>Key</dt><dd>iron</dd></dl>", "- Key: iron"),
+    ],
+)
+def test_text_is_kept_whatever_its_class_says_of_news(part: str, wanted: str) -> None:
+    """In a manual, the author of a file is no author of the page, whose box Trafilatura leaves out."""
+    assert converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p>{part}</body></html>").endswith(f"\n\n{wanted}")
+
+
 @pytest.mark.parametrize("mark", ["id='cookie-banner'", "class='sphinxsidebar'", "class='navfooter'"])
 def test_menus_and_banners_are_left_out(mark: str) -> None:
     """What an id or a class says of furniture stays said."""
@@ -265,6 +282,9 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ("<ul class='inline-task-list'><li class='checked'><span>Dig.</span></li></ul>", "- [x] Dig."),
         ("<h3>End<span class='mw-editsection'>[<a href='x'>edit</a>]</span></h3><p>Two.</p>", "### End\n\nTwo."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
+        ("<menu><li>Dig.</li><li>Plant.</li></menu>", "- Dig.\n- Plant."),
+        ("<address>Hall 5<br>Bonn</address><p>End.</p>", "Hall 5\n\nBonn\n\nEnd."),
+        ("<details><summary>More</summary>Two words.<p>End.</p></details>", "\n\nMore\n\nTwo words.\n\nEnd."),
     ],
 )
 def test_what_a_page_shows_is_kept_whatever_it_is_made_of(page: str, wanted: str) -> None:

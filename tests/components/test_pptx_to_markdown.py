@@ -39,7 +39,7 @@ def test_titles_are_headings_and_paragraphs_a_list_by_level() -> None:
     """A title of two lines is one heading; a single paragraph is no list."""
     file = Presentation()
     body = added(file, TITLE_AND_TEXT, "Refunds\nof 2025").placeholders[1].text_frame
-    body.text = "In two weeks"
+    body.text = "In two weeks\n "
     below = body.add_paragraph()
     below.text, below.level = "to the account that paid", 1
     added(file, TITLE_AND_TEXT, "Delivery").placeholders[1].text = "# In three days"
@@ -64,6 +64,13 @@ def test_a_title_without_a_place_for_one_is_known_by_its_look() -> None:
     assert slide(("45 %", 0.3, 60), ("of repairs", 2, 20)).startswith("Slide 2\n\n")  # a figure
     assert slide(("Thank you", 4, 60), ("all", 0.3, 20)).startswith("Slide 3\n\n")  # in the middle
     assert slide(("One", 0.3, 30), ("Two", 0.3, 30)).startswith("Slide 4\n\n")
+    assert slide(("a sentence " * 8, 0.3, 30), ("Two", 3, 20)).startswith("Slide 5\n\n")
+    box = added(file, TITLE_ONLY).shapes.add_textbox(0, 0, Inches(5), Inches(1))  # the place for a title left empty
+    run = box.text_frame.paragraphs[0].add_run()
+    run.text, run.font.size = "Terms", Pt(32)
+    assert told(file).endswith("\n\n## Terms")
+    box._element.spPr.remove(box._element.spPr.xfrm)  # it may stand anywhere
+    assert told(file).endswith("\n\n## Slide 6\n\nTerms")
 
 
 def test_a_text_that_is_marked_as_the_title_is_one_whatever_its_number() -> None:
@@ -305,7 +312,7 @@ def test_a_text_with_a_formula_is_read_and_what_is_raised_in_it() -> None:
     file = Presentation()
     shape = added(file, TITLE_AND_TEXT, "Energy").placeholders[1]
     shape.text_frame.text = "Of 10"
-    for words, baseline in (("6", "30000"), (" parts: ", "0")):
+    for words, baseline in (("6", "30000"), (" parts CO", "0"), ("2", "-25000"), (": ", "0")):
         run = shape.text_frame.paragraphs[0].add_run()
         run.text = words
         run._r.get_or_add_rPr().set("baseline", baseline)
@@ -324,4 +331,4 @@ def test_a_text_with_a_formula_is_read_and_what_is_raised_in_it() -> None:
     shape.text_frame.paragraphs[0]._p.append(either[2])
     shape._element.addprevious(either)
     either[0].append(shape._element)
-    assert told(file) == "## Energy\n\nOf 10^6 parts: E=m"
+    assert told(file) == "## Energy\n\nOf 10^6 parts CO2: E=m"

@@ -28,13 +28,15 @@ def told(book: Workbook) -> str:
 def test_each_sheet_is_below_its_name_but_for_hidden_and_empty_ones() -> None:
     """What a reader does not see is no evidence."""
     book = Workbook()
-    for name, state in (("Prices 2025", "visible"), ("Lists", "hidden"), ("Codes", "veryHidden"), ("New", "visible")):
+    visible = ("Prices 2025", "New", "Prices 2026")
+    for name, state in zip((*visible, "Lists", "Codes"), (*["visible"] * 3, "hidden", "veryHidden"), strict=True):
         sheet = book.create_sheet(name)
         sheet.sheet_state = state
         if name != "New":
             sheet.append(["Plan", "Price"])
             sheet.append(["Basic", name])
-    assert told(book) == "## Prices 2025\n\n| Plan | Price |\n| --- | --- |\n| Basic | Prices 2025 |"
+    tables = (f"## {name}\n\n| Plan | Price |\n| --- | --- |\n| Basic | {name} |" for name in visible if name != "New")
+    assert told(book) == "\n\n".join(tables)
 
 
 def test_values_are_told_as_a_reader_sees_them() -> None:
@@ -114,6 +116,7 @@ def test_a_percentage_is_read_as_it_is_shown(value: float, form: str, shown: str
         (123456, "0.00E+00", "123456"),
         (timedelta(hours=30, minutes=15), "[h]:mm", "30:15:00"),
         (timedelta(minutes=4, seconds=30), "[mm]:ss", "0:04:30"),
+        (-timedelta(hours=1, minutes=15), "[h]:mm", "-1:15:00"),
     ],
 )
 def test_a_number_has_the_unit_that_its_format_shows(value: object, form: str, shown: str) -> None:
@@ -195,9 +198,9 @@ def test_rows_that_a_filter_hides_are_read() -> None:
 
 
 def test_a_file_whose_drawing_is_missing_is_read_without_it() -> None:
-    """As some programs export it, with a wrong size of the sheet besides: its cells are there."""
+    """As some programs export it, with a wrong size of the sheet: its cells are there, formulas as their results."""
     book, whole, broken = Workbook(), BytesIO(), BytesIO()
-    for row in (["Plan", "Price"], ["Basic", 9]):
+    for row in (["Plan", "Price"], ["Basic", 9], ["Double", "=2*B2"]):
         book.active.append(row)
     chart = BarChart()
     chart.add_data(Reference(book.active, range_string="Sheet!$B$1:$B$2"))
@@ -206,10 +209,10 @@ def test_a_file_whose_drawing_is_missing_is_read_without_it() -> None:
     with ZipFile(whole) as known, ZipFile(broken, "w") as archive:
         for entry in known.infolist():
             if not entry.filename.startswith(("xl/drawings/drawing", "xl/charts/")):
-                data = known.read(entry).replace(b'<dimension ref="A1:B2"', b'<dimension ref="A1"')
-                archive.writestr(entry.filename, data)
+                data = known.read(entry).replace(b'<dimension ref="A1:B3"', b'<dimension ref="A1"')
+                archive.writestr(entry.filename, data.replace(b"<v></v>", b"<v>18</v>"))
     (document,) = XlsxToMarkdown().run([ByteStream(broken.getvalue())])["documents"]
-    assert (document.content or "").endswith("| Plan | Price |\n| --- | --- |\n| Basic | 9 |")
+    assert (document.content or "").endswith("| Plan | Price |\n| --- | --- |\n| Basic | 9 |\n| Double | 18 |")
 
 
 @pytest.mark.parametrize(
@@ -266,14 +269,22 @@ def test_a_file_that_cannot_be_read_or_would_be_told_without_end_gives_nothing(
 def test_a_formula_that_its_writer_did_not_calculate_is_no_zero(saved: str, is_asked: bool | None, shown: str) -> None:
     """XlsxWriter saves a zero with each, and asks spreadsheet programs to calculate: a total of 1510.40 was "0 EUR"."""
     book = Workbook()
-    for row in (["Item", "Cost"], ["Rent", 1200], ["Power", 310.4], ["Free", 0], ["Total", "=SUM(B2:B4)"]):
+    for row in (
+        ["Item", "Cost"],
+        ["Rent", 1200],
+        ["Power", 310.4],
+        ["Free", 0],
+        ["Total", "=SUM(B2:B4)"],
+        ["Parts", "=3"],
+    ):
         book.active.append(row)
     book.active["B5"].number_format = "0.00 [$€-407]"
     book.calculation.fullCalcOnLoad = is_asked
     book.save(file := BytesIO())
     with ZipFile(file) as old, ZipFile(changed := BytesIO(), "w") as new:
         for name in old.namelist():
-            new.writestr(name, old.read(name).replace(b"<v></v>", b"<v>%s</v>" % saved.encode()))
+            data = old.read(name).replace(b"<v></v>", b"<v>%s</v>" % saved.encode(), 1)
+            new.writestr(name, data.replace(b"<v></v>", b"<v>3</v>"))
     (document,) = XlsxToMarkdown().run([ByteStream(changed.getvalue())])["documents"]
-    *_, free, total = (document.content or "").split("\n")
-    assert (free, total) == ("| Free | 0 |", f"| Total | {shown} |")
+    *_, free, total, parts = (document.content or "").split("\n")
+    assert (free, total, parts) == ("| Free | 0 |", f"| Total | {shown} |", "| Parts | 3 |")

@@ -55,6 +55,8 @@ def form(*notes: dict[str, Any], text: bytes = TEXT) -> PageObject:
     for field in fields:
         if isinstance(value := field.get("/V"), StreamObject):  # is no part of a dictionary
             field[NameObject("/V")] = writer._add_object(value)
+        if "/Parent" in field:  # never is, either
+            field[NameObject("/Parent")] = writer._add_object(field["/Parent"])
     page[NameObject("/Annots")] = ArrayObject([writer._add_object(field) for field in fields])
     writer.write(data := BytesIO())
     return PdfReader(data).pages[0]
@@ -67,7 +69,7 @@ def at(left: int, bottom: int, **more: Any) -> dict[str, Any]:
 
 def text_of(page: PageObject) -> str:
     """Read it with its fields."""
-    return with_fields(*pieces_of(page), fields_of(page))
+    return with_fields(pieces_of(page), fields_of(page))
 
 
 @pytest.mark.parametrize(
@@ -81,11 +83,23 @@ def text_of(page: PageObject) -> str:
         (at(72, 100, FT="/Tx", V="Bonn", TU="Place of work", T="t1"), "Name:\nNotice: months\nPlace of work: Bonn"),
         (at(20, 645, FT="/Btn", AS="/Yes"), "Name:\n[x] Notice: months"),
         (at(220, 645, FT="/Btn", AS="/Off"), "Name:\nNotice: [ ] months"),
+        (at(220, 645, FT="/Btn", V="/Yes"), "Name:\nNotice: [x] months"),
+        (at(220, 645, FT="/Btn"), "Name:\nNotice: [ ] months"),
+        (at(72, 100, FT="/Btn", AS="/Yes", T="agreed"), "Name:\nNotice: months\nagreed: [x]"),
+        (at(400, 645, FT="/Tx", V="6"), "Name:\nNotice: months 6"),  # behind the words that are nearest
+        (at(300, 670, FT="/Tx", V="x", T="t"), "Name:\nNotice: months\nt: x"),  # too far right of those above
+        (at(100, 620, FT="/Tx", V="x", T="t"), "Name:\nNotice: months\nt: x"),  # and too far left
+        ({"/Rect": [220, 665, 120, 645], "/FT": "/Tx", "/V": "six"}, "Name:\nNotice: six months"),
+        (at(120, 645, FT="/Sig", V={"/Type": "/Sig"}), "Name:\nNotice: months"),
         (at(120, 645, FT="/Btn", Ff=1 << 16), "Name:\nNotice: months"),
         (at(120, 645, FT="/Tx", V="open sesame", Ff=1 << 13), "Name:\nNotice: months"),
         (at(120, 645, FT="/Tx", V="hidden", F=2), "Name:\nNotice: months"),
+        (at(120, 645, FT="/Tx", V="printed only", F=32), "Name:\nNotice: months"),
         (at(120, 645, Parent={"/FT": "/Tx", "/V": "six"}), "Name:\nNotice: six months"),
+        (at(120, 645, V="six", Parent={"/FT": "/Tx", "/T": "notice"}), "Name:\nNotice: six months"),
         (at(120, 645, Subtype="/FreeText", Contents="six"), "Name:\nNotice: six months"),
+        (at(120, 645, Subtype="/FreeText"), "Name:\nNotice: months"),
+        (at(72, 100, Subtype="/FreeText", Contents="Bonn", T="its author"), "Name:\nNotice: months\nBonn"),
         (at(120, 645, Subtype="/Text", Contents="a remark"), "Name:\nNotice: months"),
         (at(120, 645, FT="/Tx", V=None, Opt=None), "Name:\nNotice: months"),
         (at(120, 645, V=None, Parent={"/FT": "/Tx", "/V": "six"}), "Name:\nNotice: six months"),
@@ -98,6 +112,12 @@ def text_of(page: PageObject) -> str:
 def test_a_value_stands_by_the_words_that_say_what_it_is(field: dict[str, Any], text: str) -> None:
     """On their line, below them, or at the page's end by the name of the field; what no reader sees is left out."""
     assert text_of(form(field)).strip() == text
+
+
+def test_a_value_stands_below_the_line_that_is_nearest() -> None:
+    """Not below the title of the form."""
+    page = form(at(72, 640, FT="/Tx", V="Erika"), text=b"BT /F1 12 Tf 72 680 Td (Form) Tj 0 -15 Td (Name) Tj ET")
+    assert text_of(page).strip() == "Form\nName Erika"
 
 
 def test_values_of_a_line_stand_in_its_order() -> None:
@@ -122,6 +142,13 @@ def test_a_form_is_indexed_with_its_values() -> None:
 def test_a_damaged_field_costs_no_text(broken: dict[str, Any]) -> None:
     """Of the page that it stands on."""
     assert "Name:" in text_of(form(broken))
+
+
+def test_what_is_no_field_costs_no_other() -> None:
+    """Programs that delete a note leave nothing in its place."""
+    page = form(at(120, 645, FT="/Tx", V="six"))
+    page[NameObject("/Annots")] = ArrayObject([NullObject(), *page["/Annots"]])
+    assert text_of(page).strip() == "Name:\nNotice: six months"
 
 
 def test_a_page_of_more_text_than_anyone_prints_is_not_searched_for_the_place_of_each_field() -> None:

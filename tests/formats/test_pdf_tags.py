@@ -56,7 +56,7 @@ def headings_of(data: bytes) -> list[tuple[int, str]]:
     """Read those of its only page."""
     reader = PdfReader(BytesIO(data))
     (marked,) = tags_of(reader).headings.values() or ({},)
-    return words_of(pieces_of(reader.pages[0])[1], marked)
+    return words_of(pieces_of(reader.pages[0]), marked)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_foot_of_a_page_is_read_once() -> None:
 
     seen, told = set[str](), list[str]()
     for words, foot in (("All parcels", "Fees 1/3"), ("are sent at once.", "Fees 2/3"), ("Four euro.", "Rates 3/3")):
-        _, pieces = pieces_of(PdfReader(BytesIO(page(words, foot))).pages[0])
+        pieces = pieces_of(PdfReader(BytesIO(page(words, foot))).pages[0])
         told.append("".join(piece.text for piece in without_repeated_feet(pieces, seen)).strip())
     assert told == ["All parcels\nFees 1/3", "are sent at once.", "Four euro.\nRates 3/3"]
     (document,) = PdfToMarkdown().run([ByteStream(page("Fees 1/3", "Fees 1/3"))])["documents"]
@@ -240,11 +240,9 @@ def test_the_names_of_columns_stand_above_each_page_of_a_table() -> None:
     """Below a page's number nothing tells that the table goes on."""
     tags, names = Tags(tables={1: [[(1, 1)] * 2] * 3}), {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0)}
     tables = Tables(tags)
-    first = tables.written(
-        "PlanPriceBasic", [Piece("Plan", 0, 0, 0), Piece("Price", 0, 0, 1), Piece("Basic", 0, 0, 2)], names
-    )
+    first = tables.written([Piece("Plan", 0, 0, 0), Piece("Price", 0, 0, 1), Piece("Basic", 0, 0, 2)], names)
     assert first == "\n\n| Plan | Price |\n| --- | --- |\n| Basic |  |\n\n"
-    second = tables.written("Team", [Piece("Team", 0, 0, 2)], {2: Cell(1, 2, 0)})
+    second = tables.written([Piece("Team", 0, 0, 2)], {2: Cell(1, 2, 0)})
     assert second == "\n\n| Plan | Price |\n| --- | --- |\n| Team |  |\n\n"
 
 
@@ -254,9 +252,9 @@ def test_a_year_over_its_quarters_names_each_column_with_them() -> None:
     cells = dict(enumerate(Cell(1, *at) for at in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 2))))
     pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate("Region 2024 Q1 Q2 North 5 9".split())]
     head = ["| Region | 2024 Q1 | 2024 Q2 |", "| --- | --- | --- |"]
-    first = tables.written("".join(piece.text for piece in pieces), pieces, cells)
+    first = tables.written(pieces, cells)
     assert first.strip().splitlines() == [*head, "| North | 5 | 9 |"]
-    assert tables.written("7", [Piece("7", 0, 0, 7)], cells).strip().splitlines() == [*head, "|  |  | 7 |"]
+    assert tables.written([Piece("7", 0, 0, 7)], cells).strip().splitlines() == [*head, "|  |  | 7 |"]
 
 
 def test_a_row_that_goes_on_with_the_next_page_tells_what_it_is_of_on_both() -> None:
@@ -264,6 +262,46 @@ def test_a_row_that_goes_on_with_the_next_page_tells_what_it_is_of_on_both() -> 
     tables = Tables(Tags(tables={1: [[(1, 1)] * 2] * 2}))
     cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1)}
     pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(("Plan", "Price", "Basic", "9 a month,"))]
-    assert "| Basic | 9 a month, |" in tables.written("".join(piece.text for piece in pieces), pieces, cells)
-    second = tables.written("or 99 a year", [Piece("or 99 a year", 0, 0, 3)], cells)
+    assert "| Basic | 9 a month, |" in tables.written(pieces, cells)
+    second = tables.written([Piece("or 99 a year", 0, 0, 3)], cells)
     assert second.strip().splitlines()[2:] == ["| Basic | or 99 a year |"]
+
+
+@pytest.mark.parametrize(("plan", "again"), [("Basic", "Basic"), ("basic " * 40 + "plan", "")])
+def test_a_cell_over_rows_of_two_pages_is_in_each_of_them_if_it_is_short(plan: str, again: str) -> None:
+    """Above the second page nothing said which plan the price is of; a paragraph is not told again for each row."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2, [(3, 1), (1, 1)], [(1, 1)], [(1, 1)]]}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1), 4: Cell(1, 2, 0), 5: Cell(1, 3, 0)}
+    words = ["Plan", "Price", plan, "9 a month", "99 a year", "free for schools"]
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(words)]
+    assert tables.written(pieces[:5], cells).endswith(f"\n| {plan} | 9 a month |\n| {again} | 99 a year |\n\n")
+    assert tables.written(pieces[5:], cells).endswith(f"\n| {again} | free for schools |\n\n")
+
+
+def test_a_table_that_places_long_texts_beside_each_other_stays_as_it_is_printed() -> None:
+    """On the next page, too; a row longer than a passage would be cut."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2] * 3}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1), 4: Cell(1, 2, 0)}
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate(("One ", "two ", "word " * 160, "three ", "four"))]
+    assert tables.written(pieces[:4], cells) == f"One two {'word ' * 160}three "
+    assert tables.written(pieces[4:], cells) == "four"
+
+
+def test_names_of_columns_that_are_too_long_to_stand_above_each_page_stand_there_once() -> None:
+    """As a row, or each passage would be full of them."""
+    tables, long = Tables(Tags(tables={1: [[(1, 1)] * 2] * 3})), "name " * 50
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 1, 1), 4: Cell(1, 2, 0)}
+    pieces = [Piece(text, 0, 0, mark) for mark, text in enumerate((f"{long}1", f"{long}2", "Basic", "9", "Team"))]
+    head = ["|  |  |", "| --- | --- |"]
+    first, second = (tables.written(part, cells).strip().splitlines() for part in (pieces[:4], pieces[4:]))
+    assert first == [*head, f"| {long}1 | {long}2 |", "| Basic | 9 |"]
+    assert second == [*head, "| Team |  |"]
+
+
+def test_cells_of_a_row_that_say_the_same_are_each_told_and_one_over_the_whole_row_once() -> None:
+    """Nothing said that the hall is closed on the second day as well."""
+    tables = Tables(Tags(tables={1: [[(1, 1)] * 2, [(1, 2)], [(1, 1)] * 2]}))
+    cells = {0: Cell(1, 0, 0), 1: Cell(1, 0, 1), 2: Cell(1, 1, 0), 3: Cell(1, 2, 0), 4: Cell(1, 2, 1)}
+    words = ["Monday", "Tuesday", "Winter", "closed", "closed"]
+    text = tables.written([Piece(one, 0, 0, mark) for mark, one in enumerate(words)], cells)
+    assert text.strip().splitlines()[2:] == ["| Winter |  |", "| closed | closed |"]

@@ -102,6 +102,23 @@ def test_answers_with_numbers_of_their_own_are_counted_beside_all_that_were_writ
     assert figures.series("crag_answers_unsupported_total") == {(): 1}
 
 
+def test_a_run_that_was_to_write_no_answer_is_none_of_the_answers(figures: Figures, store: Any) -> None:
+    """Else the share of answers that were declined would fall with each question that nothing was found for."""
+    rag = load("strict_rag", store=store, grader=grading_by(lambda _: 0.1), generator=scripted("x"))
+    assert rag.run(query=QUESTION)["crag"]["answer"]["status"] == "none"
+    assert figures.series("crag_answers_total") == {}
+
+
+def test_documents_of_the_web_are_counted_as_such(figures: Figures) -> None:
+    """How good they are beside those of the index is what an operator pays for."""
+    with web_server() as server:
+        found = WebFallback(SearXNGWebSearch(url=server.url.removesuffix("/search"))).run(query=QUESTION)["documents"]
+    graded = BatchRelevanceGrader(grading_by(lambda _: 0.9)).run(query=QUESTION, documents=found)["documents"]
+    CragRouter().run(query=QUESTION, documents=graded)
+    assert len(found) > 0
+    assert figures.series("crag_document_scores_count") == {(("source", "web"),): len(found)}
+
+
 def test_gradings_count_their_calls(figures: Figures) -> None:
     """One grading, one record: how often a model was asked, and how long it took."""
     grader = BatchRelevanceGrader(grading_by(lambda _: 0.5), max_prompt_tokens=700)
@@ -111,6 +128,7 @@ def test_gradings_count_their_calls(figures: Figures) -> None:
     assert figures.added("crag_grader_calls_count") == 1
     assert figures.added("crag_grader_calls_sum") == calls
     assert figures.added("crag_grader_duration_seconds_count", grader="BatchRelevanceGrader") == 1
+    assert 0 < figures.added("crag_grader_duration_seconds_sum", grader="BatchRelevanceGrader") < 10
 
 
 def test_looked_up_grades_are_hits_misses_or_errors(figures: Figures) -> None:

@@ -36,11 +36,11 @@ _WRAPPERS: Final = (
     "m:oMathPara",
 )
 _GONE: Final = ("w:del", "w:moveFrom")
+_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # the same, for old programs
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
 _RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
-_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NOTES: Final = {
     "w:footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
     "w:endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
@@ -90,7 +90,7 @@ def _unwrap(body: Any) -> None:
     """Accept all changes, leave out what is hidden, and put what other elements hold in their place."""
     for row in body.xpath(_GONE_ROW):
         take_out(row)
-    for gone in [*body.iter(*map(qn, _GONE)), *body.xpath(_HIDDEN)]:
+    for gone in [*body.iter(*map(qn, _GONE), _FALLBACK), *body.xpath(_HIDDEN)]:
         gone.getparent().remove(gone)
     for wrapper in list(body.iter(*map(qn, _WRAPPERS))):
         for child in list(wrapper):
@@ -119,8 +119,7 @@ def _unframe(body: Any) -> None:
 def _unnest(body: Any) -> None:
     """Write text boxes and tables within a cell as lines of it: of a cell, the reader gives the lines alone."""
     for box in body.xpath(".//w:tc//w:txbxContent"):
-        if next(box.iterancestors(_FALLBACK), None) is None:  # the same once more, for older programs
-            next(box.iterancestors(qn("w:tc"))).append(_line(text_of(box)))
+        next(box.iterancestors(qn("w:tc"))).append(_line(text_of(box)))
         box.getparent().remove(box)
     for table in reversed(body.xpath(".//w:tc//w:tbl")):  # the innermost first
         rows = (map(text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))

@@ -10,15 +10,13 @@ from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
-from haystack_integrations.crag.formats.docx_parts import bases, parts_of
+from haystack_integrations.crag.formats.docx_parts import OFF, bases, parts_of
 from haystack_integrations.crag.formats.numerals import FORMS, repeated
 
 _BULLET: Final = "-"  # whatever sign of whatever font it is
 _WHOLE: Final = re.compile(r"[0-9]{1,6}")
 _LEVELS: Final = range(9)  # as many as Word has
 _LONGEST: Final = 60  # characters of what stands before a paragraph: a longer one is a file that wants to fill memory
-
-
 _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
     "lowerLetter": repeated,
     "upperLetter": lambda number: repeated(number).upper(),
@@ -31,12 +29,19 @@ _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
 
 @dataclass
 class _Level:
-    """How one level of a list is counted and shown: `%1.%2` names the numbers of its levels."""
+    """
+    How one level of a list is counted and shown: `%1.%2` names the numbers of its levels.
+
+    It begins anew after a paragraph of one of the first `begins_below` levels. If `is_legal`, it shows the numbers of
+    all levels in figures: section 1.01 of article I.
+    """
 
     start: int = 1
     form: str = "decimal"
     text: str = ""
     style: str | None = None
+    begins_below: int = len(_LEVELS)
+    is_legal: bool = False
 
 
 @dataclass
@@ -52,14 +57,19 @@ class _List:
         if known is None or level not in _LEVELS or len(known.text) > _LONGEST:
             return ""
         self.counts[level] = self.counts.get(level, known.start - 1) + 1
-        self.counts = {one: count for one, count in self.counts.items() if one <= level}
+        self.counts = {
+            one: count
+            for one, count in self.counts.items()
+            if one <= level or self.levels.get(one, _Level()).begins_below <= level
+        }
         if known.form == "bullet":
             return _BULLET
         said = known.text
         for one in range(level + 1):
             other = self.levels.get(one, _Level())
             count = self.counts.setdefault(one, other.start)
-            said = said.replace(f"%{one + 1}", _FORMS.get(other.form, str)(count))
+            form = "decimal" if known.is_legal and other.form != "decimalZero" else other.form
+            said = said.replace(f"%{one + 1}", _FORMS.get(form, str)(count))
         return said.strip()
 
 
@@ -73,7 +83,13 @@ class Numbers:
         :param file: The file.
         """
         root = [one for part in parts_of(file, RELATIONSHIP_TYPE.NUMBERING) for one in part.element]
-        self._lists = {_id(one, "abstractNumId"): _list_of(one) for one in root if one.tag == qn("w:abstractNum")}
+        lists = [(one, _list_of(one)) for one in root if one.tag == qn("w:abstractNum")]
+        named = {_value(one, "w:styleLink"): known for one, known in lists}
+        # A list that only names a style of lists is counted as, and with, that style's own.
+        self._lists = {
+            _id(one, "abstractNumId"): known if (style := _value(one, "w:numStyleLink")) is None else named.get(style)
+            for one, known in lists
+        }
         self._nums = {_id(one, "numId"): one for one in root if one.tag == qn("w:num")}
         self._begun = set[str | None]()
         self._styles = {style.style_id: tuple(bases(style)) for style in file.styles}
@@ -92,7 +108,7 @@ class Numbers:
         number = next((one for one, _ in said if one is not None), None)
         num = self._nums.get(number)
         known = None if num is None else self._lists.get(_value(num, "w:abstractNumId"))
-        if num is None or known is None:
+        if known is None:
             return ""
         names = {style.style_id for style in styles}
         of_style = (at for at, level in known.levels.items() if level.style in names)
@@ -115,10 +131,15 @@ class Numbers:
 def _list_of(definition: Any) -> _List:
     levels = {}
     for one in definition.iterchildren(qn("w:lvl")):
-        said = {name: _value(one, f"w:{name}") for name in ("start", "numFmt", "lvlText", "pStyle")}
-        start = _whole(said["start"], 1)
-        level = _Level(start, said["numFmt"] or "decimal", said["lvlText"] or "", said["pStyle"])
-        levels[_whole(_id(one, "ilvl"), 0)] = level
+        said = {name: _value(one, f"w:{name}") for name in ("start", "numFmt", "lvlText", "pStyle", "lvlRestart")}
+        levels[_whole(_id(one, "ilvl"), 0)] = _Level(
+            start=_whole(said["start"], 1),
+            form=said["numFmt"] or "decimal",
+            text=said["lvlText"] or "",
+            style=said["pStyle"],
+            begins_below=_whole(said["lvlRestart"], len(_LEVELS)),
+            is_legal=one.find(qn("w:isLgl")) is not None and _value(one, "w:isLgl") not in OFF,
+        )
     return _List(levels)
 
 

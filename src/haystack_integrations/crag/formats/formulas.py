@@ -66,9 +66,12 @@ def _sign(element: Any, name: str, other: str) -> str:
     return other if found is None else str(found.get(f"{MATH}val", ""))
 
 
+def _all(element: Any, name: str, between: str) -> str:
+    return between.join(map(formula_of, element.iterchildren(MATH + name)))
+
+
 def _in_brackets(element: Any) -> str:
-    inner = ", ".join(formula_of(one) for one in element.iterchildren(f"{MATH}e"))
-    return _sign(element, "begChr", "(") + inner + _sign(element, "endChr", ")")
+    return _sign(element, "begChr", "(") + _all(element, "e", ", ") + _sign(element, "endChr", ")")
 
 
 _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -77,4 +80,11 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "rad": lambda one: f"{_part(one, 'deg')}√{_one(one, 'e')}",
     "nary": lambda one: _sign(one, "chr", "∫") + _raised(one) + " " + _part(one, "e"),
     "d": _in_brackets,
+    "sPre": lambda one: _raised(one) + _one(one, "e"),
+    "func": lambda one: f"{_part(one, 'fName')} {_part(one, 'e')}",
+    "limLow": lambda one: f"{_part(one, 'e')}_{_one(one, 'lim')}",
+    "limUpp": lambda one: f"{_part(one, 'e')}^{_one(one, 'lim')}",
+    "m": lambda one: _all(one, "mr", "; "),
+    "mr": lambda one: _all(one, "e", " "),
+    "eqArr": lambda one: _all(one, "e", "; "),
 }

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from pypdf import PageObject
 from pypdf.generic import ArrayObject, DictionaryObject, NullObject, StreamObject, create_string_object
 
-from haystack_integrations.crag.formats.pdf_pieces import Piece
+from haystack_integrations.crag.formats.pdf_pieces import Piece, text_of, unplaced
 
 _MOST: Final = 1_000  # fields of a page, and pieces of its text among which each has its place
 _DEEPEST: Final = 9
@@ -42,18 +42,17 @@ def fields_of(page: PageObject) -> list[Field]:
         return []
 
 
-def with_fields(text: str, pieces: Sequence[Piece], fields: Sequence[Field]) -> str:
+def with_fields(pieces: Sequence[Piece], fields: Sequence[Field]) -> str:
     """
     Put what was filled in where it stands.
 
-    :param text: The text of the page.
-    :param pieces: The same in pieces.
+    :param pieces: The text of the page.
     :param fields: The fields.
     :returns: The text; a value stands behind the words on its left or above, a box (`[x]`, `[ ]`) also before those on
         its right. One that has no words nearby ends the page, with the name of its field.
     """
-    if len(pieces) > _MOST or "".join(piece.text for piece in pieces) != text:
-        pieces = [Piece(text, 0.0, float("inf"))]  # no place is known
+    if len(pieces) > _MOST:
+        pieces = unplaced(text_of(pieces))
     texts, end = [piece.text for piece in pieces], list[str]()
     for field in fields:
         place, is_before = _place(pieces, field)
@@ -108,7 +107,7 @@ def _inherited(note: DictionaryObject) -> dict[str, Any]:
             break
         own = {key: group[key] for key in ("/FT", "/V", "/T", "/TU", "/Ff", "/Opt") if key in group}
         found = {**{key: value for key, value in own.items() if not isinstance(value, NullObject)}, **found}
-        group = group.get("/Parent", None) and group["/Parent"]
+        group = group["/Parent"] if "/Parent" in group else None
     return found
 
 

@@ -37,14 +37,11 @@ def pdf_as_markdown(data: bytes) -> str:
         headings, cells, fields = tags.headings.get(of_page), tags.cells.get(of_page), fields_of(page)
         if not (fields or cells or headings or of_page in tags.order):
             return page.extract_text()
-        text, pieces = pieces_of(page)
-        if "".join(piece.text for piece in pieces) == text:
-            pieces = without_repeated_feet(pieces, feet)
-            pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
-            pieces = with_signs(pieces, headings or {})
-            text = "".join(piece.text for piece in pieces)
+        pieces = without_repeated_feet(pieces_of(page), feet)
+        pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
+        pieces = with_signs(pieces, headings or {})
         tagged[number] = words_of(pieces, headings or {})
-        return with_fields(text, pieces, fields) if fields else tables.written(text, pieces, cells or {})
+        return with_fields(pieces, fields) if fields else tables.written(pieces, cells or {})
 
     for number, page in enumerate(reader.pages):
         try:

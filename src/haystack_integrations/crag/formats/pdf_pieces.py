@@ -25,12 +25,12 @@ class Piece(NamedTuple):
     mark: int = -1
 
 
-def pieces_of(page: PageObject) -> tuple[str, list[Piece]]:
+def pieces_of(page: PageObject) -> list[Piece]:
     """
     Read a page.
 
     :param page: The page.
-    :returns: Its text, and the same in pieces.
+    :returns: Its text; in one piece without a place where what pypdf tells of its pieces is not that text.
     """
     pieces, within = list[Piece](), [-1]
 
@@ -49,7 +49,28 @@ def pieces_of(page: PageObject) -> tuple[str, list[Piece]]:
         y = inner[4] * outer[1] + inner[5] * outer[3] + outer[5]
         pieces.append(Piece(text, x, y, within[-1]))
 
-    return str(page.extract_text(visitor_operand_before=enter, visitor_text=hear)), pieces
+    text = page.extract_text(visitor_operand_before=enter, visitor_text=hear)
+    return pieces if text_of(pieces) == text else unplaced(text)
+
+
+def text_of(pieces: Sequence[Piece]) -> str:
+    """
+    Join pieces.
+
+    :param pieces: The pieces of a page.
+    :returns: Its text.
+    """
+    return "".join(piece.text for piece in pieces)
+
+
+def unplaced(text: str) -> list[Piece]:
+    """
+    Make a piece of a text of which nobody knows where it stands.
+
+    :param text: The text of a page.
+    :returns: The piece alone.
+    """
+    return [Piece(text, 0.0, float("inf"))]
 
 
 def without_repeated_feet(pieces: Sequence[Piece], seen: set[str]) -> list[Piece]:

@@ -28,20 +28,17 @@ class Tables:
         """
         self._columns = {table: found for table, rows in tags.tables.items() if (found := _columns(rows))}
         self._heads: dict[int, list[str]] = {}
-        self._last: dict[Cell, str] = {}  # of the row that ends a page, and may go on with the next one
+        self._said: dict[Cell, str] = {}  # on pages before: a row, or a cell over several, may go on with the next one
 
-    def written(self, text: str, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
+    def written(self, pieces: Sequence[Piece], cells: Mapping[int, Cell]) -> str:
         """
         Write the tables of the next page.
 
-        :param text: The text of the page.
-        :param pieces: The same in pieces.
+        :param pieces: The text of the page.
         :param cells: Which of them are cells, by their marks.
         :returns: The text with each table as Markdown, where it begins; it has the names of its columns on each page.
             One whose rows are not of one width, or long, stays as it is.
         """
-        if "".join(piece.text for piece in pieces) != text:
-            return text
         said: dict[int, dict[Cell, str]] = {}
         first: dict[int, int] = {}
         for number, piece in enumerate(pieces):
@@ -61,11 +58,11 @@ class Tables:
 
     def _lines(self, table: int, said: Mapping[Cell, str]) -> str:
         own = {cell: " ".join(text.split()).replace("|", r"\|") for cell, text in said.items()}
-        here, words = {cell.row for cell in own}, self._last | own
-        self._last = {cell: text for cell, text in own.items() if cell.row == max(here)}
+        self._said |= own
         columns = self._columns[table]
         rows = {
-            at: [_shown(words.get(Cell(table, *one), ""), one[0], at) for one in columns[at]] for at in sorted(here)
+            at: [_shown(self._said.get(Cell(table, *one), ""), one[0], at) for one in columns[at]]
+            for at in sorted({cell.row for cell in own})
         }
         if any(len(" ".join(row).split()) > _LONGEST_ROW for row in rows.values()):
             del self._columns[table]
@@ -73,7 +70,7 @@ class Tables:
         head = next(at for at, row in enumerate(columns) if len(set(row)) > 1)
         last = _last_of_head(columns, head)
         captions = [row[0] for at, row in rows.items() if at < head]
-        others = [_once(row) for at, row in rows.items() if at > last]
+        others = [_once(row, columns[at]) for at, row in rows.items() if at > last]
         heads = [row for at, row in rows.items() if head <= at <= last]
         names = as_one_row(heads) if heads else self._heads.get(table, [""] * len(columns[0]))
         self._heads[table] = names
@@ -91,9 +88,9 @@ def _last_of_head(columns: Sequence[Sequence[tuple[int, int]]], head: int) -> in
     return last
 
 
-def _once(row: list[str]) -> list[str]:
+def _once(row: list[str], cells: Sequence[tuple[int, int]]) -> list[str]:
     """Write a cell that is the whole row in its first column alone."""
-    return row if len(set(row)) > 1 else [row[0], *[""] * (len(row) - 1)]
+    return row if len(set(cells)) > 1 else [row[0], *[""] * (len(row) - 1)]
 
 
 def _shown(words: str, own: int, row: int) -> str:

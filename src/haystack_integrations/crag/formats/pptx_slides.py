@@ -60,12 +60,7 @@ def _title(slide: "Slide", upper: int) -> Any:
     shapes: list[Any] = [shape for shape in slide.shapes if shape.has_text_frame]
     texts = [shape for shape in shapes if shape.text_frame.text.strip()]
     marked = (shape for shape in texts if shape._element.xpath(_TITLES))
-    first = slide.shapes.title  # a picture, of some layouts
-    return (
-        next(marked, None)
-        or _title_by_look(texts, upper)
-        or (first if getattr(first, "has_text_frame", False) else None)
-    )
+    return next(marked, None) or _title_by_look(texts, upper)
 
 
 def _title_by_look(texts: Iterable[Any], upper: int) -> Any:
@@ -88,13 +83,10 @@ def _size(shape: Any) -> int:
 
 
 def _with_all_shown(slide: Any) -> None:
-    """Take out of alternatives what has a formula: their reader passes them over."""
-    for either in list(slide.iter(f"{_CHOICES}AlternateContent")):
-        choice = either.find(f"{_CHOICES}Choice")
-        if choice is not None and next(choice.iter(f"{MATH}oMath"), None) is not None:
-            for part in list(choice):
-                either.addprevious(part)
-            either.getparent().remove(either)
+    """Take the first of alternatives, such as a text with a formula, out of them: their reader passes them over."""
+    for choice in list(slide.iter(f"{_CHOICES}Choice")):
+        for part in list(choice) if choice.getprevious() is None else ():
+            choice.getparent().addprevious(part)
 
 
 def _with_looks(slide: Any) -> None:

@@ -107,11 +107,9 @@ def told(value: object, digits: int = 15) -> str:
 
     :param value: The value.
     :param digits: How many digits of a number count.
-    :returns: The text: nothing for None, a date alone at midnight, no seconds if there are none, hours of a duration,
-        no decimals of a whole number.
+    :returns: The text: a date alone at midnight, no seconds if there are none, hours of a duration, no decimals of a
+        whole number.
     """
-    if value is None:
-        return ""
     if isinstance(value, datetime):
         return value.isoformat(" ", "seconds" if value.second else "minutes").removesuffix(" 00:00")
     if isinstance(value, timedelta):
@@ -149,11 +147,10 @@ def _with_one_head(rows: list[list[str]]) -> list[list[str]]:
     width = max(map(len, rows))
     first, second = ([*row, *[""] * (width - len(row))] for row in rows[:2])
     columns = [column for column in range(width) if any("".join(row[column : column + 1]) for row in rows)]
-    over = first.copy()  # a name stands over the empty cells beside it
     pairs = list(pairwise(columns))
-    for before, column in pairs:
-        over[column] = over[column] or over[before]
-    parted = [(before, column) for before, column in pairs if over[column] and over[column] == over[before]]
+    for before, column in pairs:  # a name stands over the empty cells beside it
+        first[column] = first[column] or first[before]
+    parted = [(before, column) for before, column in pairs if first[column] and first[column] == first[before]]
     if not parted or not all(second[column] and second[column] != second[before] for before, column in parted):
         return rows
     start = columns[0]
@@ -163,10 +160,7 @@ def _with_one_head(rows: list[list[str]]) -> list[list[str]]:
         is_below = second[start] in ("", first[start])
     else:  # a row of days and shifts looks like one of names, too
         is_below = any(_is_counted(rows[2:], column) for _, column in parted)
-    if not is_below:
-        return rows
-    above = [name if low else own for name, own, low in zip(over, first, second, strict=True)]
-    return [as_one_row([above, second]), *rows[2:]]
+    return [as_one_row([first, second]), *rows[2:]] if is_below else rows
 
 
 def _is_nameless(columns: Iterable[Sequence[str]]) -> bool:

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 METER: Final = "crag"
 
 _FAILURES: Final = {
-    **{
-        name: name
-        for name in ("content_filter", "context_length", "deadline", "empty", "length", "missing", "template")
-    },
-    **{"not_json": "not_json", "invalid": "invalid", "array_length": "invalid", "too_long": "length"},
+    **{name: name for name in ("canary", "content_filter", "context_length", "deadline", "empty", "invalid", "length")},
+    **{name: name for name in ("missing", "not_json", "not_ranked", "template")},
+    **{"array_length": "invalid", "no_score": "not_ranked", "too_long": "length"},
     **dict.fromkeys(("llm_calls", "tokens", "max_llm_calls"), "budget"),
-    **{"canary": "canary", "not_ranked": "not_ranked", "no_score": "not_ranked"},
 }
 """Why a document has no grade: twelve words, and for all else, which is what a client raised, `model_error`."""
 
