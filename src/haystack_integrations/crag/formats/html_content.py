@@ -32,6 +32,8 @@ _WORD: Final = re.compile(r"\w+")
 _BREAK: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
+_TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *_HEADINGS)
+_UNSEEN: Final = re.compile(r"(?i)hidden|noprint")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
 # Left out as decoration, with all that is in them; a date is a word of its sentence.
 _KEPT: Final = {
@@ -193,8 +195,14 @@ def _without_names(body: HtmlElement) -> None:
         one.tag = _KEPT.get(one.tag, one.tag)
         is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None
         for name in ("id", "class"):
-            if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None:
+            if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None or _is_said(one, name):
                 one.attrib.pop(name, None)
+
+
+def _is_said(one: HtmlElement, name: str) -> bool:
+    """Tell whether these are words of a text: what to choose in which menu (`guimenu`), and which button to press."""
+    is_words = one.tag == "span" and one.find(".//a") is None and _UNSEEN.search(one.get(name, "")) is None
+    return is_words and _is_in(one, *_TEXTS)
 
 
 def _is_in(one: HtmlElement, *tags: str) -> bool:
