@@ -206,6 +206,25 @@ def test_what_is_hidden_or_leads_elsewhere_within_a_text_is_left_out(part: str) 
     assert "window" not in converted(f"<html><body><h1>Sheets</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
 
 
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Press <span><span hidden>Command</span><span hidden>Ctrl</span></span>+C.</p>", "Press Command / Ctrl+C."),
+        (
+            "<span><span hidden><p>In Calc, dig.</p></span><span hidden><p>Plant.</p></span></span>",
+            "In Calc, dig.\n\nPlant.",
+        ),
+        ("<p>Press <span><span hidden>Command</span>Ctrl</span>+C.</p>", "Press Ctrl+C."),
+        ("<p>Press <span>Ctrl<span hidden>Command</span></span>+C.</p>", "Press Ctrl+C."),
+        ("<p>Press <span><span hidden>Command</span><span>Ctrl</span></span>+C.</p>", "Press Ctrl+C."),
+    ],
+)
+def test_alternatives_that_are_all_hidden_until_a_script_shows_one_are_told(part: str, wanted: str) -> None:
+    """In LibreOffice's help the key of each system is hidden, and what holds in one program only."""
+    page = f"<html><body><h1>Sheets</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>"
+    assert f"\n{wanted}\n" in converted(page)
+
+
 CELLS = "<mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd>"
 FRACTION = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
 POWER = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"

@@ -134,13 +134,29 @@ def _on_one_line(body: HtmlElement) -> None:
 
 
 def _without_hidden(body: HtmlElement) -> None:
-    """Leave out what no reader sees: neither what a tab or button opens, nor what a search in the page finds."""
+    """
+    Leave out what no reader sees.
+
+    Seen is what a tab or button opens, what a search in the page finds, and one of several alternatives that are all
+    that stands in their place ("Press Command / Ctrl+C."): a script shows that of the reader's system.
+    """
+    switches = [one for one in body.iter("span") if len(one) and not _shown(one)]
+    for one in [one for switch in switches for one in switch]:
+        del one.attrib["hidden"]
+        if one.getnext() is not None and one.find(".//p") is None:
+            one.tail = " / "
     opened = {name for one in body.iter() for name in str(one.get("aria-controls", "")).split()}
     for one in body.xpath(".//*[@hidden][not(@hidden='until-found' or @role='tabpanel' or .//main)]"):
         before = one.getprevious()
         follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
         if one.get("id") not in opened and not follows:
             one.drop_tree()
+
+
+def _shown(one: HtmlElement) -> bool:
+    """Tell whether some of an element is shown."""
+    texts = (one.text, *(part.tail for part in one))
+    return any(text and text.strip() for text in texts) or any(part.get("hidden") is None for part in one)
 
 
 def _with_boxes(body: HtmlElement) -> None:
