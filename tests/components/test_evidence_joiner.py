@@ -38,15 +38,6 @@ def test_reciprocal_rank_fusion_sums_weighted_ranks() -> None:
     assert documents[0].score == pytest.approx(1 / 12 + 0.1 / 12)
 
 
-def test_what_an_earlier_pass_rejected_leaves_its_place_to_what_was_not_judged_yet() -> None:
-    """Two searches for one question find much the same, and only so many documents are judged."""
-    dropped = [{"id": "a", "reason": "below_filter"}, {"id": "b", "reason": "not_graded"}]
-    state = CragState.start("q", trail=({"discarded": dropped},))
-    joiner, found = EvidenceJoiner({"bm25": 1.0}, top_k=2), [doc("a"), doc("b"), doc("c")]
-    assert ids(joiner.run(bm25=found, state=state)["documents"]) == ["b", "c"]
-    assert ids(joiner.run(bm25=found[:1], state=state)["documents"]) == ["a"]
-
-
 def test_score_fusion_scales_each_list() -> None:
     """BM25's 20 and a cosine of 0.8 are made comparable within their lists."""
     joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0}, fusion="score")

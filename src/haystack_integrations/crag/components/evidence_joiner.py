@@ -5,10 +5,16 @@ from typing import Any, Literal
 
 from haystack import Document, component
 
-from haystack_integrations.crag.deciding.corrections import rejected_in
 from haystack_integrations.crag.deciding.retrieval_report import together
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.fusion import FUSIONS, Hit, check_weights, content_key, fuse, within_tokens
+from haystack_integrations.crag.fusion import (
+    FUSIONS,
+    Hit,
+    check_weights,
+    content_key,
+    fuse,
+    within_tokens,
+)
 from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -98,8 +104,8 @@ class EvidenceJoiner:
             strategy's weights replace the joiner's own and whose kept documents are carried on; `refined_state`, the
             state of a correction that ran beside; and a retriever's report, by its name and `_report`.
         :returns: A dictionary with the following keys:
-            - `documents`: Fused documents, best first, equal ones in the order of the weights, what an earlier pass
-              rejected last. `document.score` is the fused score.
+            - `documents`: Fused documents, best first; equal ones in the order of the weights. `document.score` is
+              the fused score.
             - `state`: Both states as one, only when a `refined_state` came.
             - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
         :raises ConfigurationError: For a list of no such name, or of something else than documents.
@@ -112,8 +118,7 @@ class EvidenceJoiner:
         if known is not None and self.kept_weight is not None:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
-            hits, rejected = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity), rejected_in(known)
-            hits.sort(key=lambda hit: hit.document.id in rejected)
+            hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)
             found = [self._document(hit, known) for hit in hits[: self.top_k]]
             documents = within_tokens(found, self.max_tokens)
             left_out = {"crag.documents.left_out": len(found) - len(documents)}

@@ -61,18 +61,6 @@ def carried_out(state: CragState) -> list[dict[str, Any]]:
     return done
 
 
-def rejected_in(state: CragState | None) -> set[str]:
-    """
-    Find what was judged to be no evidence: found again, it should not take the place of what was not judged yet.
-
-    :param state: What the run knows, if there is a run.
-    :returns: The ids of documents that fell below the filter in any pass.
-    """
-    decisions = state.trail if state is not None else ()
-    dropped = [each for decision in decisions for each in decision.get("discarded", ())]
-    return {each["id"] for each in dropped if each["reason"] == "below_filter"}
-
-
 def _led(state: CragState) -> list[str]:
     """Name for each pass the correction that led to it, as far as it was carried out; nothing for the first."""
     if state.trail[-1]["mode"] != "enforce":
