@@ -196,6 +196,52 @@ def test_the_heading_of_a_box_is_none_of_the_section(box: str) -> None:
     assert text.count("Ask first.") == 2
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<p>Choose <span class='menuitem'>View - Freeze Rows</span>.</p>",
+        "<p>Choose <span class='menuchoice'><span class='guimenu'>View</span> - <span>Freeze Rows</span></span>.</p>",
+        "<ul><li><p><span class='guibutton'>Freeze Rows</span></p></li></ul>",
+        "<table><tr><td><span class='toolbar'>Freeze Rows</span></td><td>It stays</td></tr></table>",
+    ],
+)
+def test_the_names_of_menus_and_buttons_are_words_of_the_text_that_tells_to_press_them(part: str) -> None:
+    """DocBook, Sphinx and LibreOffice mark them with words that mark the menus of a page, too."""
+    assert "Freeze Rows" in converted(f"<html><body><h1>Sheets</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<p>Open <span class='noprint'>in a new window</span></p>",
+        "<p><span class='breadcrumbs'><a href='x'>Home</a> in a new window</span> Open</p>",
+        "<div><span class='menu'>in a new window</span></div>",
+    ],
+)
+def test_what_is_hidden_or_leads_elsewhere_within_a_text_is_left_out(part: str) -> None:
+    """A mark within a text is no word of it where readers do not see it, and where it is a link or stands alone."""
+    assert "window" not in converted(f"<html><body><h1>Sheets</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Press <span><span hidden>Command</span><span hidden>Ctrl</span></span>+C.</p>", "Press Command / Ctrl+C."),
+        (
+            "<span><span hidden><p>In Calc, dig.</p></span><span hidden><p>Plant.</p></span></span>",
+            "In Calc, dig.\n\nPlant.",
+        ),
+        ("<p>Press <span><span hidden>Command</span>Ctrl</span>+C.</p>", "Press Ctrl+C."),
+        ("<p>Press <span>Ctrl<span hidden>Command</span></span>+C.</p>", "Press Ctrl+C."),
+        ("<p>Press <span><span hidden>Command</span><span>Ctrl</span></span>+C.</p>", "Press Ctrl+C."),
+    ],
+)
+def test_alternatives_that_are_all_hidden_until_a_script_shows_one_are_told(part: str, wanted: str) -> None:
+    """In LibreOffice's help the key of each system is hidden, and what holds in one program only."""
+    page = f"<html><body><h1>Sheets</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>"
+    assert f"\n{wanted}\n" in converted(page)
+
+
 CELLS = "<mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd>"
 FRACTION = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
 POWER = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"

@@ -35,12 +35,23 @@ def test_only_the_best_two_documents_lend_names_and_have_words() -> None:
         ("\u5317\u4eac\u662f\u9996\u90fd\u3002", []),
         ("Opening Hours And Prices\n\nOpen in June. Ann sells tickets of class A.", ["June"]),
         ("What blocks a case? Then see Case Blocks, or ask Ann.", ["Ann"]),
+        ("## Opening Hours And Prices\n\nHall Of Records\n---------------\n\nIt is open in June.", ["June"]),
+        ("- Turning off the lamp\n- Choose a lamp, then ask Ann.\n\n1. Click on it.", ["Ann"]),
+        ("```\nREM Basic Dim Value\n```\n\nIt was sold by Ann.", ["Ann"]),
         ("", []),
     ],
 )
 def test_a_name_is_a_run_of_words_with_a_capital(text: str, names: list[str]) -> None:
-    """An ordinary word that begins a sentence is none, nor is an article part of one; a heading has none."""
+    """An ordinary word that begins a sentence is none, nor is an article part of one; headings and code have none."""
     assert names_in("What is it?", [Document(content=text)]) == names
+
+
+def test_what_a_passage_stands_under_is_no_name_in_it() -> None:
+    """Its title repeats the headings of its file, which lead to where it was found."""
+    page = Document(
+        content="lamps - Turning Off And On\n\nIt was sold by Ann.", meta={"title": "lamps - Turning Off And On"}
+    )
+    assert names_in("What is it?", [page]) == ["Ann"]
 
 
 def test_names_beside_more_words_of_the_question_come_first_and_those_of_the_question_are_left_out() -> None:

@@ -113,8 +113,9 @@ def test_a_query_that_is_too_long_is_cut_between_words_where_it_can_be(text: str
     [
         ("How high is the Tokyo Tower, how high?", "high tokyo tower"),
         ("The 東京タワー of 1958、高さは?", "東京タワー 1958 高さは"),
+        ("What goes into on_delete, and does __str__ matter?", "goes on_delete delete str matter"),
     ],
 )
 def test_the_keywords_of_a_question_are_what_it_is_about(question: str, words: str) -> None:
-    """Each once, without words that every question has; where words have no spaces, what stands between marks."""
+    """Each once, none that every question has, names of code as written; without spaces, what is between marks."""
     assert keywords(question) == words

@@ -107,6 +107,47 @@ def test_in_a_text_that_is_no_markdown_the_line_below_a_heading_is_as_long() -> 
     assert [text.over(passage) for passage in ("Sum of all fares\n---\n12\n", "text")] == [[], []]
 
 
+def test_in_asciidoc_the_lines_around_a_listing_make_no_heading_of_it() -> None:
+    """Of one line, or the last one; these lines are longer than what they hold, and none stands over a title."""
+    text = Headings(is_markdown=False)
+    listings = "----------------\n$ refund --all\n----------------\n\n--------------\n$ pay\n\nDone.\n--------------\n"
+    note = "[NOTE]\n================\nAsk first.\n================\n\n[NOTE]\n------\nAsk us.\n------\n"
+    passages = [
+        "Refunds\n=======\n\nSYNOPSIS\n--------\n[verse]\nrefund\n\n",
+        listings,
+        note,
+        "Limits\n~~~~~~\n",
+        "text",
+    ]
+    assert [text.over(passage) for passage in passages] == [
+        [],
+        *[["Refunds", "SYNOPSIS"]] * 3,
+        ["Refunds", "SYNOPSIS", "Limits"],
+    ]
+
+
+@pytest.mark.parametrize("first", ["= Refunds\n\n", "Refunds\n=======\n\n[[terms]]\n"])
+def test_in_asciidoc_a_title_may_begin_with_its_marks(first: str) -> None:
+    """As in Markdown; in other texts such a line is none."""
+    text = Headings(is_markdown=False)
+    passages = [f"{first}== Terms\n", "[[fees]]\n=== Fees ===\nNone.\n", "text\n\nLaw\n---\n\n", "text"]
+    assert [text.over(passage) for passage in passages] == [
+        [],
+        ["Refunds", "Terms"],
+        ["Refunds", "Terms", "Fees"],
+        ["Refunds", "Law"],
+    ]
+    plain = Headings(is_markdown=False)
+    assert [plain.over(passage) for passage in ("Sum\n\n== 12\n", "text")] == [[], []]
+
+
+def test_what_is_typed_behind_a_prompt_is_no_heading() -> None:
+    """Between two lines it stands where a title would."""
+    text = Headings(is_markdown=False)
+    passages = ["Refunds\n=======\n\n------------\n$ refund all\n------------\n", "text"]
+    assert [text.over(passage) for passage in passages] == [[], ["Refunds"]]
+
+
 @pytest.mark.parametrize("title", ["title: Refund policy", "Title: 'Refund policy'", 'title: "Refund policy" '])
 def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
     """Nothing else in it is one, and a part that begins with a line of dashes is no front matter."""

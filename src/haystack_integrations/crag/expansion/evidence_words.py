@@ -10,6 +10,7 @@ from haystack import Document
 
 from haystack_integrations.crag.texts.languages import common_words
 from haystack_integrations.crag.texts.text import sentences, surface_words, terms, words
+from haystack_integrations.crag.texts.titles import untitled
 
 _FEEDBACK_WORDS: Final = 3
 _SHORTEST_FEEDBACK: Final = 4
@@ -21,6 +22,9 @@ _MOST_CHARACTERS: Final = 20_000
 _CAPITALS: Final = "".join(filter(str.isupper, map(chr, range(0x2000))))
 _REST: Final = r"(?:[\w.&'\u2019-]*\w)?"
 _NAME: Final = re.compile(rf"(?<!\w)[{_CAPITALS}]{_REST}(?: [{_CAPITALS}\d]{_REST}){{0,3}}")
+# Code and headings, in which a capital tells no name; and what stands before the first word of an item.
+_NO_SENTENCE: Final = re.compile(r"`{3}|~{3}|#{1,6}\s|[^\n]*\n[ \t]*([=~^+-])\1{2,}[ \t]*\Z")
+_MARK: Final = re.compile(r"(?:[-*+>\u2022]|\d{1,3}[.)])\s+")
 
 
 def missing(asked: Sequence[str], kept: Sequence[Document]) -> list[str]:
@@ -39,8 +43,9 @@ def names_in(question: str, kept: Sequence[Document], others: Sequence[str] = ()
     """
     Find whom and what the best of the evidence names that the question does not: where another hop may lead.
 
-    A name is up to four words with a capital. What stands in sentences that share more words with the question comes
-    first (the iterative queries of Qi et al. 2019, by rule). Scripts without capitals have none.
+    A name is up to four words with a capital, outside of titles, headings and code. What stands in sentences that share
+    more words with the question comes first (the iterative queries of Qi et al. 2019, by rule). Scripts without
+    capitals have none.
 
     :param question: The question.
     :param kept: Documents that passed the filter, best first.
@@ -51,18 +56,24 @@ def names_in(question: str, kept: Sequence[Document], others: Sequence[str] = ()
     used = asked.union(*map(terms, others))
     shared: Counter[str] = Counter()
     for document in kept[:_NAMING_DOCUMENTS]:
-        text = (document.content or "")[:_MOST_CHARACTERS]
+        text = untitled(document.content or "", str(document.meta.get("title") or ""))[:_MOST_CHARACTERS]
         written = surface_words(text)
         plain = common_words([word.lower() for word in written])
         # A word that the same text has without its capital is ordinary: `Case Blocks` is a heading on case blocks.
         ordinary = {word for word in written if word.islower()}
-        for start, end in sentences(text):
-            near = len(asked.intersection(terms(text[start:end])))
-            for name in _names(text[start:end], plain):
+        for said in _said(text):
+            near = len(asked.intersection(terms(said)))
+            for name in _names(said, plain):
                 if not used.issuperset(terms(name)) and not ordinary.issuperset(words(name)):
                     shared[name] += near
     # Equal ones stay in the order of the text.
     return [name for name, _ in shared.most_common(_NAMES)]
+
+
+def _said(text: str) -> Iterator[str]:
+    """Give the sentences of a text, those of items without their marks; manuals have code and headings besides."""
+    found = (text[start:end] for start, end in sentences(text))
+    return (_MARK.sub("", one, count=1) for one in found if not _NO_SENTENCE.match(one))
 
 
 def _names(sentence: str, plain: Collection[str]) -> Iterator[str]:

@@ -26,10 +26,11 @@ from haystack_integrations.crag.texts.text import MARKS, PHRASES, UNSPACED, surf
 
 _FORM: Final = "{term: [synonym, ...]}"
 
-# Names that are others, or none, once they are cut into words: AT&T, node.js, v2.1.0, .NET, C++ and C#.
+# Names that are others, or none, once they are cut into words: AT&T, node.js, v2.1.0, .NET, C++ and C#; and
+# `on_delete`, which to a search is one word, though a text may write it as two.
 _NAME: Final = re.compile(
     r"(?<![\w.&])(?:\w+(?:&\w+)+|\.?\w*[^\W_]{2}(?:\.(?:[^\WA-Z_]+|[^\Wa-z_]+))+|\w\w*(?:\.\d+){2,}"
-    r"|\.[^\W\d_]\w+|[^\W\d_]\w*(?:\+\+|\#))(?![\w+#])"
+    r"|\.[^\W\d_]\w+|[^\W\d_]\w*(?:\+\+|\#)|[^\W_]+(?:_+[^\W_]+)+)(?![\w+#])"
 )
 
 
@@ -136,6 +137,7 @@ def _as_named(question: str) -> Iterator[str]:
     for name in _NAME.finditer(question):
         yield from content_words(question[position : name.start()])
         yield name[0].lower()
+        yield from content_words(name[0]) if "_" in name[0] else ()
         position = name.end()
     yield from content_words(question[position:])
 

@@ -32,6 +32,8 @@ _WORD: Final = re.compile(r"\w+")
 _BREAK: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
+_TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *_HEADINGS)
+_UNSEEN: Final = re.compile(r"(?i)hidden|noprint")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
 # Left out as decoration, with all that is in them; a date is a word of its sentence.
 _KEPT: Final = {
@@ -132,13 +134,29 @@ def _on_one_line(body: HtmlElement) -> None:
 
 
 def _without_hidden(body: HtmlElement) -> None:
-    """Leave out what no reader sees: neither what a tab or button opens, nor what a search in the page finds."""
+    """
+    Leave out what no reader sees.
+
+    Seen is what a tab or button opens, what a search in the page finds, and one of several alternatives that are all
+    that stands in their place ("Press Command / Ctrl+C."): a script shows that of the reader's system.
+    """
+    switches = [one for one in body.iter("span") if len(one) and not _shown(one)]
+    for one in [one for switch in switches for one in switch]:
+        del one.attrib["hidden"]
+        if one.getnext() is not None and one.find(".//p") is None:
+            one.tail = " / "
     opened = {name for one in body.iter() for name in str(one.get("aria-controls", "")).split()}
     for one in body.xpath(".//*[@hidden][not(@hidden='until-found' or @role='tabpanel' or .//main)]"):
         before = one.getprevious()
         follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
         if one.get("id") not in opened and not follows:
             one.drop_tree()
+
+
+def _shown(one: HtmlElement) -> bool:
+    """Tell whether some of an element is shown."""
+    texts = (one.text, *(part.tail for part in one))
+    return any(text and text.strip() for text in texts) or any(part.get("hidden") is None for part in one)
 
 
 def _with_boxes(body: HtmlElement) -> None:
@@ -193,8 +211,14 @@ def _without_names(body: HtmlElement) -> None:
         one.tag = _KEPT.get(one.tag, one.tag)
         is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None
         for name in ("id", "class"):
-            if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None:
+            if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None or _is_said(one, name):
                 one.attrib.pop(name, None)
+
+
+def _is_said(one: HtmlElement, name: str) -> bool:
+    """Tell whether these are words of a text: what to choose in which menu (`guimenu`), and which button to press."""
+    is_words = one.tag == "span" and one.find(".//a") is None and _UNSEEN.search(one.get(name, "")) is None
+    return is_words and _is_in(one, *_TEXTS)
 
 
 def _is_in(one: HtmlElement, *tags: str) -> bool:

@@ -11,9 +11,16 @@ _LONGEST: Final = 200
 # As Markdown has two of them and reStructuredText any.
 _UNDERLINE: Final = re.compile(r"([=~^\"'`*+#.:_-])\1{2,}\s*")
 _LEVELS: Final = "=-"
-_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]")
+_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\$\s")  # what is typed behind a prompt is none either
 _ITEM: Final = re.compile(r"\d+[.)]\s")
 _SHORTER: Final = 2  # signs that a line below a title may lack
+# AsciiDoc's marks of places and blocks. In it no line stands over a title, as one does over a listing of one line.
+_ASCIIDOC: Final = re.compile(
+    r"\[\[[^\s\[\]]+\]\]|\[(?:verse|quote|source|listing|NOTE|TIP|IMPORTANT|WARNING|CAUTION)[\],]"
+)
+_ONE_LINE: Final = re.compile(r"(?P<marks>={1,5})[ \t]+(?P<words>\S.*?)(?:[ \t]+=+)?\s*")
+_SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
+_LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
 _TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
@@ -24,8 +31,8 @@ class Headings:
     Follows a text that is read passage by passage, in order.
 
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
-    matter; in a text that is no Markdown, those with a line of one sign below them that is as long. Which sign is of
-    which level each text says itself, by the order in which they come.
+    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, and of AsciiDoc
+    those that begin with `=`. Which sign is of which level each text says itself, by the order in which they come.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -36,7 +43,7 @@ class Headings:
         """
         self._open: list[tuple[int, str]] = []
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
-        self._is_markdown = is_markdown
+        self._is_markdown, self._is_asciidoc = is_markdown, False
         self._fence = ""
         self._front: bool | None = None if is_markdown else False  # None before the first line
 
@@ -54,6 +61,8 @@ class Headings:
             if not line.strip():
                 continue
             level, words = self._of_front(line, below) if self._front is not False else self._heading(line)
+            if not self._is_markdown:
+                level, words = self._of_asciidoc(before, line)
             if not (level or self._fence or self._front):
                 level, words = self._underlined(before, line, below)
             if level:
@@ -89,11 +98,23 @@ class Headings:
             return 0, ""
         return len(found["marks"]), _plain(found["words"].rstrip())
 
+    def _of_asciidoc(self, before: str, line: str) -> tuple[int, str]:
+        """Read a line of a text that may be AsciiDoc, as its first title or a mark says: a title of one line."""
+        is_first = not (before.strip() or self._signs) and line.startswith("= ")
+        self._is_asciidoc |= is_first or _ASCIIDOC.match(line) is not None
+        found = _ONE_LINE.fullmatch(line[: _LONGEST + 10]) if self._is_asciidoc else None
+        if found is None or not self._begins_below(before):
+            return 0, ""
+        return self._level(_SIGNS[len(found["marks"]) - 1], is_over=False), _plain(found["words"])
+
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""
         under = _UNDERLINE.fullmatch(below[: 2 * _LONGEST])
         is_over = before.strip() == below.strip()
-        if under is None or not (is_over or not before.strip()) or len(line) > _LONGEST:
+        if under is None or not (is_over or self._begins_below(before)) or len(line) > _LONGEST:
+            return 0, ""
+        is_longer = len(below.rstrip()) > len(line.rstrip()) + _LONGER
+        if self._is_asciidoc and (is_over or is_longer or _ASCIIDOC.match(line)):
             return 0, ""
         title = line.strip() if is_over and not self._is_markdown else line.rstrip()
         if _NO_TITLE.match(title) or (self._is_markdown and _ITEM.match(title)):
@@ -102,9 +123,13 @@ class Headings:
         if under[1] not in _LEVELS if self._is_markdown else is_short:
             return 0, ""
         words = _plain(title)
-        return (self._level(under[1], is_over), words) if words else (0, "")
+        return (self._level(under[1], is_over=is_over), words) if words else (0, "")
 
-    def _level(self, sign: str, is_over: bool) -> int:
+    def _begins_below(self, before: str) -> bool:
+        """Tell whether a title may stand below a line: a blank one, or AsciiDoc's mark of the place."""
+        return not before.strip() or (self._is_asciidoc and before.startswith("[["))
+
+    def _level(self, sign: str, *, is_over: bool) -> int:
         if self._is_markdown:
             return _LEVELS.index(sign) + 1
         if (sign, is_over) not in self._signs:
