@@ -22,15 +22,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from common import corpus, elasticsearch_version, questions, write_figures
+from common import elasticsearch_version, questions, write_figures
+from haystack.components.embedders import MockDocumentEmbedder
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 from pytest_httpserver import HTTPServer
 
-from haystack_integrations.crag.components import PassageTitler
 from haystack_integrations.crag.fusion import fuse
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.pipelines.placing import place_on
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store
 
@@ -48,9 +50,9 @@ class Labelled:
         """Read the open half."""
         self.name = folder.name
         self.corpus = folder / "corpus.jsonl"
-        # As `crag index` writes them, below their titles, and as prompts show them.
-        below = PassageTitler().run(list(corpus(self.corpus)))["documents"]
-        self.texts = {document.id: document.content or "" for document in below}
+        # As `crag index` writes them, in plain letters and below their titles, and as prompts show them.
+        index([self.corpus], written := memory_store(), embedder=MockDocumentEmbedder())
+        self.texts = {document.id: document.content or "" for document in written.filter_documents()}
         with self.corpus.open(encoding="utf-8") as lines:
             self.article = {entry["id"]: entry.get("document") for entry in map(json.loads, lines)}
         self.questions = [q for q in questions(folder / "dev" / "queries.jsonl") if q["gold"]]
