@@ -1,17 +1,15 @@
 """Labels by hand: a sheet with a line for each question and document, whose column `grade` people fill or correct."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile
 
 from openpyxl import Workbook, load_workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font, PatternFill
-from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from haystack_integrations.crag.errors import SourceError
@@ -28,7 +26,10 @@ _READ: Final = ("grade", "question", "text", "row")
 _GRADES: Final = {"0": 0, "1": 1, "2": 2}
 _ADVICE: Final = "2: answers the question. 1: on its topic, and does not answer it. 0: neither."
 _SAME: Final = "pass the sheet that was written with these lists"
-_MOST_CHARACTERS: Final = 32_000  # a cell takes 32,767
+# What no XML file may have, not even escaped; openpyxl knows the control characters alone.
+_ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UTF16: Final = "utf-16-le"
+_MOST_BYTES: Final = 64_000  # a cell takes 32,767 characters, of which an emoji is two
 _COMPARED: Final = 200
 _LINE, _MOST_LINES = 15, 27  # points; a row has 409 of them at most
 _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
@@ -36,16 +37,22 @@ _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of a sheet: its number, and what stands there."""
+    """A line of a sheet: its number, its grade, and what stands there; of the grade that may be a formula."""
 
     number: int
     grade: Any
+    written: str
     question: str
     text: str
 
     @property
+    def told(self) -> str:
+        value = "" if self.grade is None else self.grade
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+    @property
     def is_empty(self) -> bool:
-        return self.grade is None or not str(self.grade).strip()
+        return not self.told
 
 
 def write_sheet(
@@ -103,7 +110,7 @@ def _lines_in(text: str, width: int) -> int:
 
 
 def _as_cell(text: str) -> str:
-    return ILLEGAL_CHARACTERS_RE.sub(" ", text)[:_MOST_CHARACTERS]
+    return _ILLEGAL.sub(" ", text).encode(_UTF16)[:_MOST_BYTES].decode(_UTF16, "ignore")
 
 
 def read_sheet(path: Path, dataset: Dataset) -> list[Record]:
@@ -160,39 +167,84 @@ def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[_L
 
 
 def _grade(path: Path, line: _Line) -> int:
-    value = line.grade
-    told = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-    if told not in _GRADES:
-        msg = f"{path}, row {line.number}: got the grade {told[:20]!r}, wanted 0, 1 or 2; {_ADVICE}"
+    if line.told not in _GRADES:
+        msg = f"{path}, row {line.number}: got the grade {line.told[:20]!r}, wanted 0, 1 or 2; {_ADVICE}"
         raise SourceError(msg)
-    return _GRADES[told]
+    return _GRADES[line.told]
 
 
 def _lines(path: Path) -> dict[str, _Line]:
-    """Read the lines of a sheet by their keys."""
+    """Read the lines of a sheet by their keys; refuses where a grade that somebody gave would be lost."""
     found: dict[str, _Line] = {}
-    columns: list[int] = []
-    for number, values in enumerate(_rows(path), 1):
-        texts = ["" if value is None else str(value) for value in values]
-        if not columns:
-            columns = [texts.index(name) for name in _READ] if set(_READ) <= set(texts) else []
-            continue
-        grade, question, text, key = columns
-        if texts[key]:
-            found[texts[key].strip()] = _Line(number, values[grade], texts[question], texts[text])
-    if not columns:
-        msg = f"{path}: got no row with the names of columns, wanted {list(_READ)} among them; {_SAME}"
-        raise SourceError(msg)
+    for line, key in _page(path).lines:
+        got = ""
+        if line.is_empty and line.written.strip():
+            got = "a formula without its result as a grade; write the number"
+        elif not key and not line.is_empty:
+            got = "a grade, and nothing in the column row, which tells on what; write that, or remove the grade"
+        elif key in found and found[key].told != line.told:
+            got = f"{key!r} again, with another grade; remove one of the two lines"
+        if got:
+            msg = f"{path}, row {line.number}: got {got}"
+            raise SourceError(msg)
+        if key:
+            found[key] = line
     return found
 
 
-def _rows(path: Path) -> list[tuple[Any, ...]]:
+@dataclass(frozen=True)
+class _Page:
+    """A worksheet: the names of its columns, its merged cells of several lines, and the lines with their keys."""
+
+    names: Sequence[str]
+    merged: Sequence[str]
+    lines: Sequence[tuple[_Line, str]]
+
+
+def _page(path: Path) -> _Page:
+    """Find the worksheet with the grades, wherever it stands among others."""
+    pages = [page for page in _pages(path) if page.names]
+    if not pages:
+        msg = f"{path}: got no row with the names of columns, wanted {list(_READ)} among them; {_SAME}"
+        raise SourceError(msg)
+    (page, *others), got = pages, ""
+    if others:
+        got = f"{len(pages)} worksheets with grades, wanted one; remove the others"
+    elif twice := [name for name in _READ if page.names.count(name) > 1]:
+        got = f"two columns {twice[0]!r}, wanted one; rename or remove the other"
+    elif page.merged:
+        got = f"the merged cells {page.merged[0]}, wanted a value in each line; unmerge them, and fill each"
+    if got:
+        msg = f"{path}: got {got}"
+        raise SourceError(msg)
+    return page
+
+
+def _pages(path: Path) -> list[_Page]:
     try:
-        book = load_workbook(path, data_only=True)
+        data = path.read_bytes()
     except OSError as error:
         msg = f"no sheet can be read from {str(path)!r} ({error.strerror}); pass the file that you filled"
         raise SourceError(msg) from None
-    except (InvalidFileException, BadZipFile, KeyError, ValueError):
+    try:
+        # Formulas as such, too: a text that begins with = is one when some programs have saved it.
+        results, sources = (load_workbook(BytesIO(data), data_only=only).worksheets for only in (True, False))
+    except Exception:  # whatever a damaged file leads its reader to
         msg = f"got {str(path)!r}, wanted an XLSX file; save the sheet as that"
         raise SourceError(msg) from None
-    return list(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []
+    return [_read(*pair) for pair in zip(results, sources, strict=True)]
+
+
+def _read(result: Any, source: Any) -> _Page:
+    names: list[str] = []
+    lines: list[tuple[_Line, str]] = []
+    rows = zip(result.iter_rows(values_only=True), source.iter_rows(values_only=True), strict=True)
+    for number, (values, written) in enumerate(rows, 1):
+        texts = ["" if value is None else str(value) for value in written]
+        if names:
+            grade, question, text, key = map(names.index, _READ)
+            line = _Line(number, values[grade], texts[grade], texts[question], texts[text])
+            lines.append((line, texts[key].strip()))
+        elif set(_READ) <= set(texts):
+            names = texts
+    return _Page(names, [str(one) for one in source.merged_cells.ranges if one.min_row < one.max_row], lines)
