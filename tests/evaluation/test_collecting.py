@@ -71,6 +71,11 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
         ("questions.jsonl", '{"id": "q2", "question": "a"}\n{"question": "b"}\n', "jsonl:2: got the id 'q2' a second"),
         ("questions.jsonl", '{"text": "a"}\n', r"jsonl:1: got no question \(the line has text\)"),
         ("questions.jsonl", "When?\n", "jsonl:1: got another line"),
+        ("questions.jsonl", '{"question": "a", "gold": 5}\n', "jsonl:1: got another kind of gold, wanted a list"),
+        ("questions.jsonl", '{"question": "a", "partial": "beds"}\n', "jsonl:1: got another kind of partial"),
+        ("questions.jsonl", '{"question": "a", "answers": 5}\n', "jsonl:1: got another kind of answers"),
+        ("questions.jsonl", '{"question": "a", "strict": "no"}\n', "jsonl:1: got 'no' as strict"),
+        ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; let the file's name"),
     ],
 )
 def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -21,6 +21,7 @@ from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 _ROWS: Final = ".jsonl"
 _SENTENCES: Final = "gold_sentences"
+_LISTS: Final = ("gold", "partial", "answers")
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,9 @@ def _of_lines(path: Path) -> Iterable[Question]:
     seen = set[str]()
     for number, line in enumerate(plain_text(path).splitlines(), 1):
         if (text := line.strip()) and text not in seen:
+            if text.startswith('{"'):
+                msg = f"{path}:{number}: got JSON, wanted a question; let the file's name end with {_ROWS}"
+                raise SourceError(msg)
             seen.add(text)
             yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
 
@@ -103,6 +107,9 @@ def _of_rows(path: Path) -> Iterable[Question]:
         if name in taken:
             row.refuse(f"the id {name!r} a second time", "each id once", "give every question an id, or none of them")
         taken[name] = row
+        for key in _LISTS:
+            row.names(key)
+        row.strict()
         yield Question(f"{path}:{row.number}", {**row.values, "id": name, "question": row.text("question").strip()})
 
 
