@@ -153,6 +153,9 @@ def test_a_corrected_sheet_outlives_another_run_of_the_model(
     assert crag(*command, "--fresh").exit_code == 0
     assert sheet.read_bytes() != b"corrected"
     assert sheet.with_name("sheet.before.xlsx").read_bytes() == b"corrected"
+    assert crag(*command, "--fresh").exit_code == 0  # nor does a third run write over what the second one kept
+    assert sheet.with_name("sheet.before.xlsx").read_bytes() == b"corrected"
+    assert sheet.with_name("sheet.before1.xlsx").exists()
 
 
 @pytest.mark.parametrize("command", ["eval", "calibrate", "label"])
