@@ -144,6 +144,17 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
     assert not (place.parent / "again").exists()
 
 
+def test_a_split_that_another_command_wrote_meanwhile_stays(store: Any, tmp_path: Path) -> None:
+    """Both of them looked before they searched, which takes minutes."""
+    questions, place = read_questions(written(tmp_path, "What does a lamp cost?\n")), tmp_path / "data" / "asked"
+    found = collect(questions, store, Retrieval(store, "baseline_rag", 2), lambda *_: None)
+    collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    with pytest.raises(ConfigurationError, match="there are questions at"):
+        write_data(questions, found, store, place)
+    assert {path: path.read_bytes() for path in place.iterdir()} == before
+
+
 def test_a_question_that_no_pipeline_takes_is_named_by_its_line(store: Any, tmp_path: Path) -> None:
     """As the pipeline says it."""
     with pytest.raises(SourceError, match=r"questions.txt:2: the question has 7,999 characters"):

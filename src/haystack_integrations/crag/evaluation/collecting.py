@@ -190,10 +190,12 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     :param store: The store; all of its documents are counted.
     :param place: Folder of the split; see `check_target`.
     :returns: How many documents the store has.
-    :raises ConfigurationError: When a file cannot be written; the questions come last, so that it can be run again.
+    :raises ConfigurationError: When the split was written meanwhile, or a file cannot be written; the questions come
+        last, so that it can be run again.
     :raises SourceError: When the corpus has another text of a document, from an earlier time.
     """
     counter = count_store(store)
+    check_target(place.parent, place.name)  # another command may have written it since
     folder, shown = place.parent, [(one.text, collected.lists[one.id].retrieved, ()) for one in questions]
     known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
     corpus = {**known, **{name: _unchanged(folder, known, one) for name, one in collected.passages.items()}}
