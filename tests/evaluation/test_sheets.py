@@ -155,6 +155,19 @@ def test_a_line_that_was_pasted_twice_and_a_text_that_became_a_formula_change_no
     assert read_sheet(sheet, dataset)[0]["grades"] == [2, 1]
 
 
+def test_texts_are_known_again_as_programs_save_them(sheet: Path, dataset: Dataset) -> None:
+    """
+    Some lose tabs, some write characters by their numbers, as Excel reads them back.
+
+    A Windows' line end is one of those: it is written as any other one.
+    """
+    assert "\r" not in load_workbook(sheet)["labels"]["E3"].value
+    texts = dict.fromkeys((2, 6), "A refund is paid within_x000D_\n30days of_x0020_it.")
+    passages = {**PASSAGES, "a": Passage("a", "", "A refund\tis paid within\r\n30\tdays of_x0020_it.")}
+    changed = Dataset(dataset.folder, dataset.split, passages, dataset.cases)
+    assert read_sheet(fill(sheet, {2: 2}, text=texts), changed)[0]["grades"] == [2]
+
+
 def test_any_text_makes_a_sheet_that_spreadsheets_open(tmp_path: Path) -> None:
     """Characters that XML does not have are spaces, and a cell takes 32,767 characters, of which an emoji is two."""
     path = tmp_path / "sheet.xlsx"
