@@ -134,6 +134,8 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
     (tmp_path / "own" / "corpus.jsonl").write_text("")
     with pytest.raises(ConfigurationError, match="was not written by `crag collect`; choose another folder"):
         check_target(tmp_path / "own", "asked")
+    with pytest.raises(ConfigurationError, match=r"questions.txt' is no folder that takes it; choose another one"):
+        check_target(file, "asked")
     before = (place.parent / "corpus.jsonl").read_bytes()
     changed = [Document(id="refunds", content="A refund is paid within 90 days of the return.")]
     store.delete_documents(["refunds"])

@@ -1,5 +1,6 @@
 """Questions of one's own and what a store finds for them, written as data that can be labelled."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +121,8 @@ def check_target(folder: Path, split: str) -> Path:
     :param folder: Folder of the data set; it need not be there.
     :param split: Name of the split to write.
     :returns: The split's folder.
-    :raises ConfigurationError: For a split that has questions, a corpus from elsewhere, and no name of a folder.
+    :raises ConfigurationError: For a split that has questions, a corpus from elsewhere, no name of a folder, and a
+        place that cannot be written to.
     """
     place = folder / split
     if split in ("", "..") or Path(split).name != split:
@@ -131,6 +133,10 @@ def check_target(folder: Path, split: str) -> Path:
         raise ConfigurationError(msg)
     if (folder / CORPUS).exists() and not (folder / STATISTICS).is_file():
         msg = f"the corpus at {str(folder / CORPUS)!r} was not written by `crag collect`; choose another folder"
+        raise ConfigurationError(msg)
+    there = next(one for one in (place, *place.parents) if one.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        msg = f"nothing can be written to {str(place)!r}: {str(there)!r} is no folder that takes it; choose another one"
         raise ConfigurationError(msg)
     return place
 
