@@ -58,6 +58,8 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
     """An id is given where there is none; a byte order mark and Windows' line ends are no part of a question."""
     plain = read_questions(written(tmp_path, "\ufeffWhen?\r\n\r\n  Who? \r\nWhen?\r\n"))
     assert [(each.id, each.text) for each in plain] == [("q1", "When?"), ("q3", "Who?")]
+    pasted = read_questions(written(tmp_path, "When\u2028exactly?\rWho\x0c won?\n"))
+    assert [(each.id, each.text) for each in pasted] == [("q1", "When\u2028exactly?"), ("q2", "Who\x0c won?")]
     rows = '{"question": "When?", "answers": ["noon"]}\n{"id": "x", "question": "When?"}\n'
     first, second = read_questions(written(tmp_path, rows, "questions.jsonl"))
     assert first.values == {"id": "q1", "question": "When?", "answers": ["noon"]}

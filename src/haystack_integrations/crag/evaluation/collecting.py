@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,7 +93,8 @@ def read_questions(path: Path) -> list[Question]:
 
 def _of_lines(path: Path) -> Iterable[Question]:
     seen = set[str]()
-    for number, line in enumerate(plain_text(path).splitlines(), 1):
+    # A line as editors count them: `splitlines` parts at characters, too, that a question can have from a web page.
+    for number, line in enumerate(StringIO(plain_text(path), newline=None), 1):
         if (text := line.strip()) and text not in seen:
             if text.startswith('{"'):
                 msg = f"{path}:{number}: got JSON, wanted a question; let the file's name end with {_ROWS}"
