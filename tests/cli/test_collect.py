@@ -111,6 +111,24 @@ def test_files_are_collected_and_labelled_by_a_model(
     assert "holds questions that no sheet labelled" in refused(crag(*by_hand), ExitCode.USAGE)
 
 
+def test_the_commands_that_come_next_can_be_pasted_also_where_a_folder_has_spaces(
+    docs: Path, questions: Path, tmp_path: Path, configured_model: ScriptedModel
+) -> None:
+    """A shell would take the words of its name for arguments."""
+    folder, split = tmp_path / "my data", "as asked"
+    quoted = f"'{folder}'"
+    shown = crag("collect", questions, folder, "--split", split, "--docs", docs)
+    told = " ".join(shown.stdout.split())
+    label = f"crag label {quoted} --split '{split}' --output labelled"
+    assert told.count(label) == 2
+    assert told.endswith(f"{label} --sheet '{folder / split / 'sheet.xlsx'}'")
+    configured_model.reply = judging(lambda text: 0.9 if "Antarctica" in text else 0.0)
+    told = " ".join(crag("label", folder, "--split", split, "--output", "labelled").stdout.split())
+    assert f"crag calibrate {quoted} --split labelled" in told
+    sheet = folder / "labelled" / "sheet.xlsx"
+    assert f"crag label {quoted} --split labelled --output checked --sheet '{sheet}'" in told
+
+
 def test_labels_of_a_model_are_corrected_in_its_sheet_and_calibrated_on(
     tmp_path: Path, configured_model: ScriptedModel
 ) -> None:
@@ -153,6 +171,9 @@ def test_a_corrected_sheet_outlives_another_run_of_the_model(
     assert crag(*command, "--fresh").exit_code == 0
     assert sheet.read_bytes() != b"corrected"
     assert sheet.with_name("sheet.before.xlsx").read_bytes() == b"corrected"
+    assert crag(*command, "--fresh").exit_code == 0  # nor does a third run write over what the second one kept
+    assert sheet.with_name("sheet.before.xlsx").read_bytes() == b"corrected"
+    assert sheet.with_name("sheet.before1.xlsx").exists()
 
 
 @pytest.mark.parametrize("command", ["eval", "calibrate", "label"])

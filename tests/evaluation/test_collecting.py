@@ -58,6 +58,8 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
     """An id is given where there is none; a byte order mark and Windows' line ends are no part of a question."""
     plain = read_questions(written(tmp_path, "\ufeffWhen?\r\n\r\n  Who? \r\nWhen?\r\n"))
     assert [(each.id, each.text) for each in plain] == [("q1", "When?"), ("q3", "Who?")]
+    pasted = read_questions(written(tmp_path, "When\u2028exactly?\rWho\x0c won?\n"))
+    assert [(each.id, each.text) for each in pasted] == [("q1", "When\u2028exactly?"), ("q2", "Who\x0c won?")]
     rows = '{"question": "When?", "answers": ["noon"]}\n{"id": "x", "question": "When?"}\n'
     first, second = read_questions(written(tmp_path, rows, "questions.jsonl"))
     assert first.values == {"id": "q1", "question": "When?", "answers": ["noon"]}
@@ -71,6 +73,11 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
         ("questions.jsonl", '{"id": "q2", "question": "a"}\n{"question": "b"}\n', "jsonl:2: got the id 'q2' a second"),
         ("questions.jsonl", '{"text": "a"}\n', r"jsonl:1: got no question \(the line has text\)"),
         ("questions.jsonl", "When?\n", "jsonl:1: got another line"),
+        ("questions.jsonl", '{"question": "a", "gold": 5}\n', "jsonl:1: got another kind of gold, wanted a list"),
+        ("questions.jsonl", '{"question": "a", "partial": "beds"}\n', "jsonl:1: got another kind of partial"),
+        ("questions.jsonl", '{"question": "a", "answers": 5}\n', "jsonl:1: got another kind of answers"),
+        ("questions.jsonl", '{"question": "a", "strict": "no"}\n', "jsonl:1: got 'no' as strict"),
+        ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; let the file's name"),
     ],
 )
 def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -129,6 +136,8 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
     (tmp_path / "own" / "corpus.jsonl").write_text("")
     with pytest.raises(ConfigurationError, match="was not written by `crag collect`; choose another folder"):
         check_target(tmp_path / "own", "asked")
+    with pytest.raises(ConfigurationError, match=r"questions.txt' is no folder that takes it; choose another one"):
+        check_target(file, "asked")
     before = (place.parent / "corpus.jsonl").read_bytes()
     changed = [Document(id="refunds", content="A refund is paid within 90 days of the return.")]
     store.delete_documents(["refunds"])
@@ -137,6 +146,17 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
         collected(store, file, tmp_path / "data", "again")
     assert (place.parent / "corpus.jsonl").read_bytes() == before
     assert not (place.parent / "again").exists()
+
+
+def test_a_split_that_another_command_wrote_meanwhile_stays(store: Any, tmp_path: Path) -> None:
+    """Both of them looked before they searched, which takes minutes."""
+    questions, place = read_questions(written(tmp_path, "What does a lamp cost?\n")), tmp_path / "data" / "asked"
+    found = collect(questions, store, Retrieval(store, "baseline_rag", 2), lambda *_: None)
+    collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    with pytest.raises(ConfigurationError, match="there are questions at"):
+        write_data(questions, found, store, place)
+    assert {path: path.read_bytes() for path in place.iterdir()} == before
 
 
 def test_a_question_that_no_pipeline_takes_is_named_by_its_line(store: Any, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Labels by hand: the sheet that is written, and what is read of the one that people filled."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
@@ -104,7 +106,11 @@ def test_a_question_for_which_nothing_was_found_needs_no_grade(tmp_path: Path) -
         ({2: 1}, {"text": {3: "Another text."}}, "row 3: got another question or text than 'q1' and 'b'"),
         ({2: 1}, {"row": {3: None}}, "got no row on 'b' for 'q1', which its list has"),
         ({2: 1}, {"row": {7: "r7"}, "question": {7: "Who?"}}, "row 7: got 'r7', which no list of 'asked' has"),
+        ({2: "=1+1"}, {}, "row 2: got a formula without its result as a grade; write the number"),
+        ({2: 1, 7: 2}, {}, "row 7: got a grade, and nothing in the column row, which tells on what"),
+        ({2: 1, 7: 2}, {"row": {7: "r2"}}, "row 7: got 'r2' again, with another grade"),
         ({1: "Grade"}, {}, r"got no row with the names of columns, wanted \['grade'"),
+        ({}, {"title": {1: "grade", 2: 2}}, "got two columns 'grade', wanted one"),
     ],
 )
 def test_a_sheet_that_cannot_be_trusted_is_refused_with_its_line(
@@ -115,9 +121,74 @@ def test_a_sheet_that_cannot_be_trusted_is_refused_with_its_line(
         read_sheet(fill(sheet, grades, **columns), dataset)
 
 
+def test_merged_cells_are_refused(sheet: Path, dataset: Dataset) -> None:
+    """Only the first of them has a value: a grade for three lines would be one for the first alone."""
+    book = load_workbook(fill(sheet, {4: 0}))
+    book.active.merge_cells("A4:A6")
+    book.save(sheet)
+    with pytest.raises(SourceError, match="got the merged cells A4:A6, wanted a value in each line; unmerge them"):
+        read_sheet(sheet, dataset)
+
+
+def test_the_sheet_is_found_behind_another_and_a_copy_of_it_is_refused(sheet: Path, dataset: Dataset) -> None:
+    """Which of two has the grades that count, nobody said."""
+    book = load_workbook(fill(sheet, {2: 2}))
+    book.create_sheet("notes", 0)["A1"] = "grade"
+    book.save(sheet)
+    assert read_sheet(sheet, dataset)[0]["grades"] == [2]
+    book.copy_worksheet(book["labels"])
+    book.save(sheet)
+    with pytest.raises(SourceError, match="got 2 worksheets with grades, wanted one; remove the others"):
+        read_sheet(sheet, dataset)
+
+
+def test_a_line_that_was_pasted_twice_and_a_text_that_became_a_formula_change_nothing(
+    sheet: Path, dataset: Dataset
+) -> None:
+    """pandas writes each text that begins with = as a formula."""
+    book = load_workbook(fill(sheet, {2: 2, 3: 1}))
+    page = book.active
+    page.append([cell.value for cell in page[3]])
+    page["E3"].value = str(page["E3"].value)
+    assert page["E3"].data_type == "f"
+    book.save(sheet)
+    assert read_sheet(sheet, dataset)[0]["grades"] == [2, 1]
+
+
+def test_texts_are_known_again_as_programs_save_them(sheet: Path, dataset: Dataset) -> None:
+    """
+    Some lose tabs, some write characters by their numbers, as Excel reads them back.
+
+    A Windows' line end is one of those: it is written as any other one.
+    """
+    assert "\r" not in load_workbook(sheet)["labels"]["E3"].value
+    texts = dict.fromkeys((2, 6), "A refund is paid within_x000D_\n30days of_x0020_it.")
+    passages = {**PASSAGES, "a": Passage("a", "", "A refund\tis paid within\r\n30\tdays of_x0020_it.")}
+    changed = Dataset(dataset.folder, dataset.split, passages, dataset.cases)
+    assert read_sheet(fill(sheet, {2: 2}, text=texts), changed)[0]["grades"] == [2]
+
+
+def test_any_text_makes_a_sheet_that_spreadsheets_open(tmp_path: Path) -> None:
+    """Characters that XML does not have are spaces, and a cell takes 32,767 characters, of which an emoji is two."""
+    path = tmp_path / "sheet.xlsx"
+    passage = Passage("a", "\ufffe\uffff\ud800 title", "\U0001f600" * 40_000)
+    write_sheet(path, [("Who?", ("a",), (2,))], {"a": passage})
+    page: Any = load_workbook(path).active
+    assert page["D2"].value == "    title"
+    assert len(page["E2"].value.encode("utf-16-le")) == 2 * 32_000
+    data = Dataset(tmp_path, "asked", {"a": passage}, (Case("q1", "Who?", fixed=RankedList(("a",))),))
+    assert read_sheet(path, data)[0]["grades"] == [2]
+
+
 def test_another_file_than_a_sheet_is_named(tmp_path: Path, dataset: Dataset) -> None:
     """With the way out."""
     (tmp_path / "labels.csv").write_text("grade;question\n")
-    for name, message in (("labels.csv", "wanted an XLSX file; save the sheet as that"), ("none.xlsx", "No such file")):
+    whole = BytesIO()
+    Workbook().save(whole)
+    with ZipFile(whole) as book, ZipFile(tmp_path / "half.xlsx", "w") as half:
+        for name in set(book.namelist()) - {"xl/styles.xml"}:
+            half.writestr(name, book.read(name).replace(b"<sheetData", b'<sheetData><row r="1"><c r="A1" s="7"/>'))
+    other = "wanted an XLSX file; save the sheet as that"
+    for name, message in (("labels.csv", other), ("half.xlsx", other), ("none.xlsx", "No such file")):
         with pytest.raises(SourceError, match=message):
             read_sheet(tmp_path / name, dataset)

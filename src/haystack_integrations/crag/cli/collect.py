@@ -1,6 +1,7 @@
 """`crag collect`: questions of one's own, and what an index finds for them, as data for `crag label` and the others."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, Final
 
 import typer
@@ -66,9 +67,10 @@ def _told(summary: dict[str, Any], place: Path) -> list[str | Text]:
     from haystack_integrations.crag.evaluation.sheets import SHEET
 
     found = f"{summary['documents']} of {summary['documents_of_store']} documents for {summary['questions']} questions"
-    label = f"crag label {place.parent} --split {place.name} --output labelled"
+    folder, split, sheet = (quote(str(one)) for one in (place.parent, place.name, place / SHEET))
+    label = f"crag label {folder} --split {split} --output labelled"
     return [
         Text.assemble((_TITLE, "bold"), f" {found}"),
         f"Written to {place}. Label it by your chat model: {label}",
-        f"Or fill the column grade of {place / SHEET}: {label} --sheet {place / SHEET}",
+        f"Or fill the column grade of {place / SHEET}: {label} --sheet {sheet}",
     ]

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -161,10 +162,10 @@ def _told(summary: dict[str, Any], place: Path, dataset: "Dataset", *, by_model:
     told: list[str | Text] = [Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}")]
     if by_model:
         told.append(f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out")
-    folder = place.parent
-    told.append(f"Written to {place}. Use it: crag calibrate {folder} --split {place.name} --output calibration.json")
+    folder, split, sheet = (quote(str(one)) for one in (place.parent, place.name, place / SHEET))
+    told.append(f"Written to {place}. Use it: crag calibrate {folder} --split {split} --output calibration.json")
     if by_model:
-        check = f"crag label {folder} --split {place.name} --output checked --sheet {place / SHEET}"
+        check = f"crag label {folder} --split {split} --output checked --sheet {sheet}"
         told.append(f"Better, correct its grades in {place / SHEET} first, and: {check}")
     is_labelled = any(case.gold or case.partial for case in dataset.cases)
     if is_labelled and (by_model or not is_labelled_by_model(dataset.folder / dataset.split)):

@@ -1,7 +1,9 @@
 """Questions of one's own and what a store finds for them, written as data that can be labelled."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 _ROWS: Final = ".jsonl"
 _SENTENCES: Final = "gold_sentences"
+_LISTS: Final = ("gold", "partial", "answers")
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,12 @@ def read_questions(path: Path) -> list[Question]:
 
 def _of_lines(path: Path) -> Iterable[Question]:
     seen = set[str]()
-    for number, line in enumerate(plain_text(path).splitlines(), 1):
+    # A line as editors count them: `splitlines` parts at characters, too, that a question can have from a web page.
+    for number, line in enumerate(StringIO(plain_text(path), newline=None), 1):
         if (text := line.strip()) and text not in seen:
+            if text.startswith('{"'):
+                msg = f"{path}:{number}: got JSON, wanted a question; let the file's name end with {_ROWS}"
+                raise SourceError(msg)
             seen.add(text)
             yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
 
@@ -103,6 +110,9 @@ def _of_rows(path: Path) -> Iterable[Question]:
         if name in taken:
             row.refuse(f"the id {name!r} a second time", "each id once", "give every question an id, or none of them")
         taken[name] = row
+        for key in _LISTS:
+            row.names(key)
+        row.strict()
         yield Question(f"{path}:{row.number}", {**row.values, "id": name, "question": row.text("question").strip()})
 
 
@@ -113,7 +123,8 @@ def check_target(folder: Path, split: str) -> Path:
     :param folder: Folder of the data set; it need not be there.
     :param split: Name of the split to write.
     :returns: The split's folder.
-    :raises ConfigurationError: For a split that has questions, a corpus from elsewhere, and no name of a folder.
+    :raises ConfigurationError: For a split that has questions, a corpus from elsewhere, no name of a folder, and a
+        place that cannot be written to.
     """
     place = folder / split
     if split in ("", "..") or Path(split).name != split:
@@ -124,6 +135,10 @@ def check_target(folder: Path, split: str) -> Path:
         raise ConfigurationError(msg)
     if (folder / CORPUS).exists() and not (folder / STATISTICS).is_file():
         msg = f"the corpus at {str(folder / CORPUS)!r} was not written by `crag collect`; choose another folder"
+        raise ConfigurationError(msg)
+    there = next(one for one in (place, *place.parents) if one.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        msg = f"nothing can be written to {str(place)!r}: {str(there)!r} is no folder that takes it; choose another one"
         raise ConfigurationError(msg)
     return place
 
@@ -183,10 +198,12 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     :param store: The store; all of its documents are counted.
     :param place: Folder of the split; see `check_target`.
     :returns: How many documents the store has.
-    :raises ConfigurationError: When a file cannot be written; the questions come last, so that it can be run again.
+    :raises ConfigurationError: When the split was written meanwhile, or a file cannot be written; the questions come
+        last, so that it can be run again.
     :raises SourceError: When the corpus has another text of a document, from an earlier time.
     """
     counter = count_store(store)
+    check_target(place.parent, place.name)  # another command may have written it since
     folder, shown = place.parent, [(one.text, collected.lists[one.id].retrieved, ()) for one in questions]
     known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
     corpus = {**known, **{name: _unchanged(folder, known, one) for name, one in collected.passages.items()}}

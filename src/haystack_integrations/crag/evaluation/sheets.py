@@ -1,21 +1,19 @@
 """Labels by hand: a sheet with a line for each question and document, whose column `grade` people fill or correct."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile
 
-from openpyxl import Workbook, load_workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
-from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, Record
+from haystack_integrations.crag.evaluation.sheet_lines import SAME, Line, read_lines
 from haystack_integrations.crag.vocabulary import SPENT
 from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
@@ -24,28 +22,16 @@ SHEET: Final = "sheet.xlsx"
 _COLUMNS: Final = {"grade": 8, "question": 40, "rank": 6, "title": 24, "text": 100, "row": 8}
 """Names and widths; `row` tells on what a line is, wherever somebody sorts it."""
 
-_READ: Final = ("grade", "question", "text", "row")
 _GRADES: Final = {"0": 0, "1": 1, "2": 2}
 _ADVICE: Final = "2: answers the question. 1: on its topic, and does not answer it. 0: neither."
-_SAME: Final = "pass the sheet that was written with these lists"
-_MOST_CHARACTERS: Final = 32_000  # a cell takes 32,767
+# What no XML file may have, not even escaped; openpyxl knows the control characters alone.
+_ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_BY_NUMBER: Final = re.compile("_x([0-9a-fA-F]{4})_")
+_UTF16: Final = "utf-16-le"
+_MOST_BYTES: Final = 64_000  # a cell takes 32,767 characters, of which an emoji is two
 _COMPARED: Final = 200
 _LINE, _MOST_LINES = 15, 27  # points; a row has 409 of them at most
 _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A line of a sheet: its number, and what stands there."""
-
-    number: int
-    grade: Any
-    question: str
-    text: str
-
-    @property
-    def is_empty(self) -> bool:
-        return self.grade is None or not str(self.grade).strip()
 
 
 def write_sheet(
@@ -93,8 +79,8 @@ def _fill(cell: Any, value: str | int | None, *, is_shaded: bool) -> None:
     if is_shaded:
         cell.fill = _SHADE
     cell.value = _as_cell(value) if isinstance(value, str) else value
-    if cell.data_type == "f":
-        cell.data_type = "s"  # a text that begins with = is no formula
+    if isinstance(value, str):
+        cell.data_type = "s"  # a text that begins with = is no formula, and #N/A no error
 
 
 def _lines_in(text: str, width: int) -> int:
@@ -103,7 +89,8 @@ def _lines_in(text: str, width: int) -> int:
 
 
 def _as_cell(text: str) -> str:
-    return ILLEGAL_CHARACTERS_RE.sub(" ", text)[:_MOST_CHARACTERS]
+    text = _ILLEGAL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return text.encode(_UTF16)[:_MOST_BYTES].decode(_UTF16, "ignore")
 
 
 def read_sheet(path: Path, dataset: Dataset) -> list[Record]:
@@ -118,7 +105,7 @@ def read_sheet(path: Path, dataset: Dataset) -> list[Record]:
     :returns: A record for each question, as `labelling.make_labels` gives them.
     :raises SourceError: When it is no such sheet, is about other lists, or a grade is none or missing between others.
     """
-    lines, records, row = _lines(path), list[Record](), 1
+    lines, records, row = read_lines(path), list[Record](), 1
     for case in dataset.cases:
         retrieved = () if case.fixed is None else case.fixed.retrieved
         own = [lines.pop(f"r{row + n}", None) for n in range(1, len(retrieved) + 1)]
@@ -128,26 +115,31 @@ def read_sheet(path: Path, dataset: Dataset) -> list[Record]:
         records.append(_record(path, case, retrieved, [line for line in own if line is not None]))
     if lines:
         key, line = next(iter(lines.items()))
-        msg = f"{path}, row {line.number}: got {key!r}, which no list of {dataset.split!r} has; {_SAME}"
+        msg = f"{path}, row {line.number}: got {key!r}, which no list of {dataset.split!r} has; {SAME}"
         raise SourceError(msg)
     return records
 
 
-def _check(path: Path, line: _Line | None, case: Case, passage: Passage) -> None:
+def _check(path: Path, line: Line | None, case: Case, passage: Passage) -> None:
     """Refuse a sheet of other lists: its grades would be given to documents that nobody looked at."""
     if line is None:
-        msg = f"{path}: got no row on {passage.id!r} for {case.id!r}, which its list has; {_SAME}"
+        msg = f"{path}: got no row on {passage.id!r} for {case.id!r}, which its list has; {SAME}"
         raise SourceError(msg)
     if not (_is_same(line.question, case.question) and _is_same(line.text, passage.text)):
-        msg = f"{path}, row {line.number}: got another question or text than {case.id!r} and {passage.id!r}; {_SAME}"
+        msg = f"{path}, row {line.number}: got another question or text than {case.id!r} and {passage.id!r}; {SAME}"
         raise SourceError(msg)
 
 
 def _is_same(shown: str, text: str) -> bool:
-    return " ".join(shown.split())[:_COMPARED] == " ".join(_as_cell(text).split())[:_COMPARED]
+    return _bare(shown) == _bare(_as_cell(text))
 
 
-def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[_Line]) -> Record:
+def _bare(text: str) -> str:
+    """Leave out what some programs change when they save: spaces, tabs, ends of lines, and characters by number."""
+    return "".join(_BY_NUMBER.sub(lambda found: chr(int(found[1], 16)), text).split())[:_COMPARED]
+
+
+def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[Line]) -> Record:
     graded = list(takewhile(lambda line: not line.is_empty, lines))
     if any(not line.is_empty for line in lines[len(graded) :]):
         empty = lines[len(graded)].number
@@ -159,40 +151,8 @@ def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[_L
     return {"id": case.id, "retrieved": judged, "grades": None if error else grades, "cost": cost, "error": error}
 
 
-def _grade(path: Path, line: _Line) -> int:
-    value = line.grade
-    told = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-    if told not in _GRADES:
-        msg = f"{path}, row {line.number}: got the grade {told[:20]!r}, wanted 0, 1 or 2; {_ADVICE}"
+def _grade(path: Path, line: Line) -> int:
+    if line.told not in _GRADES:
+        msg = f"{path}, row {line.number}: got the grade {line.told[:20]!r}, wanted 0, 1 or 2; {_ADVICE}"
         raise SourceError(msg)
-    return _GRADES[told]
-
-
-def _lines(path: Path) -> dict[str, _Line]:
-    """Read the lines of a sheet by their keys."""
-    found: dict[str, _Line] = {}
-    columns: list[int] = []
-    for number, values in enumerate(_rows(path), 1):
-        texts = ["" if value is None else str(value) for value in values]
-        if not columns:
-            columns = [texts.index(name) for name in _READ] if set(_READ) <= set(texts) else []
-            continue
-        grade, question, text, key = columns
-        if texts[key]:
-            found[texts[key].strip()] = _Line(number, values[grade], texts[question], texts[text])
-    if not columns:
-        msg = f"{path}: got no row with the names of columns, wanted {list(_READ)} among them; {_SAME}"
-        raise SourceError(msg)
-    return found
-
-
-def _rows(path: Path) -> list[tuple[Any, ...]]:
-    try:
-        book = load_workbook(path, data_only=True)
-    except OSError as error:
-        msg = f"no sheet can be read from {str(path)!r} ({error.strerror}); pass the file that you filled"
-        raise SourceError(msg) from None
-    except (InvalidFileException, BadZipFile, KeyError, ValueError):
-        msg = f"got {str(path)!r}, wanted an XLSX file; save the sheet as that"
-        raise SourceError(msg) from None
-    return list(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []
+    return _GRADES[line.told]
