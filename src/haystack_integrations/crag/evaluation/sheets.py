@@ -123,7 +123,8 @@ def read_sheet(path: Path, dataset: Dataset) -> list[Record]:
 def _check(path: Path, line: Line | None, case: Case, passage: Passage) -> None:
     """Refuse a sheet of other lists: its grades would be given to documents that nobody looked at."""
     if line is None:
-        msg = f"{path}: got no row on {passage.id!r} for {case.id!r}, which its list has; {SAME}"
+        keep = "and delete no line in it: an empty grade is none"
+        msg = f"{path}: got no row on {passage.id!r} for {case.id!r}, which its list has; {SAME}, {keep}"
         raise SourceError(msg)
     if not (_is_same(line.question, case.question) and _is_same(line.text, passage.text)):
         msg = f"{path}, row {line.number}: got another question or text than {case.id!r} and {passage.id!r}; {SAME}"
