@@ -713,6 +713,19 @@ def test_a_line_that_is_no_heading_is_none() -> None:
     assert lines_of(file) == [r"\# install", "apt install crag", r"\## and run it", "## Costs"]
 
 
+def test_a_line_of_several_runs_is_no_heading_and_begins_no_code() -> None:
+    """Word parts what is typed at will: the sign alone is none, and code that never ends held all headings below it."""
+    file = docx.Document()
+    for runs in (("#", " install"), ("`", "``shell"), ("#\tinstall",), ("", "# install"), ("Run as #", " root")):
+        line = file.add_paragraph()
+        line.paragraph_format.tab_stops.add_tab_stop(1)
+        for run in runs:
+            line.add_run(run)
+    file.add_heading("Costs", 2)
+    told = [r"\# install", r"\```shell", "\\#\tinstall", r"\# install", "Run as # root", "## Costs"]
+    assert lines_of(file) == told
+
+
 def test_a_file_that_can_be_read_in_part_only_is_said_to_be(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
