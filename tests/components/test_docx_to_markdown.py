@@ -109,6 +109,14 @@ def test_a_table_within_a_cell_is_a_line_of_it() -> None:
     assert told(file).endswith("| Box | small, 1 m; large, 2, m |")
 
 
+LOOKS = {
+    ">": '<w:gridBefore w:val="1"/>',
+    "<": '<w:gridAfter w:val="1"/>',
+    "-": '<w:del w:id="1" w:author="x"/>',
+    "#": "<w:tblHeader/>",
+}
+
+
 def table_of(*rows: str) -> str:
     """
     Tell a table of rows with cells as XML: `2:` before a text spans two columns, `v:` begins a merge over rows, `^`
@@ -117,14 +125,10 @@ def table_of(*rows: str) -> str:
     """
     told = ""
     for row in rows:
-        look = {
-            ">": '<w:gridBefore w:val="1"/>',
-            "<": '<w:gridAfter w:val="1"/>',
-            "-": '<w:del w:id="1" w:author="x"/>',
-            "#": "<w:tblHeader/>",
-        }.get(row[0], "")
+        cells = row.lstrip("".join(LOOKS))
+        look = "".join(LOOKS[sign] for sign in row.removesuffix(cells))
         told += f"<w:tr><w:trPr>{look}</w:trPr>"
-        for cell in row.lstrip("<>-#").split("|"):
+        for cell in cells.split("|"):
             span, _, text = cell.rpartition(":")
             merge = "<w:vMerge/>" if text == "^" else '<w:vMerge w:val="restart"/>' if span == "v" else ""
             wide = f'<w:gridSpan w:val="{span}"/>' if span.isdecimal() else ""
@@ -194,6 +198,10 @@ def table_of(*rows: str) -> str:
         (
             ("#Plan|2:Price", "#Size|net|gross", "Basic|9|10"),
             "| Plan Size | Price net | Price gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
+        ),
+        (
+            ("#Plan|2:Price", "#>net|gross", "Basic|9|10"),
+            "| Plan | Price net | Price gross |\n| --- | --- | --- |\n| Basic | 9 | 10 |",
         ),
         (
             ("v:Plan|net|gross", "^|9|10", "Team|29|30"),  # no name over several: the second row is the table's own

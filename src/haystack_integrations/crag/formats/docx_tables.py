@@ -88,7 +88,9 @@ def _indent(row: Any) -> None:
     told = row.xpath("string(./w:trPr/w:gridBefore/@w:val)")
     first = row.find(qn("w:tc"))
     for _ in range(min(int(told), _MOST_COLUMNS) if told.isdecimal() and first is not None else 0):
-        first.addprevious(OxmlElement("w:tc"))
+        cell = OxmlElement("w:tc")
+        cell.append(OxmlElement("w:p"))
+        first.addprevious(cell)
     # Left there, they counted twice: a merged cell had the text of the one beside it.
     for left_out in row.xpath("./w:trPr/w:gridBefore"):
         left_out.getparent().remove(left_out)
@@ -110,7 +112,7 @@ def _lift_title(table: Any) -> None:
 
 
 def _is_title(row: Any) -> bool:
-    return len(row.xpath("./w:tc")) == 1 and not row.xpath("./w:tc/w:tcPr/w:vMerge | ./w:trPr/w:gridAfter")
+    return not row.xpath("./w:tc/w:tcPr/w:vMerge | ./w:trPr/w:gridAfter")
 
 
 def _has_two_heads(table: Any) -> bool:
@@ -131,8 +133,7 @@ def _join_heads(table: Any) -> None:
     first, second = table.xpath("./w:tr[position() <= 2]")
     above = list(_cells(first))
     for start, _, cell in _cells(second):
-        name = next((text_of(one) for begin, end, one in above if begin <= start < end), "")
-        _begin(cell)
+        name = next((text_of(one) for _, end, one in above if start < end), "")
         line = cell.find(qn("w:p"))
         if name and line is not None:
             line.insert(0 if line.pPr is None else 1, run_of(f"{name} "))
@@ -144,7 +145,7 @@ def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
     start = 0
     for cell in row.iterchildren(qn("w:tc")):
         said = cell.xpath("string(./w:tcPr/w:gridSpan/@w:val)")
-        end = start + (max(1, min(int(said), _MOST_COLUMNS)) if said.isdecimal() and len(said) < 4 else 1)  # noqa: PLR2004
+        end = start + (max(1, min(int(said), _MOST_COLUMNS)) if said.isdecimal() else 1)
         yield start, end, cell
         start = end
 
