@@ -591,6 +591,8 @@ M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
         ),
         ("<m:limUpp><m:e><m:t>=</m:t></m:e><m:lim><m:t>!</m:t></m:lim></m:limUpp>", "=^!"),
         ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e><m:t>x</m:t></m:e></m:d>", "[x)"),
+        ("<m:r><m:t>P</m:t></m:r><m:d><m:e><m:t>A</m:t></m:e><m:e><m:t>B</m:t></m:e></m:d>", "P(A|B)"),
+        ("<m:d><m:dPr><m:sepChr m:val=';'/></m:dPr><m:e><m:t>1</m:t></m:e><m:e><m:t>2</m:t></m:e></m:d>", "(1;2)"),
     ],
 )
 def test_formulas_are_written_in_the_text_that_they_stand_in(formula: str, wanted: str) -> None:

@@ -71,7 +71,8 @@ def _all(element: Any, name: str, between: str) -> str:
 
 
 def _in_brackets(element: Any) -> str:
-    return _sign(element, "begChr", "(") + _all(element, "e", ", ") + _sign(element, "endChr", ")")
+    parts = _all(element, "e", _sign(element, "sepChr", "|"))
+    return _sign(element, "begChr", "(") + parts + _sign(element, "endChr", ")")
 
 
 _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
