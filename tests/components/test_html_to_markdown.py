@@ -34,6 +34,14 @@ def test_headings_and_paragraphs_are_told_as_markdown() -> None:
     assert "| Size_x | Price |" in text
 
 
+def test_a_line_within_a_paragraph_is_no_heading_and_begins_no_code() -> None:
+    """Commands with a comment, one a line: all that follows them would stand below the comment, or be code."""
+    lines = "<p>apt update<br>\n  # install<br>## all<br>```<br>apt install crag</p>"
+    page = f"<html><body><p>{TEXT}</p>{lines}</body></html>"
+    told = [line for line in converted(page).splitlines() if line]
+    assert told[1:] == ["apt update", r"\# install", r"\## all", r"\```", "apt install crag"]
+
+
 def test_words_are_written_as_on_the_page() -> None:
     """Markdown's backslashes would part them for a search."""
     assert r"It takes a_b and 2*3, x < y, [a], \* and C:\new." in converted(PAGE.format(code=""))
