@@ -24,6 +24,11 @@ def test_a_deeper_heading_stands_under_one_of_a_higher_level() -> None:
     ]
 
 
+def test_words_of_code_on_a_line_of_their_own_begin_no_code() -> None:
+    """No line ended it, and all headings below were comments."""
+    assert over("# A\n```npm install```\n## B", "text") == [[], ["A", "B"]]
+
+
 @pytest.mark.parametrize("fence", ["```", "~~~~", "```python"])
 def test_in_code_a_comment_is_no_heading(fence: str) -> None:
     """Also where the code goes on in the next passage, and a shorter fence or one with a word does not end it."""

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
+_LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}(?!.*`)|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
 _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 # Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer.
 _MARKUP: Final = re.compile(r"[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
