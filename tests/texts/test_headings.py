@@ -47,6 +47,8 @@ def test_in_code_a_comment_is_no_heading(fence: str) -> None:
         ("   ###\tIndented", "Indented"),
         ("## C#", "C#"),
         ("## snake_case", "snake_case"),
+        ("## **Refunds** \\& *costs*", "Refunds & costs"),
+        ("## `git checkout <branch>` and `Vec<T>`", "git checkout <branch> and Vec<T>"),
     ],
 )
 def test_a_heading_is_told_without_its_marks(line: str, shown: str) -> None:

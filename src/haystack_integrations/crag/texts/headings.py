@@ -5,8 +5,9 @@ from typing import Final
 
 _LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}(?!.*`)|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
 _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
-# Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer.
-_MARKUP: Final = re.compile(r"[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
+# Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer. Within code
+# all is shown as it is.
+_MARKUP: Final = re.compile(r"`([^`]*)`|[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
 _LONGEST: Final = 200
 # As Markdown has two of them and reStructuredText any.
 _UNDERLINE: Final = re.compile(r"([=~^\"'`*+#.:_-])\1{2,}\s*")
@@ -148,4 +149,4 @@ def escaped(text: str) -> str:
 
 
 def _plain(words: str) -> str:
-    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", words)).split())
+    return " ".join(_MARKUP.sub(r"\1", _LINK.sub(r"\1", words)).split())
