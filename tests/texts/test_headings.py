@@ -36,12 +36,22 @@ def test_in_code_a_comment_is_no_heading(fence: str) -> None:
     assert over(f"# A\n{fence}\n# b", f"# c\n{end}x\n{end[:-1]}\n# d\n{end}", "text") == [[], ["A"], ["A"]]
 
 
+def test_behind_code_headings_are_headings_again() -> None:
+    """What a program has drawn in it, with a line below the names of columns, is none."""
+    assert over("# A\n```\n\nname\n----\n```  \ntext", "text\n## B", "text") == [[], ["A"], ["A", "B"]]
+
+
+def test_a_heading_behind_blank_lines_ends_the_one_before_it() -> None:
+    """Where a splitter leaves them at the beginning of a passage."""
+    assert over("# A\n## B\ntext", "\n\n## C\ntext") == [[], ["A"]]
+
+
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
         ("## `fs.open(path[, flags])`", "fs.open(path[, flags])"),
         ("## Install [¶](#install)", "Install"),
-        ("## See [the guide](http://x.org/a_b) first ##", "See the guide first"),
+        ("## See [the guide](http://x.org/a_b) first ## ", "See the guide first"),
         ("## Refunds {#refunds}", "Refunds"),
         ('## <a name="x"></a>Refunds', "Refunds"),
         ("   ###\tIndented", "Indented"),
@@ -161,6 +171,12 @@ def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
     page = ["---\n", f"draft: no\n# no heading\n{title}\ndate: 2024-01-01\n---\n", "text\n\n## Sale\n", "text"]
     assert over("".join(page[:2]), *page[2:]) == [[], ["Refund policy"], ["Refund policy", "Sale"]]
     assert over("---\nfree text\n\n## Sale\n\n---\n", "text")[1] == ["Sale"]
+
+
+def test_front_matter_ends_where_it_says_and_its_title_is_of_the_highest_level() -> None:
+    """Dots end it, too, and a single field above the line that ends it is no heading."""
+    assert over("---\ntitle: Refunds\n...\n# Sale\n", "text") == [[], ["Sale"]]
+    assert over("---  \nlayout: page\n---  \n## Sale\n", "text") == [[], ["Sale"]]
 
 
 def test_front_matter_may_be_toml() -> None:

@@ -79,7 +79,7 @@ class Headings:
         if self._front is None:
             field = _FIELDS.get(line.rstrip())
             self._front = field is not None and field.match(below) is not None
-            return (0, "") if self._front else self._heading(line)
+            return self._heading(line)
         self._front = line.rstrip() not in (*_FIELDS, "...")
         found = _TITLE.fullmatch(line)
         return (1, _plain(found["words"])) if found else (0, "")
