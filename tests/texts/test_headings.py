@@ -94,11 +94,23 @@ def test_a_line_with_another_one_below_it_is_a_heading() -> None:
         "> said\n---",
         "text\n\n---",
         "---\n---",
+        "1. train\n---",
+        "20) train\n---",
+        "by train\n+++",
     ],
 )
 def test_a_line_of_dashes_is_no_mark_of_a_heading_elsewhere(line: str) -> None:
     """It ends a paragraph, a table or a part."""
-    assert over(f"text\n\n{line}\n", "text")[1] == []
+    assert over(f"# A\n\ntext\n\n{line}\n", "text")[1] == ["A"]
+
+
+def test_in_markdown_a_sign_is_of_one_level_wherever_it_stands() -> None:
+    """That of the deeper one may come first."""
+    assert over("By train\n---\ntext\n\n## By car\n", "text\n\nLeave\n===\n## Notice\n", "text") == [
+        [],
+        ["By car"],
+        ["Leave", "Notice"],
+    ]
 
 
 def test_each_text_says_itself_which_sign_is_of_which_level() -> None:
@@ -154,8 +166,15 @@ def test_in_asciidoc_a_title_may_begin_with_its_marks(first: str) -> None:
         ["Refunds", "Terms", "Fees"],
         ["Refunds", "Law"],
     ]
-    plain = Headings(is_markdown=False)
-    assert [plain.over(passage) for passage in ("Sum\n\n== 12\n", "text")] == [[], []]
+    within = Headings(is_markdown=False)
+    assert [within.over(passage) for passage in (f"{first}We say\n== so.\n", "text")] == [[], ["Refunds"]]
+
+
+@pytest.mark.parametrize("lines", ["Sum\n\n== 12\n", "Sum\n= 12\n", "Refunds\n-------\n\n= 12\n"])
+def test_in_other_texts_a_line_that_begins_with_asciidocs_mark_is_no_heading(lines: str) -> None:
+    """It is a sum."""
+    text = Headings(is_markdown=False)
+    assert "12" not in [text.over(passage) for passage in (lines, "text")][1]
 
 
 def test_what_is_typed_behind_a_prompt_is_no_heading() -> None:

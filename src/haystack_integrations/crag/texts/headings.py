@@ -46,7 +46,7 @@ class Headings:
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
         self._fence = ""
-        self._front: bool | None = None if is_markdown else False  # None before the first line
+        self._front: bool | None = None  # before the first line
 
     def over(self, passage: str) -> list[str]:
         """
@@ -61,9 +61,12 @@ class Headings:
         for before, line, below in zip(lines, lines[1:], lines[2:], strict=False):
             if not line.strip():
                 continue
-            level, words = self._of_front(line, below) if self._front is not False else self._heading(line)
             if not self._is_markdown:
                 level, words = self._of_asciidoc(before, line)
+            elif self._front is False:
+                level, words = self._heading(line)
+            else:
+                level, words = self._of_front(line, below)
             if not (level or self._fence or self._front):
                 level, words = self._underlined(before, line, below)
             if level:
@@ -87,8 +90,6 @@ class Headings:
     def _heading(self, line: str) -> tuple[int, str]:
         """Read a line: the level and words of a heading, 0 for all else. In fenced code, `#` begins a comment."""
         line = line[: _LONGEST + 10]
-        if not self._is_markdown:
-            return 0, ""
         found = _LINE.match(line)
         if found is None:
             return 0, ""
@@ -123,8 +124,7 @@ class Headings:
         is_short = len(below.rstrip()) < len(title) - _SHORTER
         if under[1] not in _LEVELS if self._is_markdown else is_short:
             return 0, ""
-        words = _plain(title)
-        return (self._level(under[1], is_over=is_over), words) if words else (0, "")
+        return self._level(under[1], is_over=is_over), _plain(title)
 
     def _begins_below(self, before: str) -> bool:
         """Tell whether a title may stand below a line: a blank one, or AsciiDoc's mark of the place."""
