@@ -97,11 +97,12 @@ def test_a_line_with_another_one_below_it_is_a_heading() -> None:
         "1. train\n---",
         "20) train\n---",
         "by train\n+++",
+        "<br>\n---",
     ],
 )
 def test_a_line_of_dashes_is_no_mark_of_a_heading_elsewhere(line: str) -> None:
     """It ends a paragraph, a table or a part."""
-    assert over(f"# A\n\ntext\n\n{line}\n", "text")[1] == ["A"]
+    assert over(f"# A\n## B\n\ntext\n\n{line}\n", "text")[1] == ["A", "B"]
 
 
 def test_in_markdown_a_sign_is_of_one_level_wherever_it_stands() -> None:

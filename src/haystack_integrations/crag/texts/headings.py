@@ -124,7 +124,8 @@ class Headings:
         is_short = len(below.rstrip()) < len(title) - _SHORTER
         if under[1] not in _LEVELS if self._is_markdown else is_short:
             return 0, ""
-        return self._level(under[1], is_over=is_over), _plain(title)
+        words = _plain(title)
+        return (self._level(under[1], is_over=is_over), words) if words else (0, "")
 
     def _begins_below(self, before: str) -> bool:
         """Tell whether a title may stand below a line: a blank one, or AsciiDoc's mark of the place."""
