@@ -158,6 +158,8 @@ def test_passages_of_a_pdf_stand_below_their_headings(tmp_path: Path) -> None:
         ("A\nChapter 3: Notice\nof leave\nB", "Notice of leave", "A\n\n# Chapter 3: Notice of leave\n\nB"),
         ("The notice of leave\nB", "Notice of leave", "The notice of leave\nB"),
         ("A\n3\nB", "Chapter 3", "A\n3\nB"),
+        ("2024\nFees\nB", "Fees", "2024\n\n# Fees\nB"),
+        ("QA\nA\nB", "A", "QA\n\n# A\nB"),
         ("A\n", "...", "A\n"),
         ("# a comment\n  ## and one\n#none", "Pay", "\\# a comment\n\\  ## and one\n#none"),
     ],
