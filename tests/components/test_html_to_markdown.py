@@ -446,6 +446,10 @@ def test_text_of_a_box_is_kept_beside_paragraphs(part: str, wanted: str) -> None
     "part",
     [
         "<p>See <a href='x'>the tariffs of 1851</a>.</p>",
+        "<p>See <a href='x'><span>the tariffs of 1851</span></a>.</p>",
+        "<p>Ask <a href='x'>Eve</a>, <a href='y'>Ann</a> or <a href='z'>Bob, born in 1851</a>.</p>",
+        "<ul><li>1. <a href='x'>The tariffs of 1851</a></li></ul>",
+        "<ul><li><code>fee</code> <a href='x'>of 1851</a> in euros</li><li>Returns: <a href='x'>a sum</a></li></ul>",
         "<ul><li>Ask <a href='x'>the office of 1851</a> <a href='y'>#7</a></li></ul>",
         "<ul><li><a href='x'><code>OFFICE_1851</code></a></li><li><a href='x'><code>PHONE</code></a></li></ul>",
         "<p>These are known:</p><ul><li><a href='x'>Rates of 1851</a></li><li><a href='y'>Fees</a></li></ul>",
