@@ -589,6 +589,7 @@ M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
             ),
             "lim_(n→∞) n",
         ),
+        ("<m:r><!-- a variable --><m:t>x</m:t><m:t/></m:r>", "x"),
         ("<m:limUpp><m:e><m:t>=</m:t></m:e><m:lim><m:t>!</m:t></m:lim></m:limUpp>", "=^!"),
         ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e><m:t>x</m:t></m:e></m:d>", "[x)"),
         ("<m:r><m:t>P</m:t></m:r><m:d><m:e><m:t>A</m:t></m:e><m:e><m:t>B</m:t></m:e></m:d>", "P(A|B)"),

@@ -21,8 +21,6 @@ def formula_of(element: Any) -> str:
     name = element.tag.removeprefix(MATH) if isinstance(element.tag, str) else ""
     if name == "t":
         return as_typed(element.text or "")
-    if name.endswith("Pr"):  # how it looks
-        return ""
     form = _FORMS.get(name)
     return form(element) if form else "".join(map(formula_of, element))
 
