@@ -97,5 +97,5 @@ def with_cells_in_line(body: HtmlElement) -> None:
     for end in body.iter("br"):
         if next(end.iterancestors("td", "th"), None) is not None:
             end.tag, end.tail = "span", f" {end.tail or ''}"
-        else:
-            end.tail = escaped((end.tail or "").lstrip())
+        elif end.tail and escaped(line := end.tail.lstrip()) != line:
+            end.tail = escaped(line)
