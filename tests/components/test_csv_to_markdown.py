@@ -47,6 +47,18 @@ def test_a_comma_in_each_number_parts_no_cells_where_something_else_does(delimit
 def test_what_a_file_tells_excel_of_its_delimiter_is_heeded_and_no_row() -> None:
     """It stood above the table as if it were its title."""
     assert told("sep=;\r\nPlan, size;Price\r\nBasic;1\r\n") == "| Plan, size | Price |\n| --- | --- |\n| Basic | 1 |"
+    assert told("sep=|\nPlan;size|Price|Tax\nBasic;S|1|2\n").startswith("| Plan;size | Price | Tax |")
+
+
+def test_the_delimiter_is_the_one_that_parts_most_rows_alike() -> None:
+    """A title above them, and a sign within some cells, part a few."""
+    text = told("Prices, of 2026\nPlan,Fee,Note\nA,1,x;y\nB,2,u;v\nC,3,z\n")
+    assert text.endswith("| Plan | Fee | Note |\n| A | 1 | x;y |\n| B | 2 | u;v |\n| C | 3 | z |")
+
+
+def test_rows_may_end_as_on_an_old_mac() -> None:
+    """Excel still offers that form."""
+    assert told("Plan,Price\rBasic,1\r") == "| Plan | Price |\n| --- | --- |\n| Basic | 1 |"
 
 
 def test_a_quote_behind_a_space_holds_a_cell_together() -> None:

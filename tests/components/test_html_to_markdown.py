@@ -34,6 +34,14 @@ def test_headings_and_paragraphs_are_told_as_markdown() -> None:
     assert "| Size_x | Price |" in text
 
 
+def test_a_line_within_a_paragraph_is_no_heading_and_begins_no_code() -> None:
+    """Commands with a comment, one a line: all that follows them would stand below the comment, or be code."""
+    lines = "<p>apt update<br>\n  # install<br>## all<br>```<br>apt install crag</p>"
+    page = f"<html><body><p>{TEXT}</p>{lines}</body></html>"
+    told = [line for line in converted(page).splitlines() if line]
+    assert told[1:] == ["apt update", r"\# install", r"\## all", r"\```", "apt install crag"]
+
+
 def test_words_are_written_as_on_the_page() -> None:
     """Markdown's backslashes would part them for a search."""
     assert r"It takes a_b and 2*3, x < y, [a], \* and C:\new." in converted(PAGE.format(code=""))
@@ -329,6 +337,15 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ("<h3>End<span class='mw-editsection'>[<a href='x'>edit</a>]</span></h3><p>Two.</p>", "### End\n\nTwo."),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
         ("<menu><li>Dig.</li><li>Plant.</li></menu>", "- Dig.\n- Plant."),
+        ("<ol type='a'><li><b>Dig</b>.</li><li><p>Plant.</p></li></ol>", "- a. **Dig**.\n- b. Plant."),
+        ("<ul>\n<li>\n  Dig.</li></ul>", "- Dig."),
+        ("<dl><dt></dt><dd>Dig.</dd><dt>Then</dt><dd>plant.</dd></dl>", "Dig.\n- Then: plant."),
+        ("<pre>dig<br><br>plant</pre>", "```\ndig\nplant\n```"),
+        ("<table><tr><td>Dig</td><td><pre>dig</pre></td></tr><tr><td>1</td><td>2</td></tr></table>", "| 1 | 2 |"),
+        (
+            "<div><table><tr><td>1</td><td><pre>dig\nup</pre></td></tr></table>Then plant.</div>",
+            "```\ndig\nup\n```\nThen plant.",
+        ),
         ("<address>Hall 5<br>Bonn</address><p>End.</p>", "Hall 5\n\nBonn\n\nEnd."),
         ("<details><summary>More</summary>Two words.<p>End.</p></details>", "\n\nMore\n\nTwo words.\n\nEnd."),
     ],
@@ -429,6 +446,10 @@ def test_text_of_a_box_is_kept_beside_paragraphs(part: str, wanted: str) -> None
     "part",
     [
         "<p>See <a href='x'>the tariffs of 1851</a>.</p>",
+        "<p>See <a href='x'><span>the tariffs of 1851</span></a>.</p>",
+        "<p>Ask <a href='x'>Eve</a>, <a href='y'>Ann</a> or <a href='z'>Bob, born in 1851</a>.</p>",
+        "<ul><li>1. <a href='x'>The tariffs of 1851</a></li></ul>",
+        "<ul><li><code>fee</code> <a href='x'>of 1851</a> in euros</li><li>Returns: <a href='x'>a sum</a></li></ul>",
         "<ul><li>Ask <a href='x'>the office of 1851</a> <a href='y'>#7</a></li></ul>",
         "<ul><li><a href='x'><code>OFFICE_1851</code></a></li><li><a href='x'><code>PHONE</code></a></li></ul>",
         "<p>These are known:</p><ul><li><a href='x'>Rates of 1851</a></li><li><a href='y'>Fees</a></li></ul>",

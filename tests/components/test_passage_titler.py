@@ -30,6 +30,8 @@ def titled(text: str, **meta: str) -> Document:
         ("hr/leave/2024_Parental Leave.v2.docx", "hr leave 2024 Parental Leave v2"),
         ("README", "README"),
         ("https://example.org/docs/refunds.html", "https example org docs refunds"),
+        ("https://example.org/M%C3%BCnchen%20und%20K%c3%b6ln", "https example org München und Köln"),
+        ("of/50%20more.md", "of 50 20more"),  # in a path, a sign is a sign
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
         ("Fu\u0308hrung.md", "F\u00fchrung"),

@@ -100,7 +100,11 @@ def test_a_code_of_two_bytes_is_one_letter() -> None:
 
 
 def test_a_number_stays_whole_whose_letters_are_drawn() -> None:
-    """Old papers have letters of a size of their own (Type 3): of 94.3 % in two fonts were `94 . 3` left."""
+    """
+    Old papers have letters of a size of their own (Type 3): of 94.3 % in two fonts were `94 . 3` left.
+
+    Also where pages share a font, and each has resources of its own.
+    """
     content = b"BT /F1 12 Tf 72 700 Td (94) Tj 12 0 Td (.) Tj 6 0 Td (3) Tj 12 0 Td (kg) Tj ET"
     reader = PdfReader(BytesIO(typeset(content, letters=b"20> <7a> <0020")))
     (font,) = (one.get_object() for one in reader.pages[0]["/Resources"]["/Font"].values())
@@ -108,9 +112,13 @@ def test_a_number_stays_whole_whose_letters_are_drawn() -> None:
     widths = ArrayObject([NumberObject(50)] * 95)
     more = {"/Subtype": NameObject("/Type3"), "/FontMatrix": matrix, "/Widths": widths}
     font.update(DictionaryObject({NameObject(name): value for name, value in more.items()}))
-    PdfWriter(clone_from=reader).write(data := BytesIO())
+    writer = PdfWriter(clone_from=reader)
+    page, other = writer.pages[0], writer.add_blank_page(612, 792)
+    other[NameObject("/Contents")] = page["/Contents"]
+    other[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): page["/Resources"]["/Font"]})
+    writer.write(data := BytesIO())
     (document,) = PdfToMarkdown().run([ByteStream(data.getvalue())])["documents"]
-    assert document.content == "94.3 kg"
+    assert document.content == "94.3 kg\f94.3 kg"
 
 
 def test_words_stay_apart_in_a_page_that_was_put_into_another_file() -> None:
@@ -158,6 +166,8 @@ def test_passages_of_a_pdf_stand_below_their_headings(tmp_path: Path) -> None:
         ("A\nChapter 3: Notice\nof leave\nB", "Notice of leave", "A\n\n# Chapter 3: Notice of leave\n\nB"),
         ("The notice of leave\nB", "Notice of leave", "The notice of leave\nB"),
         ("A\n3\nB", "Chapter 3", "A\n3\nB"),
+        ("2024\nFees\nB", "Fees", "2024\n\n# Fees\nB"),
+        ("QA\nA\nB", "A", "QA\n\n# A\nB"),
         ("A\n", "...", "A\n"),
         ("# a comment\n  ## and one\n#none", "Pay", "\\# a comment\n\\  ## and one\n#none"),
     ],

@@ -28,6 +28,11 @@ def part(kind: str, *kids: Any) -> DictionaryObject:
     return DictionaryObject({NameObject("/S"): NameObject(kind), NameObject("/K"): inner})
 
 
+def reference(mark: int) -> DictionaryObject:
+    """Give a number of a piece as browsers write it."""
+    return DictionaryObject({NameObject("/Type"): NameObject("/MCR"), NameObject("/MCID"): NumberObject(mark)})
+
+
 def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None, content: bytes = TEXT) -> bytes:
     """Give a PDF of one page with that structure."""
     writer = PdfWriter(clone_from=BytesIO(pdf()))
@@ -38,9 +43,8 @@ def tagged(*parts: DictionaryObject, roles: dict[str, str] | None = None, conten
     for one in parts:
         one[NameObject("/Pg")] = page.indirect_reference
     root = part("/Document", *map(writer._add_object, parts))
-    root[NameObject("/RoleMap")] = DictionaryObject(
-        {NameObject(name): NameObject(role) for name, role in (roles or {}).items()}
-    )
+    known = {NameObject(name): NameObject(role) for name, role in (roles or {}).items()}
+    root[NameObject("/RoleMap")] = writer._add_object(DictionaryObject(known))
     writer.root_object[NameObject("/StructTreeRoot")] = root
     writer.write(data := BytesIO())
     return data.getvalue()
@@ -65,6 +69,7 @@ def headings_of(data: bytes) -> list[tuple[int, str]]:
         ([part("/H1", 0), part("/P", 1), part("/H2", 2, part("/Span", 3))], [(1, "Travel"), (2, "1.1 Costs")]),
         ([part("/Sect", part("/Heading#201", 0), part("/P", 1)), part("/P", 2, 3)], [(1, "Travel")]),
         ([part("/P", 0, 1, 2, 3)], []),
+        ([part("/H", reference(0)), part("/P", reference(1)), part("/H6", 3)], [(1, "Travel"), (6, "Costs")]),
         ([part("/H1", 9)], []),
     ],
 )
@@ -174,9 +179,8 @@ def row(*cells: Any, **spans: int) -> DictionaryObject:
     made = [part("/TD", cell) if isinstance(cell, int) else cell for cell in cells]
     told = {NameObject(f"/{name}"): NumberObject(number) for name, number in spans.items()}
     if made:
-        made[0][NameObject("/A")] = ArrayObject(
-            [DictionaryObject({NameObject("/O"): NameObject("/Layout")}), DictionaryObject(told)]
-        )
+        look, own = DictionaryObject({NameObject("/O"): NameObject("/Layout")}), DictionaryObject(told)
+        made[0][NameObject("/A")] = own if "ColSpan" in spans else ArrayObject([look, own])
     return part("/TR", *made)
 
 
@@ -201,6 +205,10 @@ def read(*rows: DictionaryObject) -> str:
             ["| Plan | Plan | Price |", "| --- | --- | --- |", "| Basic plan | 9 \\| 8 | 7 |"],
         ),
         (
+            [part("/Caption"), row(part("/TH", 1), 2), row(3, part("/TD", part("/Table", row(4), row(5))))],
+            ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 7 |"],  # of a table in a cell, its text
+        ),
+        (
             [part("/THead", row(1, 2)), part("/TBody", row(part("/TD", part("/Div", 3)), 4))],
             ["| Plan | Price |", "| --- | --- |", "| Basic plan | 9 \\| 8 |"],
         ),
@@ -213,6 +221,17 @@ def test_rows_that_are_tagged_are_told_as_a_table_below_its_caption(
     text = read(*rows)
     begin, end = text.index("Table 1. Prices\n\n"), text.index("All are net.")
     assert [line for line in text[begin:end].splitlines() if line.startswith("|")] == lines
+
+
+def test_two_tables_of_a_page_are_told_as_two() -> None:
+    """With what stands between them there."""
+    words = ("Plan", "Price", "Basic", "9", "From May:", "Plan", "Price", "Basic", "10")
+    tables = (part("/Table", row(0, 1), row(2, 3)), part("/P", 4), part("/Table", row(5, 6), row(7, 8)))
+    data = tagged(*tables, content=painted(*enumerate(words)))
+    (document,) = PdfToMarkdown().run([ByteStream(data)])["documents"]
+    head = ["| Plan | Price |", "| --- | --- |"]
+    lines = [line for line in (document.content or "").splitlines() if line]
+    assert lines == [*head, "| Basic | 9 |", "From May:", *head, "| Basic | 10 |"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,11 @@ def test_a_deeper_heading_stands_under_one_of_a_higher_level() -> None:
     ]
 
 
+def test_words_of_code_on_a_line_of_their_own_begin_no_code() -> None:
+    """No line ended it, and all headings below were comments."""
+    assert over("# A\n```npm install```\n## B", "text") == [[], ["A", "B"]]
+
+
 @pytest.mark.parametrize("fence", ["```", "~~~~", "```python"])
 def test_in_code_a_comment_is_no_heading(fence: str) -> None:
     """Also where the code goes on in the next passage, and a shorter fence or one with a word does not end it."""
@@ -31,17 +36,29 @@ def test_in_code_a_comment_is_no_heading(fence: str) -> None:
     assert over(f"# A\n{fence}\n# b", f"# c\n{end}x\n{end[:-1]}\n# d\n{end}", "text") == [[], ["A"], ["A"]]
 
 
+def test_behind_code_headings_are_headings_again() -> None:
+    """What a program has drawn in it, with a line below the names of columns, is none."""
+    assert over("# A\n```\n\nname\n----\n```  \ntext", "text\n## B", "text") == [[], ["A"], ["A", "B"]]
+
+
+def test_a_heading_behind_blank_lines_ends_the_one_before_it() -> None:
+    """Where a splitter leaves them at the beginning of a passage."""
+    assert over("# A\n## B\ntext", "\n\n## C\ntext") == [[], ["A"]]
+
+
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
         ("## `fs.open(path[, flags])`", "fs.open(path[, flags])"),
         ("## Install [¶](#install)", "Install"),
-        ("## See [the guide](http://x.org/a_b) first ##", "See the guide first"),
+        ("## See [the guide](http://x.org/a_b) first ## ", "See the guide first"),
         ("## Refunds {#refunds}", "Refunds"),
         ('## <a name="x"></a>Refunds', "Refunds"),
         ("   ###\tIndented", "Indented"),
         ("## C#", "C#"),
         ("## snake_case", "snake_case"),
+        ("## **Refunds** \\& *costs*", "Refunds & costs"),
+        ("## `git checkout <branch>` and `Vec<T>`", "git checkout <branch> and Vec<T>"),
     ],
 )
 def test_a_heading_is_told_without_its_marks(line: str, shown: str) -> None:
@@ -77,11 +94,24 @@ def test_a_line_with_another_one_below_it_is_a_heading() -> None:
         "> said\n---",
         "text\n\n---",
         "---\n---",
+        "1. train\n---",
+        "20) train\n---",
+        "by train\n+++",
+        "<br>\n---",
     ],
 )
 def test_a_line_of_dashes_is_no_mark_of_a_heading_elsewhere(line: str) -> None:
     """It ends a paragraph, a table or a part."""
-    assert over(f"text\n\n{line}\n", "text")[1] == []
+    assert over(f"# A\n## B\n\ntext\n\n{line}\n", "text")[1] == ["A", "B"]
+
+
+def test_in_markdown_a_sign_is_of_one_level_wherever_it_stands() -> None:
+    """That of the deeper one may come first."""
+    assert over("By train\n---\ntext\n\n## By car\n", "text\n\nLeave\n===\n## Notice\n", "text") == [
+        [],
+        ["By car"],
+        ["Leave", "Notice"],
+    ]
 
 
 def test_each_text_says_itself_which_sign_is_of_which_level() -> None:
@@ -137,8 +167,15 @@ def test_in_asciidoc_a_title_may_begin_with_its_marks(first: str) -> None:
         ["Refunds", "Terms", "Fees"],
         ["Refunds", "Law"],
     ]
-    plain = Headings(is_markdown=False)
-    assert [plain.over(passage) for passage in ("Sum\n\n== 12\n", "text")] == [[], []]
+    within = Headings(is_markdown=False)
+    assert [within.over(passage) for passage in (f"{first}We say\n== so.\n", "text")] == [[], ["Refunds"]]
+
+
+@pytest.mark.parametrize("lines", ["Sum\n\n== 12\n", "Sum\n= 12\n", "Refunds\n-------\n\n= 12\n"])
+def test_in_other_texts_a_line_that_begins_with_asciidocs_mark_is_no_heading(lines: str) -> None:
+    """It is a sum."""
+    text = Headings(is_markdown=False)
+    assert "12" not in [text.over(passage) for passage in (lines, "text")][1]
 
 
 def test_what_is_typed_behind_a_prompt_is_no_heading() -> None:
@@ -154,6 +191,12 @@ def test_the_title_of_the_front_matter_is_a_heading(title: str) -> None:
     page = ["---\n", f"draft: no\n# no heading\n{title}\ndate: 2024-01-01\n---\n", "text\n\n## Sale\n", "text"]
     assert over("".join(page[:2]), *page[2:]) == [[], ["Refund policy"], ["Refund policy", "Sale"]]
     assert over("---\nfree text\n\n## Sale\n\n---\n", "text")[1] == ["Sale"]
+
+
+def test_front_matter_ends_where_it_says_and_its_title_is_of_the_highest_level() -> None:
+    """Dots end it, too, and a single field above the line that ends it is no heading."""
+    assert over("---\ntitle: Refunds\n...\n# Sale\n", "text") == [[], ["Sale"]]
+    assert over("---  \nlayout: page\n---  \n## Sale\n", "text") == [[], ["Sale"]]
 
 
 def test_front_matter_may_be_toml() -> None:

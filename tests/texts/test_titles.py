@@ -30,7 +30,7 @@ def test_a_title_that_a_text_begins_with_is_shown_by_it(text: str, title: str) -
         ("Articles of association are kept by the notary.", "Art"),
         ("2024 was a good year.", "20"),
         ("\u0414\u043e\u043c\u0430 \u0442\u0435\u043f\u043b\u043e.", "\u0414\u043e\u043c"),
-        ("Within 30 days.", "Refunds"),
+        ("Payment within 30 days.", "Refunds"),
     ],
 )
 def test_a_word_that_only_begins_like_the_title_does_not_show_it(text: str, title: str) -> None:

@@ -18,7 +18,7 @@ _EXTRACTION: Final = {"favor_recall": True, "output_format": "markdown"}
 # marked, or its line would be a heading, and so does what parts the cells of a table.
 _ESCAPED: Final = re.compile(r"(```[\s\S]*?```|`[^`\n]*`)|\\([\\`*_\[\]<>~+.-])")
 # Code behind the words of an item: what opens it stands on a line of its own, or what ends it would open another.
-_GLUED: Final = re.compile(r"(?<=[^\s`])[ \t]*(?=```\n)")
+_GLUED: Final = re.compile(r"(?<=[^\s`\\])[ \t]*(?=```\n)")
 
 
 @component

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, Final
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from haystack import Document, component
 
@@ -119,6 +120,7 @@ def _words_of(source: str) -> str:
     """Read a path or address as words; of a long one the end says more. The number of a record says nothing."""
     if _RECORD in source.lower():
         return ""
+    source = unquote(source) if "://" in source else source  # in an address, letters beyond ASCII are numbers
     # macOS writes accents apart from their letters, and a mark alone would part a word.
     words = _BETWEEN.sub(" ", _SUFFIX.sub("", normalize("NFC", source))).strip()
     return words if len(words) <= _LONGEST_NAME else words[-_LONGEST_NAME:].partition(" ")[2]

@@ -37,6 +37,7 @@ _WRAPPERS: Final = (
 )
 _GONE: Final = ("w:del", "w:moveFrom")
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # the same, for old programs
+_SHOWN: Final = ".//w:r/*[self::w:t or self::w:tab or self::w:br]"  # a style's stops for tabs have the same name
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
@@ -149,13 +150,16 @@ def _outlined(one: Any, longest: int | None = None) -> int:
 
 
 def _escape(paragraph: Any) -> None:
-    """Mark lines that as Markdown were headings, or began code: comments of a script, most often."""
-    is_begun = False
-    for part in paragraph.iter(qn("w:t"), qn("w:br")):
-        if part.tag == qn("w:br"):
-            is_begun = False
-        elif part.text:
-            part.text, is_begun = part.text if is_begun else escaped(part.text), True
+    """Mark lines, of any number of runs, that as Markdown were headings or began code: comments of a script, mostly."""
+    first, said = None, ""
+    for part in [*paragraph.xpath(_SHOWN), None]:
+        if part is None or part.tag == qn("w:br"):
+            if first is not None and escaped(said) != said:
+                first.text = f"\\{first.text}"
+            first, said = None, ""
+        elif text := "\t" if part.tag == qn("w:tab") else part.text:
+            said += text
+            first = part if first is None and part.text else first
 
 
 def _line(words: str) -> Any:

@@ -1,6 +1,6 @@
 """Tables of a DOCX as their reader takes them: the first row has the names of the columns, one for each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from haystack_integrations.crag.formats.docx_parts import run_of, text_of
 _MOST_COLUMNS: Final = 63  # as many as Word has
 _MOST_ROWS: Final = 10_000  # that begin further right: a file of nothing else wants to fill memory
 _MOST_ABOVE: Final = 3  # titles, and rows of names
-_MOST_MERGED: Final = 16  # rows, of a cell that is left as it is
 _MERGES: Final = "./w:tr/w:tc/w:tcPr/*[self::w:gridSpan or self::w:vMerge]"
 
 
@@ -33,7 +32,7 @@ def straighten(body: Any) -> None:
 
 def shorten_merges(body: Any) -> None:
     """
-    Begin a cell that is merged over many rows anew now and then, with the same text, and one that nothing is above.
+    Begin a cell that is merged over rows anew in each of them, with the same text, and one that nothing is above.
 
     Of each row its reader goes up to the first one, in each step one call deeper: 300 rows took four seconds. Where
     there is none, as the row that began the merge was deleted, it gives up the file. In a form it goes up no more, and
@@ -43,11 +42,10 @@ def shorten_merges(body: Any) -> None:
     """
     for table in body.iterchildren(qn("w:tbl")):
         rows = list(table.iterchildren(qn("w:tr")))
-        is_form, above = _is_form(rows), dict[int, tuple[Any, int]]()
-        if table.xpath("./w:tr/w:tc/w:tcPr/w:vMerge"):
-            for row in rows:
-                above = _begun_anew(row, above, 0 if is_form else _MOST_MERGED)
-        for merge in table.xpath(_MERGES) if is_form else ():
+        above = dict[int, Any]()
+        for row in rows:
+            above = _begun_anew(row, above)
+        for merge in table.xpath(_MERGES) if _is_form(rows) else ():
             merge.getparent().remove(merge)
 
 
@@ -66,25 +64,22 @@ def take_out(row: Any) -> None:
     begun = {start for start, _, cell in _cells(row) if _merges(cell) == "restart"}
     below = next(row.itersiblings(qn("w:tr")), None)
     for start, _, cell in () if below is None else _cells(below):
-        if start in begun and _merges(cell) == "continue":
+        if start in begun:
             _begin(cell)
     row.getparent().remove(row)
 
 
-def _begun_anew(row: Any, above: dict[int, tuple[Any, int]], most: int) -> dict[int, tuple[Any, int]]:
-    """Give by column the cell whose text the row has there, and how many rows below that one it is."""
-    here, start = dict[int, tuple[Any, int]](), 0
-    for cell in list(row.iterchildren(qn("w:tc"))):
-        here[start] = cell, 0
-        if _merges(cell) == "continue" and start not in above:
-            _begin(cell)
-        elif _merges(cell) == "continue":
-            first, count = above[start]
-            here[start] = first, count + 1
-            if count >= most and first.grid_span == cell.grid_span:
-                row.replace(cell, again := deepcopy(first))
-                here[start] = again, 0
-        start += cell.grid_span
+def _begun_anew(row: Any, above: Mapping[int, Any]) -> dict[int, Any]:
+    """Give by column the cell whose text the row has there."""
+    here = dict[int, Any]()
+    for start, end, cell in list(_cells(row)):
+        here[start] = cell
+        if _merges(cell) == "continue":
+            here[start] = first = above.get(start, cell)
+            if first is cell:
+                _begin(cell)
+            elif first.grid_span == end - start:
+                row.replace(cell, deepcopy(first))
     return here
 
 
@@ -117,7 +112,7 @@ def _lift_title(table: Any) -> None:
 
 
 def _is_title(row: Any) -> bool:
-    return len(row.xpath("./w:tc")) == 1 and not row.xpath("./w:tc/w:tcPr/w:vMerge | ./w:trPr/w:gridAfter")
+    return not row.xpath("./w:tc/w:tcPr/w:vMerge | ./w:trPr/w:gridAfter")
 
 
 def _has_two_heads(table: Any) -> bool:
@@ -138,9 +133,7 @@ def _join_heads(table: Any) -> None:
     first, second = table.xpath("./w:tr[position() <= 2]")
     above = list(_cells(first))
     for start, _, cell in _cells(second):
-        name = next((text_of(one) for begin, end, one in above if begin <= start < end), "")
-        if _merges(cell) == "continue":
-            _begin(cell)
+        name = next((text_of(one) for _, end, one in above if start < end), "")
         line = cell.find(qn("w:p"))
         if name and line is not None:
             line.insert(0 if line.pPr is None else 1, run_of(f"{name} "))
@@ -152,7 +145,7 @@ def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
     start = 0
     for cell in row.iterchildren(qn("w:tc")):
         said = cell.xpath("string(./w:tcPr/w:gridSpan/@w:val)")
-        end = start + (max(1, min(int(said), _MOST_COLUMNS)) if said.isdecimal() and len(said) < 4 else 1)  # noqa: PLR2004
+        end = start + (max(1, min(int(said), _MOST_COLUMNS)) if said.isdecimal() else 1)
         yield start, end, cell
         start = end
 
@@ -164,4 +157,6 @@ def _merges(cell: Any) -> str:
 
 
 def _begin(cell: Any) -> None:
-    cell.xpath("./w:tcPr/w:vMerge")[0].set(qn("w:val"), "restart")
+    """Begin a cell anew that is merged over rows; any other one stays as it is."""
+    for merge in cell.xpath("./w:tcPr/w:vMerge"):
+        merge.set(qn("w:val"), "restart")

@@ -21,8 +21,6 @@ def formula_of(element: Any) -> str:
     name = element.tag.removeprefix(MATH) if isinstance(element.tag, str) else ""
     if name == "t":
         return as_typed(element.text or "")
-    if name.endswith("Pr"):  # how it looks
-        return ""
     form = _FORMS.get(name)
     return form(element) if form else "".join(map(formula_of, element))
 
@@ -71,7 +69,8 @@ def _all(element: Any, name: str, between: str) -> str:
 
 
 def _in_brackets(element: Any) -> str:
-    return _sign(element, "begChr", "(") + _all(element, "e", ", ") + _sign(element, "endChr", ")")
+    parts = _all(element, "e", _sign(element, "sepChr", "|"))
+    return _sign(element, "begChr", "(") + parts + _sign(element, "endChr", ")")
 
 
 _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {

@@ -50,8 +50,6 @@ def has_own_words(text: HtmlElement) -> bool:
     """
     if any(map(leads_on, _links_of(text))):
         return False
-    if text.tag == "dt" and (meaning := text.getnext()) is not None and meaning.tag == "dd":
-        return any(map(has_own_words, meaning.iter("dd", "p", "li")))
     return any(
         _WORD.search(said or "")
         for part in _parts_of(text)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from lxml.html import HtmlElement, builder
 
 from haystack_integrations.crag.formats.html_links import has_own_words, leads_on
+from haystack_integrations.crag.texts.headings import escaped
 
 _WORD: Final = re.compile(r"\w")
 _BOXES: Final = ("div", "section", "article", "main", "center", "form", "header")
@@ -89,8 +90,12 @@ def with_cells_in_line(body: HtmlElement) -> None:
     """
     Put a space for each end of a line in a cell: of a table in a list, the next cell would be glued to it.
 
+    Elsewhere, a line that as Markdown were a heading is marked as none; the first of a paragraph Trafilatura marks.
+
     :param body: The body of a page, changed in place.
     """
     for end in body.iter("br"):
-        if next(end.iterancestors("td", "th", "pre"), end).tag in ("td", "th"):
+        if next(end.iterancestors("td", "th"), None) is not None:
             end.tag, end.tail = "span", f" {end.tail or ''}"
+        elif end.tail and escaped(line := end.tail.lstrip()) != line:
+            end.tail = escaped(line)

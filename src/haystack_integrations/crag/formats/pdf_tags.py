@@ -104,9 +104,7 @@ def with_signs(pieces: Sequence[Piece], marked: Mapping[int, Heading]) -> list[P
 
 def _tags(reader: PdfReader) -> Tags:
     tags = Tags()
-    root = reader.root_object.get("/StructTreeRoot")
-    if not isinstance(root := root and root.get_object(), DictionaryObject):
-        return tags
+    root: Any = reader.root_object.get("/StructTreeRoot", DictionaryObject()).get_object()
     roles: Any = root.get("/RoleMap", {})
     left: list[tuple[Any, _Place]] = [(root, _Place())]
     seen: dict[int, Any] = {}
@@ -139,11 +137,13 @@ def _within(tags: Tags, part: DictionaryObject, kind: str, place: _Place, number
         if place.table is not None:
             tags.tables.pop(place.table, None)
         return place._replace(heading=Heading(number, level))
-    if place.table is None and kind == "/Table":
+    if place.table is None:
+        if kind != "/Table":
+            return place
         tags.tables[number] = []
         return place._replace(table=number)
-    rows = tags.tables.get(place.table) if place.table is not None and place.cell is None else None
-    if rows is None or place.table is None:
+    rows = tags.tables.get(place.table)
+    if rows is None or place.cell is not None:
         return place
     if place.row is None and kind == "/TR":
         rows.append([])

@@ -3,10 +3,11 @@
 import re
 from typing import Final
 
-_LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
+_LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}(?!.*`)|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
 _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
-# Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer.
-_MARKUP: Final = re.compile(r"[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
+# Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer. Within code
+# all is shown as it is.
+_MARKUP: Final = re.compile(r"`([^`]*)`|[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
 _LONGEST: Final = 200
 # As Markdown has two of them and reStructuredText any.
 _UNDERLINE: Final = re.compile(r"([=~^\"'`*+#.:_-])\1{2,}\s*")
@@ -45,7 +46,7 @@ class Headings:
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
         self._fence = ""
-        self._front: bool | None = None if is_markdown else False  # None before the first line
+        self._front: bool | None = None  # before the first line
 
     def over(self, passage: str) -> list[str]:
         """
@@ -60,9 +61,12 @@ class Headings:
         for before, line, below in zip(lines, lines[1:], lines[2:], strict=False):
             if not line.strip():
                 continue
-            level, words = self._of_front(line, below) if self._front is not False else self._heading(line)
             if not self._is_markdown:
                 level, words = self._of_asciidoc(before, line)
+            elif self._front is False:
+                level, words = self._heading(line)
+            else:
+                level, words = self._of_front(line, below)
             if not (level or self._fence or self._front):
                 level, words = self._underlined(before, line, below)
             if level:
@@ -78,7 +82,7 @@ class Headings:
         if self._front is None:
             field = _FIELDS.get(line.rstrip())
             self._front = field is not None and field.match(below) is not None
-            return (0, "") if self._front else self._heading(line)
+            return self._heading(line)
         self._front = line.rstrip() not in (*_FIELDS, "...")
         found = _TITLE.fullmatch(line)
         return (1, _plain(found["words"])) if found else (0, "")
@@ -86,8 +90,6 @@ class Headings:
     def _heading(self, line: str) -> tuple[int, str]:
         """Read a line: the level and words of a heading, 0 for all else. In fenced code, `#` begins a comment."""
         line = line[: _LONGEST + 10]
-        if not self._is_markdown:
-            return 0, ""
         found = _LINE.match(line)
         if found is None:
             return 0, ""
@@ -148,4 +150,4 @@ def escaped(text: str) -> str:
 
 
 def _plain(words: str) -> str:
-    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", words)).split())
+    return " ".join(_MARKUP.sub(r"\1", _LINK.sub(r"\1", words)).split())
