@@ -12,6 +12,7 @@ from haystack_integrations.crag.formats.docx_parts import run_of, text_of
 _MOST_COLUMNS: Final = 63  # as many as Word has
 _MOST_ROWS: Final = 10_000  # that begin further right: a file of nothing else wants to fill memory
 _MOST_ABOVE: Final = 3  # titles, and rows of names
+_MOST_COPIED: Final = 1_000_000  # elements: a thousand rows of a cell with a thousand words, each in a run of its own
 _MERGES: Final = "./w:tr/w:tc/w:tcPr/*[self::w:gridSpan or self::w:vMerge]"
 
 
@@ -40,11 +41,12 @@ def shorten_merges(body: Any) -> None:
 
     :param body: The body of a file, as it is to be read.
     """
+    copies = _Copies()
     for table in body.iterchildren(qn("w:tbl")):
         rows = list(table.iterchildren(qn("w:tr")))
         above = dict[int, Any]()
         for row in rows:
-            above = _begun_anew(row, above)
+            above = _begun_anew(row, above, copies)
         for merge in table.xpath(_MERGES) if _is_form(rows) else ():
             merge.getparent().remove(merge)
 
@@ -69,7 +71,19 @@ def take_out(row: Any) -> None:
     row.getparent().remove(row)
 
 
-def _begun_anew(row: Any, above: Mapping[int, Any]) -> dict[int, Any]:
+class _Copies:
+    """Copies cells, as long as all copies in a file together are no larger than a file may be."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_COPIED
+
+    def of(self, cell: Any) -> Any:
+        """Copy a cell; None where too much was copied before."""
+        self._left -= sum(1 for _ in cell.iter())
+        return deepcopy(cell) if self._left > 0 else None
+
+
+def _begun_anew(row: Any, above: Mapping[int, Any], copies: _Copies) -> dict[int, Any]:
     """Give by column the cell whose text the row has there."""
     here = dict[int, Any]()
     for start, end, cell in list(_cells(row)):
@@ -78,8 +92,8 @@ def _begun_anew(row: Any, above: Mapping[int, Any]) -> dict[int, Any]:
             here[start] = first = above.get(start, cell)
             if first is cell:
                 _begin(cell)
-            elif first.grid_span == end - start:
-                row.replace(cell, deepcopy(first))
+            elif first.grid_span == end - start and (again := copies.of(first)) is not None:
+                row.replace(cell, again)
     return here
 
 
