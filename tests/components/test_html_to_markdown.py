@@ -123,6 +123,39 @@ def test_code_with_marks_in_it_is_code_as_a_whole() -> None:
     assert "```\nNUMERIC(precision)\n# a note\n```" in converted(page)
 
 
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        (
+            "<p>Run <b><code>crane -l <i><code>hall</code></i> --slow</code></b> twice.</p>",
+            "Run **`crane -l hall --slow`** twice.",
+        ),
+        (
+            "<p>Both <code><code><a href='k'>key</a></code>(2)</code> and <tt>ls <i>hall</i></tt> do.</p>",
+            "Both `key(2)` and `ls hall` do.",
+        ),
+        ("<p>Hold <kbd><kbd>Ctrl</kbd>+<kbd>K</kbd></kbd> down.</p>", "Hold `Ctrl+K` down."),
+        ("<ul><li><code>crane-<span><em>HALL</em></span></code> lifts.</li></ul>", "- `crane-HALL` lifts."),
+    ],
+)
+def test_code_in_a_line_is_kept_as_a_whole(part: str, wanted: str) -> None:
+    """What stands behind a name in it is part of the command, and the sentence goes on behind it."""
+    assert f"\n\n{wanted}" in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Say <q>open <b>all</b> gates</q> to Eve.</p>", "Say “open **all** gates” to Eve."),
+        ("<h2>What <q>free</q> means</h2>", "## What “free” means"),
+        ("<table><tr><th>Sign</th></tr><tr><td>Say <q>open</q> now</td></tr></table>", "| Say “open” now |"),
+    ],
+)
+def test_a_quotation_stays_within_its_sentence(part: str, wanted: str) -> None:
+    """It is no block of its own, behind which the sentence would be lost."""
+    assert wanted in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
 def test_a_caption_stands_before_its_table() -> None:
     """As its first row it would pass for the names of the columns."""
     table = "<table><caption>Prices</caption><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr></table>"

@@ -7,6 +7,8 @@ from lxml.html import HtmlElement, builder
 
 _NUMBERS: Final = re.compile(r"\blinenos?\b")
 _DIGITS: Final = re.compile(r"[\d\s]*")
+_IN_LINE: Final = ("code", "kbd", "samp", "tt", "var")
+_BLOCKS: Final = ("p", "div", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def as_listings(body: HtmlElement) -> None:
@@ -31,6 +33,8 @@ def as_code(body: HtmlElement) -> None:
     """
     Make code of all that is preformatted, without marks in it: else a comment were a heading.
 
+    So is code in a line: Trafilatura leaves out what stands behind other code in it (`git clone -b` and a name).
+
     :param body: The body of a page, changed in place.
     """
     for one in list(body.iter("pre")):
@@ -38,6 +42,11 @@ def as_code(body: HtmlElement) -> None:
             line.tail = "\n" + (line.tail or "")
         code = builder.CODE(one.text_content())
         one[:], one.text = [code], None
+    for one in list(body.iter(*_IN_LINE)):
+        if len(one) and next(one.iterancestors("pre", *_IN_LINE), None) is None and not any(one.iter(*_BLOCKS)):
+            for line in one.iter("br"):
+                line.text = " "
+            one[:], one.text = [], one.text_content()
 
 
 def _replace(one: Any, other: Any) -> None:

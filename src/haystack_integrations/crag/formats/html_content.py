@@ -195,6 +195,14 @@ def _with_words(body: HtmlElement) -> None:
         if one.tag == "sup" and not _ENDING.fullmatch(one.text_content().strip()):
             one.text = "^" + (one.text or "")
         one.drop_tag()
+    for one in list(body.iter("q")):
+        end, one.text = (
+            builder.SPAN("\N{RIGHT DOUBLE QUOTATION MARK}"),
+            f"\N{LEFT DOUBLE QUOTATION MARK}{one.text or ''}",
+        )
+        one.append(end)
+        end.drop_tag()
+        one.drop_tag()
     for one in list(body.iter("template", "rt", "rp")):  # of Japanese words, how they are read
         one.drop_tree()
     for one in list(body.iter("ruby", "rb")):
