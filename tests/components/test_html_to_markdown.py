@@ -135,6 +135,7 @@ def test_code_with_marks_in_it_is_code_as_a_whole() -> None:
             "Both `key(2)` and `ls hall` do.",
         ),
         ("<p>Hold <kbd><kbd>Ctrl</kbd>+<kbd>K</kbd></kbd> down.</p>", "Hold `Ctrl+K` down."),
+        ("<code>Lift: <p>Of it <b>all</b> is lifted.</p></code>", "Lift:\n\nOf it **all** is lifted."),
         ("<ul><li><code>crane-<span><em>HALL</em></span></code> lifts.</li></ul>", "- `crane-HALL` lifts."),
     ],
 )
@@ -154,6 +155,24 @@ def test_code_in_a_line_is_kept_as_a_whole(part: str, wanted: str) -> None:
 def test_a_quotation_stays_within_its_sentence(part: str, wanted: str) -> None:
     """It is no block of its own, behind which the sentence would be lost."""
     assert wanted in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<li>Oil the crane.<br><li>Lift <b>it</b> up.", "- Oil the crane.\n- Lift **it** up.\n\nHall"),
+        ("<li>Oil it.</li> Or else:<li>Call Eve.</li>", "- Oil it.\n\nOr else:\n\n- Call Eve.\n\nHall"),
+        (
+            "<li>Oil it.<li>Lift it.<h2>Rust</h2>Call <b>Eve</b>.",
+            "- Oil it.\n\nLift it.\n\n## Rust\n\nCall **Eve**.\n\nHall",
+        ),
+        ("<dt>Key</dt><dd>It is of iron.</dd>", "Key\n\nIt is of iron.\n\nHall"),
+    ],
+)
+def test_items_that_stand_in_no_list_are_kept(part: str, wanted: str) -> None:
+    """They are shown as others are, and each step of what to do may be one."""
+    page = f"<html><body><p>{TEXT}</p><div>{part}</div><p>{TEXT}</p></body></html>"
+    assert f"\n\n{wanted}" in converted(page)
 
 
 def test_a_caption_stands_before_its_table() -> None:

@@ -43,7 +43,11 @@ def as_code(body: HtmlElement) -> None:
         code = builder.CODE(one.text_content())
         one[:], one.text = [code], None
     for one in list(body.iter(*_IN_LINE)):
-        if len(one) and next(one.iterancestors("pre", *_IN_LINE), None) is None and not any(one.iter(*_BLOCKS)):
+        if (
+            len(one)
+            and next(one.iterancestors("pre", *_IN_LINE), None) is None
+            and next(one.iter(*_BLOCKS), None) is None
+        ):
             for line in one.iter("br"):
                 line.text = " "
             one[:], one.text = [], one.text_content()

@@ -9,7 +9,7 @@ from trafilatura import load_html
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
-from haystack_integrations.crag.formats.html_lists import with_numbers, with_terms
+from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
 from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs, without_layout
 from haystack_integrations.crag.formats.html_tables import (
     with_captions,
@@ -71,6 +71,7 @@ def with_content_marked(page: bytes) -> bytes:
     for change in (
         as_listings,
         without_layout,
+        with_lists,
         with_tabs,
         _without_hidden,
         _with_boxes,
