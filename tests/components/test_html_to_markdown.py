@@ -175,6 +175,24 @@ def test_items_that_stand_in_no_list_are_kept(part: str, wanted: str) -> None:
     assert f"\n\n{wanted}" in converted(page)
 
 
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Halls in <st1:City>Paris</st1:City> are open.</p>", "Halls in Paris are open."),
+        ("<p>The id of the <object> tag is <b>its</b> name.</p>", "The id of the tag is **its** name."),
+        ("<hall-note>Call <b>Eve</b> first.</hall-note>", "Call **Eve** first."),
+        ("<hall-note><p>Call Eve.</p><hall-hint>Or Tom.</hall-hint></hall-note>", "Call Eve.\n\nOr Tom."),
+        ("<h2>Keys of <hall-name>Nine</hall-name></h2><p>One.</p>", "## Keys of Nine\n\nOne."),
+        ("<p>It is <output>nine</output> euros, <label>or ten</label>.</p>", "It is nine euros, or ten."),
+        ("<p>Press <button>Save</button> to keep it.</p>", "Press Save to keep it."),
+    ],
+)
+def test_words_are_kept_whatever_their_element_is_called(part: str, wanted: str) -> None:
+    """A browser shows what it does not know, and a button of which a sentence speaks."""
+    text = converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    assert f"\n\n{wanted}\n\nHall" in text.replace("  ", " ")
+
+
 def test_a_caption_stands_before_its_table() -> None:
     """As its first row it would pass for the names of the columns."""
     table = "<table><caption>Prices</caption><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr></table>"
