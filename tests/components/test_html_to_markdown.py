@@ -1,6 +1,7 @@
 """HtmlToMarkdown: headings are marked, words and code stay as they are."""
 
 import logging
+import re
 from pathlib import Path
 from time import process_time
 
@@ -142,6 +143,24 @@ def test_code_with_marks_in_it_is_code_as_a_whole() -> None:
 def test_code_in_a_line_is_kept_as_a_whole(part: str, wanted: str) -> None:
     """What stands behind a name in it is part of the command, and the sentence goes on behind it."""
     assert f"\n\n{wanted}" in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Run <code>crane\n   -l</code> or <code>\n  hoist\n</code> twice.</p>", "Run `crane -l` or `hoist` twice."),
+        ("<ul><li>Run <code>crane\n -l</code> now.</li></ul>", "- Run `crane -l` now."),
+        (
+            "<table><tr><th>Run</th></tr><tr><td><code>lift\n it</code></td></tr></table>",
+            "| Run | \n|---|\n| `lift it` | ",
+        ),
+        ("<p><code>crane\n  lift</code></p>", "```\ncrane\n  lift\n```"),
+    ],
+)
+def test_code_within_a_sentence_is_no_block_where_the_source_of_its_page_is_wrapped(part: str, wanted: str) -> None:
+    """What stands alone on its lines is one, as it was."""
+    text = converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    assert f"\n\n{wanted}\n\nHall" in re.sub(r"(?<=\S)  (?=\S)", " ", text)
 
 
 @pytest.mark.parametrize(
