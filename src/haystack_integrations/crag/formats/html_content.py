@@ -99,9 +99,8 @@ def with_content_marked(page: bytes) -> bytes:
         with_terms,
     ):
         change(body)
-    article = builder.E.main(itemprop="articleBody")
+    article = builder.E.main(*body, itemprop="articleBody")
     article.text, body.text = body.text, None
-    article.extend(list(body))
     body.append(article)
     return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))
 
