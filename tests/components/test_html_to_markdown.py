@@ -1,6 +1,7 @@
 """HtmlToMarkdown: headings are marked, words and code stay as they are."""
 
 import logging
+import re
 from pathlib import Path
 from time import process_time
 
@@ -129,6 +130,94 @@ def test_code_with_marks_in_it_is_code_as_a_whole() -> None:
         f"<html><body><p>{TEXT}</p><pre>NUMERIC(<em>precision</em>)<br># a <b>note</b></pre><p>{TEXT}</p></body></html>"
     )
     assert "```\nNUMERIC(precision)\n# a note\n```" in converted(page)
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        (
+            "<p>Run <b><code>crane -l <i><code>hall</code></i> --slow</code></b> twice.</p>",
+            "Run **`crane -l hall --slow`** twice.",
+        ),
+        (
+            "<p>Both <code><code><a href='k'>key</a></code>(2)</code> and <tt>ls <i>hall</i></tt> do.</p>",
+            "Both `key(2)` and `ls hall` do.",
+        ),
+        ("<p>Hold <kbd><kbd>Ctrl</kbd>+<kbd>K</kbd></kbd> down.</p>", "Hold `Ctrl+K` down."),
+        ("<code>Lift: <p>Of it <b>all</b> is lifted.</p></code>", "Lift:\n\nOf it **all** is lifted."),
+        ("<ul><li><code>crane-<span><em>HALL</em></span></code> lifts.</li></ul>", "- `crane-HALL` lifts."),
+    ],
+)
+def test_code_in_a_line_is_kept_as_a_whole(part: str, wanted: str) -> None:
+    """What stands behind a name in it is part of the command, and the sentence goes on behind it."""
+    assert f"\n\n{wanted}" in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Run <code>crane\n   -l</code> or <code>\n  hoist\n</code> twice.</p>", "Run `crane -l` or `hoist` twice."),
+        ("<ul><li>Run <code>crane\n -l</code> now.</li></ul>", "- Run `crane -l` now."),
+        (
+            "<table><tr><th>Run</th></tr><tr><td><code>lift\n it</code></td></tr></table>",
+            "| Run | \n|---|\n| `lift it` | ",
+        ),
+        ("<p><code>crane\n  lift</code></p>", "```\ncrane\n  lift\n```"),
+    ],
+)
+def test_code_within_a_sentence_is_no_block_where_the_source_of_its_page_is_wrapped(part: str, wanted: str) -> None:
+    """What stands alone on its lines is one, as it was."""
+    text = converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    assert f"\n\n{wanted}\n\nHall" in re.sub(r"(?<=\S)  (?=\S)", " ", text)
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Say <q>open <b>all</b> gates</q> to Eve.</p>", "Say “open **all** gates” to Eve."),
+        ("<h2>What <q>free</q> means</h2>", "## What “free” means"),
+        ("<table><tr><th>Sign</th></tr><tr><td>Say <q>open</q> now</td></tr></table>", "| Say “open” now |"),
+    ],
+)
+def test_a_quotation_stays_within_its_sentence(part: str, wanted: str) -> None:
+    """It is no block of its own, behind which the sentence would be lost."""
+    assert wanted in converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<li>Oil the crane.<br><li>Lift <b>it</b> up.", "- Oil the crane.\n- Lift **it** up.\n\nHall"),
+        ("<li>Oil it.</li> Or else:<li>Call Eve.</li>", "- Oil it.\n\nOr else:\n\n- Call Eve.\n\nHall"),
+        (
+            "<li>Oil it.<li>Lift it.<h2>Rust</h2>Call <b>Eve</b>.",
+            "- Oil it.\n\nLift it.\n\n## Rust\n\nCall **Eve**.\n\nHall",
+        ),
+        ("<dt>Key</dt><dd>It is of iron.</dd>", "Key\n\nIt is of iron.\n\nHall"),
+    ],
+)
+def test_items_that_stand_in_no_list_are_kept(part: str, wanted: str) -> None:
+    """They are shown as others are, and each step of what to do may be one."""
+    page = f"<html><body><p>{TEXT}</p><div>{part}</div><p>{TEXT}</p></body></html>"
+    assert f"\n\n{wanted}" in converted(page)
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<p>Halls in <st1:City>Paris</st1:City> are open.</p>", "Halls in Paris are open."),
+        ("<p>The id of the <object> tag is <b>its</b> name.</p>", "The id of the tag is **its** name."),
+        ("<hall-note>Call <b>Eve</b> first.</hall-note>", "Call **Eve** first."),
+        ("<hall-note><p>Call Eve.</p><hall-hint>Or Tom.</hall-hint></hall-note>", "Call Eve.\n\nOr Tom."),
+        ("<h2>Keys of <hall-name>Nine</hall-name></h2><p>One.</p>", "## Keys of Nine\n\nOne."),
+        ("<p>It is <output>nine</output> euros, <label>or ten</label>.</p>", "It is nine euros, or ten."),
+        ("<p>Press <button>Save</button> to keep it.</p>", "Press Save to keep it."),
+    ],
+)
+def test_words_are_kept_whatever_their_element_is_called(part: str, wanted: str) -> None:
+    """A browser shows what it does not know, and a button of which a sentence speaks."""
+    text = converted(f"<html><body><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    assert f"\n\n{wanted}\n\nHall" in text.replace("  ", " ")
 
 
 def test_a_caption_stands_before_its_table() -> None:

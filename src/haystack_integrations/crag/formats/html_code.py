@@ -7,6 +7,10 @@ from lxml.html import HtmlElement, builder
 
 _NUMBERS: Final = re.compile(r"\blinenos?\b")
 _DIGITS: Final = re.compile(r"[\d\s]*")
+_BREAK: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")  # where the source of a page is wrapped
+_SIGN: Final = re.compile(r"\S")
+_IN_LINE: Final = ("code", "kbd", "samp", "tt", "var")
+_BLOCKS: Final = ("p", "div", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def as_listings(body: HtmlElement) -> None:
@@ -31,6 +35,8 @@ def as_code(body: HtmlElement) -> None:
     """
     Make code of all that is preformatted, without marks in it: else a comment were a heading.
 
+    So is code in a line: Trafilatura leaves out what stands behind other code in it (`git clone -b` and a name).
+
     :param body: The body of a page, changed in place.
     """
     for one in list(body.iter("pre")):
@@ -38,6 +44,21 @@ def as_code(body: HtmlElement) -> None:
             line.tail = "\n" + (line.tail or "")
         code = builder.CODE(one.text_content())
         one[:], one.text = [code], None
+    in_line = [one for one in body.iter(*_IN_LINE) if next(one.iterancestors("pre", *_IN_LINE), None) is None]
+    for one in in_line:
+        if next(one.iter(*_BLOCKS), None) is None:
+            for line in one.iter("br"):
+                line.text = " "
+            one[:], one.text = [], one.text_content()
+            if _is_within_line(one):
+                one.text = _BREAK.sub(" ", one.text)
+
+
+def _is_within_line(one: Any) -> bool:
+    """Tell whether words stand beside an element, or it stands in a cell."""
+    before, around = one.getprevious(), one.getparent()
+    beside = (around.text if before is None else before.tail, one.tail)
+    return around.tag in ("td", "th") or any(_SIGN.search(text) for text in beside if text)
 
 
 def _replace(one: Any, other: Any) -> None:

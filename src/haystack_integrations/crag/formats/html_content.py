@@ -9,8 +9,13 @@ from trafilatura import load_html
 from haystack_integrations.crag.formats.html_code import as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
-from haystack_integrations.crag.formats.html_lists import with_numbers, with_terms
-from haystack_integrations.crag.formats.html_paragraphs import with_cells_in_line, with_paragraphs, without_layout
+from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
+from haystack_integrations.crag.formats.html_paragraphs import (
+    with_cells_in_line,
+    with_paragraphs,
+    with_unknown,
+    without_layout,
+)
 from haystack_integrations.crag.formats.html_tables import (
     with_captions,
     with_cells,
@@ -71,6 +76,7 @@ def with_content_marked(page: bytes) -> bytes:
     for change in (
         as_listings,
         without_layout,
+        with_lists,
         with_tabs,
         _without_hidden,
         _with_boxes,
@@ -78,6 +84,7 @@ def with_content_marked(page: bytes) -> bytes:
         _without_notes,
         _on_one_line,
         with_formulas,
+        with_unknown,
         _with_words,
         with_numbers,
         _without_names,
@@ -92,9 +99,8 @@ def with_content_marked(page: bytes) -> bytes:
         with_terms,
     ):
         change(body)
-    article = builder.E.main(itemprop="articleBody")
+    article = builder.E.main(*body, itemprop="articleBody")
     article.text, body.text = body.text, None
-    article.extend(list(body))
     body.append(article)
     return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))
 
@@ -165,7 +171,7 @@ def _with_boxes(body: HtmlElement) -> None:
         shown = one.get("disabled") is not None or one.getparent().tag == "label"
         if one.get("type", "").lower() == "checkbox" and shown and _is_in(one, "li", "td", "th"):
             one.tag, one.text = "span", _box(one.get("checked") is not None)
-    for one in [label for label in body.iter("label") if _is_in(label, "li", "td", "th")]:
+    for one in [label for label in body.iter("label") if _is_in(label, *_TEXTS)]:
         one.tag = "span"  # else left out, with its words
     for one in body.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):  # Confluence's
         one.text = _box("checked" in one.get("class", "").split()) + (one.text or "").lstrip()
@@ -176,12 +182,14 @@ def _box(is_checked: bool) -> str:
 
 
 def _without_buttons(body: HtmlElement) -> None:
-    """Keep the words of a button that opens what stands below it, which is a question or a heading; no other does."""
+    """Keep the words of a button that opens what stands below it, which is a heading, or of which a sentence speaks."""
     for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
         one.drop_tree()
     for one in list(body.iter("button")):
         if _is_in(one, *_HEADINGS):
             one.drop_tag()
+        elif _WORD.search(one.getparent().text or "") and _WORD.search(one.tail or ""):
+            one.tag = "span"  # of a sentence on what to press
         elif one.get("aria-expanded") is not None or _OPENS.search(one.get("class", "")):
             one.tag = "p"
     for one in list(body.iter(*_HEADINGS)):
@@ -194,6 +202,14 @@ def _with_words(body: HtmlElement) -> None:
     for one in list(body.iter("sub", "sup")):
         if one.tag == "sup" and not _ENDING.fullmatch(one.text_content().strip()):
             one.text = "^" + (one.text or "")
+        one.drop_tag()
+    for one in list(body.iter("q")):
+        end, one.text = (
+            builder.SPAN("\N{RIGHT DOUBLE QUOTATION MARK}"),
+            f"\N{LEFT DOUBLE QUOTATION MARK}{one.text or ''}",
+        )
+        one.append(end)
+        end.drop_tag()
         one.drop_tag()
     for one in list(body.iter("template", "rt", "rp")):  # of Japanese words, how they are read
         one.drop_tree()

@@ -3,13 +3,38 @@
 import re
 from typing import Any, Final
 
-from lxml.html import HtmlElement
+from lxml.html import HtmlElement, builder
 
 from haystack_integrations.crag.formats.numerals import FORMS
 
 # What docutils, Asciidoctor and Pandoc write into a class or style, where others give a `type`.
 _STYLE: Final = re.compile(r"(?i)\b(lower|upper)-?(alpha|latin|roman)\b")
 _MOST_TERMS: Final = 10  # that one definition is of; an index has terms alone
+
+
+def with_lists(body: HtmlElement) -> None:
+    """
+    Put items that stand in no list into one, as they are shown: else they are left out with all they say.
+
+    :param body: The body of a page, changed in place.
+    """
+    stray = [one for one in body.iter("li", "dt", "dd") if not _is_in_list(one)]
+    for one in stray:
+        if one.tag != "li" or next(one.iter("h1", "h2", "h3", "h4", "h5", "h6"), None) is not None:
+            one.tag = "div"  # what stands below a heading is no part of an item that nothing ends
+    for one in stray:
+        if one.tag == "div" or _is_in_list(one):
+            continue
+        around, item = builder.UL(), one
+        one.addprevious(around)
+        while item is not None and item.tag == "li" and not (around.tail or "").strip():
+            around.append(item)
+            around.tail, item.tail, item = item.tail, None, around.getnext()
+
+
+def _is_in_list(one: Any) -> bool:
+    lists = ("ul", "ol", "menu") if one.tag == "li" else ("dl",)
+    return next(one.iterancestors(*lists, "li", "dd", "td", "body")).tag in lists
 
 
 def with_numbers(body: HtmlElement) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from lxml.html import HtmlElement, builder
+from lxml.html import HtmlElement, builder, defs
 
 from haystack_integrations.crag.formats.html_links import has_own_words, leads_on
 from haystack_integrations.crag.texts.headings import escaped
@@ -19,6 +19,8 @@ _BLOCKS: Final = (*_BOXES, "p", "pre", "ul", "ol", "dl", "table", "blockquote", 
 _HEADINGS: Final = " or ".join(f"self::h{level}" for level in range(1, 7))
 _SECTIONS: Final = f".//li[section[*[{_HEADINGS}]] or contains(@class, 'blockList')]"  # of javadoc, new and old
 _LAYOUT: Final = f".//*[{_HEADINGS}][following-sibling::*]"
+_SHOWN: Final = frozenset(("output", "blink", "marquee"))  # left out as others are that lxml does not know
+_KNOWN: Final = (defs.tags - _SHOWN) | set("dialog frame listing main noframes picture rb rtc template xml xmp".split())
 _PARTS: Final = ("thead", "tbody", "tfoot", "tr", "td")
 
 
@@ -36,6 +38,19 @@ def without_layout(body: HtmlElement) -> None:
         if not any(one.tag == "th" for one in own) and any(one.xpath(_LAYOUT) for one in own if one.tag == "td"):
             for one in (table, *own):
                 one.tag = "div"
+
+
+def with_unknown(body: HtmlElement) -> None:
+    """
+    Keep the words of elements of a page's own, of Word's (`st1:city`), and of names in `<>`: a browser shows them.
+
+    :param body: The body of a page, changed in place.
+    """
+    for one in body.xpath(".//object[not(@data)]"):
+        one.tag = "unknown"
+    for one in [one for one in body.iter() if isinstance(one.tag, str) and one.tag not in _KNOWN]:
+        if next(one.iterancestors("svg", "math", "xml"), None) is None:
+            one.tag = "span" if next(one.iter(*_BLOCKS), None) is None else "div"
 
 
 def with_paragraphs(body: HtmlElement) -> None:
