@@ -130,7 +130,7 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"there are questions at .* already; choose another --split"):
         check_target(tmp_path / "data", "asked")
     for name in ("", "..", "a/b"):
-        with pytest.raises(ConfigurationError, match="wanted the name of a folder"):
+        with pytest.raises(ConfigurationError, match="wanted the name of a split"):
             check_target(tmp_path / "data", name)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "corpus.jsonl").write_text("")

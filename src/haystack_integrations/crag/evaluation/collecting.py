@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
 from haystack import Document
 from haystack.core.errors import PipelineRuntimeError
 
@@ -15,11 +14,11 @@ from haystack_integrations.crag.corpus_statistics import count_store, write_stat
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, SourceError, StoreError
 from haystack_integrations.crag.evaluation.cases import Passage, Progress, RankedList
 from haystack_integrations.crag.evaluation.raw_files import plain_text
-from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, STATISTICS, passages_of
+from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, STATISTICS, passages_of, split_folder
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
-from haystack_integrations.crag.evaluation.rows import CORPUS, rows
+from haystack_integrations.crag.evaluation.rows import CORPUS, rows, write_rows
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
-from haystack_integrations.crag.whole_file import cannot_write, write_whole
+from haystack_integrations.crag.whole_file import cannot_write
 
 _ROWS: Final = ".jsonl"
 _SENTENCES: Final = "gold_sentences"
@@ -126,10 +125,7 @@ def check_target(folder: Path, split: str) -> Path:
     :raises ConfigurationError: For a split that has questions, a corpus from elsewhere, no name of a folder, and a
         place that cannot be written to.
     """
-    place = folder / split
-    if split in ("", "..") or Path(split).name != split:
-        msg = f"got the split {split!r}, wanted the name of a folder in {str(folder)!r}"
-        raise ConfigurationError(msg)
+    place = split_folder(folder, split)
     if (place / QUERIES).exists():
         msg = f"there are questions at {str(place / QUERIES)!r} already; choose another --split, or remove that one"
         raise ConfigurationError(msg)
@@ -212,11 +208,11 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     except OSError as error:
         raise cannot_write(place, error) from None
     write_statistics(counter, folder / STATISTICS)
-    _write(folder / CORPUS, [{"id": one.id, "title": one.title, "text": one.text} for one in corpus.values()])
-    _write(place / LISTS, [{"id": name, "retrieved": list(own.retrieved)} for name, own in collected.lists.items()])
+    write_rows(folder / CORPUS, [{"id": one.id, "title": one.title, "text": one.text} for one in corpus.values()])
+    write_rows(place / LISTS, [{"id": name, "retrieved": list(own.retrieved)} for name, own in collected.lists.items()])
     write_sheet(place / SHEET, shown, corpus)
     told = [{name: value for name, value in one.values.items() if name != _SENTENCES} for one in questions]
-    _write(place / QUERIES, told)
+    write_rows(place / QUERIES, told)
     return counter.documents
 
 
@@ -229,11 +225,3 @@ def _unchanged(folder: Path, known: Mapping[str, Passage], passage: Passage) -> 
         )
         raise SourceError(msg)
     return before
-
-
-def _write(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    data = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
-    try:
-        write_whole(path, data)
-    except OSError as error:
-        raise cannot_write(path, error) from None

@@ -8,7 +8,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-import orjson
 from haystack import Document
 
 from haystack_integrations.crag.chat_model import ChatModel
@@ -18,14 +17,13 @@ from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, Progress, RankedList, Record, label
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
 from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
-from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
-from haystack_integrations.crag.evaluation.rows import rows
+from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, split_folder
+from haystack_integrations.crag.evaluation.rows import rows, write_rows
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.vocabulary import SPENT, Judged
-from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 # A grade from which on a document answers, and one from which on it is on topic.
 _ANSWERS, _ON_TOPIC = PRESETS["balanced"]
@@ -57,10 +55,7 @@ def check_target(dataset: Dataset, output: str, *, by_model: bool = True) -> Pat
     :returns: Its folder.
     :raises ConfigurationError: When it is the questions' own split, or holds other labels, or is no name of a folder.
     """
-    place = dataset.folder / output
-    if output in ("", "..") or Path(output).name != output:
-        msg = f"got the output {output!r}, wanted the name of a split, a folder in {str(dataset.folder)!r}"
-        raise ConfigurationError(msg)
+    place = split_folder(dataset.folder, output)
     is_own = labelled_from(place) is not None and (by_model or not is_labelled_by_model(place))
     if place.resolve() == (dataset.folder / dataset.split).resolve() or (not is_own and (place / QUERIES).exists()):
         how = "`crag label` did not write" if by_model else "no sheet labelled"
@@ -195,12 +190,8 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
     questions = [{**asked[record["id"]], **_documents(record)} for record in made]
     # Without a verdict: it follows from the grades, also from those that somebody corrects later.
     lists = [{name: record[name] for name in ("id", "retrieved", "grades")} for record in made]
-    for name, lines in ((QUERIES, questions), (LISTS, lists)):
-        data = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
-        try:
-            write_whole(place / name, data)
-        except OSError as error:
-            raise cannot_write(place / name, error) from None
+    write_rows(place / QUERIES, questions)
+    write_rows(place / LISTS, lists)
 
 
 def _write_sheet(dataset: Dataset, records: Sequence[Record], path: Path) -> None:

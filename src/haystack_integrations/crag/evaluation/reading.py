@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.errors import ConfigurationError, SourceError
 from haystack_integrations.crag.evaluation.agreement import first_of, needs_all, unexplained
 from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.labelled import ANSWERS
@@ -79,6 +79,21 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     if doubts:
         told.append(f"{len(doubts)} in doubt of the labels ({first_of(doubts)}); correct what is there by mistake")
     return replace(data, doubts=tuple(doubt for doubt in told if doubt is not None))
+
+
+def split_folder(folder: Path, name: str) -> Path:
+    """
+    Name the folder of a split that is to be written.
+
+    :param folder: The folder of the set.
+    :param name: The name of the split.
+    :returns: The folder; it need not be there.
+    :raises ConfigurationError: For what is no name of a folder in that of the set.
+    """
+    if name in ("", "..") or Path(name).name != name:
+        msg = f"got {name!r}, wanted the name of a split, a folder in {str(folder)!r}"
+        raise ConfigurationError(msg)
+    return folder / name
 
 
 def _unanswered(cases: tuple[Case, ...]) -> str | None:

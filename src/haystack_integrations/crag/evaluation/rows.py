@@ -1,7 +1,7 @@
 """Lines of data files: each value is checked for its kind, and what is wrong is named with file and line."""
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -13,6 +13,7 @@ from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, Ranke
 from haystack_integrations.crag.evaluation.raw_files import check_encoding, unpacking
 from haystack_integrations.crag.evaluation.strips import Sentences
 from haystack_integrations.crag.vocabulary import JUDGED
+from haystack_integrations.crag.whole_file import cannot_write, write_whole
 
 CORPUS: Final = "corpus.jsonl"
 _GRADES: Final = (0, 1, 2)
@@ -206,3 +207,18 @@ def rows(path: Path) -> Iterator[Row]:
             if not isinstance(values, dict):
                 Row(path, number, {}).refuse("another line", "one JSON object", "correct or remove it")
             yield Row(path, number, values)
+
+
+def write_rows(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """
+    Write a JSON Lines file, whole or not at all.
+
+    :param path: The file.
+    :param lines: The values of each line.
+    :raises ConfigurationError: When it cannot be written.
+    """
+    data = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+    try:
+        write_whole(path, data)
+    except OSError as error:
+        raise cannot_write(path, error) from None
