@@ -76,7 +76,7 @@ class Retrieval:
         """
         result = self._pipeline.run(query=question, **self._options)
         if lost := [each for each in result["crag"]["coverage"]["reasons"] if each.startswith("retrieval_")]:
-            msg = f"the store was not searched in whole ({', '.join(lost)}); check the server, and run it again"
+            msg = f"the store was not searched in whole ({', '.join(lost)}); ask `crag doctor` why, and run it again"
             raise StoreError(msg)
         for document in result["documents"]:
             found = crag_meta(document).get("retrievers")
