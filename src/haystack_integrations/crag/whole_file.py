@@ -26,6 +26,20 @@ def write_whole(path: Path, data: bytes) -> None:
             partial.unlink(missing_ok=True)
 
 
+def write_or_refuse(path: Path, data: bytes) -> None:
+    """
+    Write a file that somebody asked for: as `write_whole`, and an error says what to do.
+
+    :param path: The file.
+    :param data: What shall be in it.
+    :raises ConfigurationError: When it cannot be written; the old one stays.
+    """
+    try:
+        write_whole(path, data)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
 def open_alone(path: Path) -> IO[bytes]:
     """
     Open a file to read it and to add to it, for one process: two would each write their lines over the other's.

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -22,8 +22,6 @@ Docs = Annotated[
     list[Path] | None, typer.Option(metavar="PATH", help="Files or folders, in place of a store.", show_default=False)
 ]
 TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question, at most.")]
-
-_TITLE: Final = "Collected"
 
 
 def collect(
@@ -70,7 +68,7 @@ def _told(summary: dict[str, Any], place: Path) -> list[str | Text]:
     folder, split, sheet = (quote(str(one)) for one in (place.parent, place.name, place / SHEET))
     label = f"crag label {folder} --split {split} --output labelled"
     return [
-        Text.assemble((_TITLE, "bold"), f" {found}"),
+        Text.assemble(("Collected", "bold"), f" {found}"),
         f"Written to {place}. Label it by your chat model: {label}",
         f"Or fill the column grade of {place / SHEET}: {label} --sheet {sheet}",
     ]

@@ -28,7 +28,7 @@ from haystack_integrations.crag.evaluation.training import (
 )
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.whole_file import cannot_write, write_whole
+from haystack_integrations.crag.whole_file import write_or_refuse
 
 _STEPS: Final = 4
 _MOST_READINGS: Final = 50_000
@@ -222,7 +222,4 @@ def write(calibrated: Calibrated, file: Path) -> None:
     :param file: Where to.
     :raises ConfigurationError: When it cannot be written.
     """
-    try:
-        write_whole(file, orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")
-    except OSError as error:
-        raise cannot_write(file, error) from None
+    write_or_refuse(file, orjson.dumps(calibrated.to_dict(), option=orjson.OPT_INDENT_2) + b"\n")

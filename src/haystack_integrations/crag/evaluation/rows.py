@@ -13,7 +13,7 @@ from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, Ranke
 from haystack_integrations.crag.evaluation.raw_files import check_encoding, unpacking
 from haystack_integrations.crag.evaluation.strips import Sentences
 from haystack_integrations.crag.vocabulary import JUDGED
-from haystack_integrations.crag.whole_file import cannot_write, write_whole
+from haystack_integrations.crag.whole_file import write_or_refuse
 
 CORPUS: Final = "corpus.jsonl"
 _GRADES: Final = (0, 1, 2)
@@ -217,8 +217,4 @@ def write_rows(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     :param lines: The values of each line.
     :raises ConfigurationError: When it cannot be written.
     """
-    data = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
-    try:
-        write_whole(path, data)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    write_or_refuse(path, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))

@@ -15,7 +15,7 @@ from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, Record
 from haystack_integrations.crag.evaluation.sheet_lines import SAME, Line, read_lines
 from haystack_integrations.crag.vocabulary import SPENT
-from haystack_integrations.crag.whole_file import cannot_write, write_whole
+from haystack_integrations.crag.whole_file import write_or_refuse
 
 SHEET: Final = "sheet.xlsx"
 
@@ -31,6 +31,7 @@ _UTF16: Final = "utf-16-le"
 _MOST_BYTES: Final = 64_000  # a cell takes 32,767 characters, of which an emoji is two
 _COMPARED: Final = 200
 _LINE, _MOST_LINES = 15, 27  # points; a row has 409 of them at most
+_ALIGNED: Final = Alignment(wrap_text=True, vertical="top")
 _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
 
 
@@ -68,19 +69,18 @@ def write_sheet(
     sheet.add_data_validation(allowed)
     data = BytesIO()
     book.save(data)
-    try:
-        write_whole(path, data.getvalue())
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    write_or_refuse(path, data.getvalue())
 
 
 def _fill(cell: Any, value: str | int | None, *, is_shaded: bool) -> None:
-    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    cell.alignment = _ALIGNED
     if is_shaded:
         cell.fill = _SHADE
-    cell.value = _as_cell(value) if isinstance(value, str) else value
     if isinstance(value, str):
+        cell.value = _as_cell(value)
         cell.data_type = "s"  # a text that begins with = is no formula, and #N/A no error
+    else:
+        cell.value = value
 
 
 def _lines_in(text: str, width: int) -> int:

@@ -7,8 +7,9 @@ from lxml.html import HtmlElement, builder
 
 _NUMBERS: Final = re.compile(r"\blinenos?\b")
 _DIGITS: Final = re.compile(r"[\d\s]*")
-_BREAK: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")  # where the source of a page is wrapped
-_SIGN: Final = re.compile(r"\S")
+WRAPPED: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")
+"""Where the source of a page is wrapped."""
+
 _IN_LINE: Final = ("code", "kbd", "samp", "tt", "var")
 _BLOCKS: Final = ("p", "div", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 
@@ -51,14 +52,14 @@ def as_code(body: HtmlElement) -> None:
                 line.text = " "
             one[:], one.text = [], one.text_content()
             if _is_within_line(one):
-                one.text = _BREAK.sub(" ", one.text)
+                one.text = WRAPPED.sub(" ", one.text)
 
 
 def _is_within_line(one: Any) -> bool:
     """Tell whether words stand beside an element, or it stands in a cell."""
     before, around = one.getprevious(), one.getparent()
     beside = (around.text if before is None else before.tail, one.tail)
-    return around.tag in ("td", "th") or any(_SIGN.search(text) for text in beside if text)
+    return around.tag in ("td", "th") or any(text.strip() for text in beside if text)
 
 
 def _replace(one: Any, other: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
-from haystack_integrations.crag.formats.html_code import as_code, as_listings
+from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
 from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
@@ -34,7 +34,6 @@ _NOTE: Final = re.compile(
 )
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _WORD: Final = re.compile(r"\w+")
-_BREAK: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
 _TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *_HEADINGS)
@@ -135,8 +134,8 @@ def _on_one_line(body: HtmlElement) -> None:
             line.tail = " " + (line.tail or "")
             line.drop_tag()
         for part in one.iter():
-            part.text = _BREAK.sub(" ", part.text or "")
-            part.tail = (part.tail or "") if part is one else _BREAK.sub(" ", part.tail or "")
+            part.text = WRAPPED.sub(" ", part.text or "")
+            part.tail = (part.tail or "") if part is one else WRAPPED.sub(" ", part.tail or "")
 
 
 def _without_hidden(body: HtmlElement) -> None:
@@ -204,11 +203,8 @@ def _with_words(body: HtmlElement) -> None:
             one.text = "^" + (one.text or "")
         one.drop_tag()
     for one in list(body.iter("q")):
-        end, one.text = (
-            builder.SPAN("\N{RIGHT DOUBLE QUOTATION MARK}"),
-            f"\N{LEFT DOUBLE QUOTATION MARK}{one.text or ''}",
-        )
-        one.append(end)
+        one.text = f"\N{LEFT DOUBLE QUOTATION MARK}{one.text or ''}"
+        one.append(end := builder.SPAN("\N{RIGHT DOUBLE QUOTATION MARK}"))
         end.drop_tag()
         one.drop_tag()
     for one in list(body.iter("template", "rt", "rp")):  # of Japanese words, how they are read

@@ -6,7 +6,7 @@ from typing import Final
 from haystack import Document
 
 from haystack_integrations.crag.pipelines.contents import Source
-from haystack_integrations.crag.pipelines.office_files import OFFICE, office_problem, workbook_doubt
+from haystack_integrations.crag.pipelines.office_files import OFFICE, WORKBOOKS, office_problem, workbook_doubt
 from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
 from haystack_integrations.crag.texts.titles import titled
 from haystack_integrations.crag.web.markup import crowded
@@ -24,7 +24,7 @@ def doubt(source: Source, parts: Sequence[Document]) -> str | None:
     :param parts: What was read of it, in order.
     :returns: What is wrong and the way out, or None.
     """
-    if source.suffix in (".xlsx", ".xlsm"):
+    if source.suffix in WORKBOOKS:
         return workbook_doubt(source.data)
     if source.suffix == ".pdf":
         texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]

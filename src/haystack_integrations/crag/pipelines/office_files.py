@@ -23,10 +23,11 @@ _PLACE: Final = re.compile(r"(?i)([A-Z]{1,3})\$?([0-9]{1,7})")
 _ROW: Final = re.compile(r"[0-9]{1,7}")
 _PIECE: Final = 1 << 20
 _SHEETS: Final = "xl/"
+WORKBOOKS: Final = (".xlsx", ".xlsm")
 OFFICE: Final = {
     **dict.fromkeys((".docx", ".docm"), ("word/", "Word document")),
     **dict.fromkeys((".pptx", ".pptm"), ("ppt/", "presentation")),
-    **dict.fromkeys((".xlsx", ".xlsm"), (_SHEETS, "workbook")),
+    **dict.fromkeys(WORKBOOKS, (_SHEETS, "workbook")),
 }
 # A password-protected file and one in the format before 2007 are one and the same container.
 _OLE: Final = b"\xd0\xcf\x11\xe0"
