@@ -26,6 +26,7 @@ from haystack_integrations.components.retrievers.elasticsearch import Elasticsea
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.pipelines.placing import place_on
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
@@ -72,9 +73,11 @@ def ours(store: Any) -> Pipeline:
     """The retrieval leg of the shipped pipelines."""
     spec, parts = place_on(read("corrective_rag"), store, given=set())
     pipeline = Pipeline()
+    pipeline.add_component("keywords", StopWordRemover())
     pipeline.add_component("bm25", parts["bm25"])
     pipeline.add_component("dense", parts["dense"])
     pipeline.add_component("fuse", EvidenceJoiner(**spec["components"]["fuse"]["init_parameters"]))
+    pipeline.connect("keywords.query", "bm25.query")
     pipeline.connect("bm25.documents", "fuse.bm25")
     pipeline.connect("dense.documents", "fuse.dense")
     return pipeline
@@ -96,7 +99,7 @@ def measure(url: str, paths: list[Path], count: int, asked: list[str], rounds: i
 
         def our_way(number: int) -> None:
             text = asked[number % len(asked)]
-            assert pipeline.run({"bm25": {"query": text}, "dense": {"query": text}})["fuse"]["documents"]
+            assert pipeline.run({"keywords": {"query": text}, "dense": {"query": text}})["fuse"]["documents"]
 
         def stock_way(number: int) -> None:
             assert hybrid.run(query=asked[number % len(asked)])["documents"]

@@ -28,6 +28,7 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 from pytest_httpserver import HTTPServer
 
+from haystack_integrations.crag.components import StopWordRemover
 from haystack_integrations.crag.fusion import fuse
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
@@ -79,10 +80,11 @@ def hits(sets: list[Labelled], store: Any) -> dict[str, Any]:
     settings = spec["components"]["fuse"]["init_parameters"]
     print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
     figures: dict[str, Any] = {}
+    keywords = StopWordRemover()
     for labelled in sets:
         found: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "fused": []}
         for question in labelled.questions:
-            bm25 = parts["bm25"].run(query=question["question"])["documents"]
+            bm25 = parts["bm25"].run(**keywords.run(question["question"]))["documents"]
             dense = parts["dense"].run(query=question["question"])["documents"]
             fused = fuse({"bm25": bm25, "dense": dense}, settings["weights"], "rrf", settings["rrf_k"])[:10]
             for name, documents in (("bm25", bm25), ("dense", dense), ("fused", [hit.document for hit in fused])):

@@ -151,6 +151,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "StaticTextEmbedder": {"model": "somewhere"},
     "StaticDocumentEmbedder": {"model": "somewhere", "meta_fields_to_embed": ["title"], "embedding_separator": " "},
+    "StopWordRemover": {"stop_words": ["the", "of"]},
     "StripRefiner": {
         "granularity": "window",
         "window": 2,

@@ -26,6 +26,7 @@ from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.components.xlsx_to_markdown import XlsxToMarkdown
@@ -57,6 +58,7 @@ __all__ = [
     "SearXNGWebSearch",
     "StaticDocumentEmbedder",
     "StaticTextEmbedder",
+    "StopWordRemover",
     "StripRefiner",
     "WebFallback",
     "XlsxToMarkdown",

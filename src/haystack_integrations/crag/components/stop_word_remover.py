@@ -1,0 +1,81 @@
+"""StopWordRemover: the words of a question that name something, for a search by words."""
+
+import re
+from typing import Any, Final
+
+from haystack import component
+
+from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.light import light
+from haystack_integrations.crag.texts.function_words import function_words
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
+
+# Not quotes and backticks: `with` in them is what is asked about.
+_MARKS: Final = ".,;:?!\u2026()\u00bf\u00a1"
+_ENDS: Final = tuple(".?!:\u2026\u00bf\u00a1")
+_OWN_CAPITAL: Final = re.compile(r"i(?:'\w+)?")
+
+
+@component
+@light
+@checked
+class StopWordRemover:
+    """
+    Takes the stop words out of a search query, for a retriever that goes by words.
+
+    BM25 counts `how`, `do` and `the` like any other word, and a text that has many of them comes before one that has
+    the word that was meant: usual indexes and Haystack's store in memory keep them. The right text is among the first
+    ten more often without them (docs/results.md). An embedding model reads whole sentences; leave its query as it is.
+
+    What is written as a name stays: capitals inside a sentence (`The Who`, `IT`), and what stands in quotes, backticks
+    or beside any other mark. A query of stop words alone stays whole.
+
+    ```python
+    from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
+
+    remover = StopWordRemover()
+    assert remover.run("How do I undo what `with` does?")["query"] == "undo `with`"
+    assert remover.run("When did The Who split up?")["query"] == "The Who split"
+    ```
+    """
+
+    def __init__(self, stop_words: list[str] | None = None) -> None:
+        """
+        Choose the words.
+
+        :param stop_words: Words in the place of the built-in ones; an empty list keeps each query whole.
+            None takes those of the query's language: English, or one that `texts.function_words` knows. Chinese and
+            Japanese, which have no spaces, stay whole.
+        :raises ConfigurationError: For anything but a list of texts.
+        """
+        self.stop_words = stop_words
+
+    @component.output_types(query=str)
+    def run(self, query: str) -> dict[str, Any]:
+        """
+        Take them out.
+
+        :param query: A search query.
+        :returns: A dictionary with the following keys:
+            - `query`: The other words, as they are written and in their order.
+        """
+        words = query.split()
+        bare = [word.strip(_MARKS).lower().replace("\u2019", "'") for word in words]
+        stop_words = self._of(bare)
+        kept = [
+            word
+            for place, (word, low) in enumerate(zip(words, bare, strict=True))
+            if low not in stop_words or _is_name(words, place, low)
+        ]
+        return {"query": " ".join(kept) if 0 < len(kept) < len(words) else query}
+
+    def _of(self, bare: list[str]) -> frozenset[str]:
+        if self.stop_words is not None:
+            return frozenset(map(str.lower, self.stop_words))
+        return function_words(bare) or STOP_WORDS
+
+
+def _is_name(words: list[str], place: int, low: str) -> bool:
+    """Tell whether a word has a capital that neither the beginning of a sentence nor English `I` gives it."""
+    begins = place == 0 or words[place - 1].endswith(_ENDS)
+    return not (words[place].islower() or begins or _OWN_CAPITAL.fullmatch(low))

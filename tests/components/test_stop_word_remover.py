@@ -1,0 +1,94 @@
+"""StopWordRemover: a search by words goes by those that name something, and a name keeps all of its words."""
+
+from typing import Any
+
+import pytest
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import scripted
+
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
+from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
+
+
+def words_of(query: str, **settings: Any) -> str:
+    """What is left of a query."""
+    left: str = StopWordRemover(**settings).run(query)["query"]
+    return left
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("How do I turn the autosave off?", "turn autosave"),
+        ("It can’t save. What should I do about the error?", "save. error?"),
+        ("Wie kann ich eine gelöschte Datei wiederherstellen?", "gelöschte Datei wiederherstellen?"),
+        ("¿Cómo puedo borrar un archivo?", "borrar archivo?"),
+    ],
+)
+def test_words_that_only_hold_a_question_together_are_left_out(query: str, left: str) -> None:
+    """Of English and of the other languages that are known, with any mark at their end."""
+    assert words_of(query) == left
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("Who is the singer of The Who?", "singer The Who?"),
+        ("When is the IT department open?", "IT department open?"),
+        ("What does `with` do, and what 'for'?", "`with` 'for'?"),
+        ("Is there an option --no or -A to it?", "option --no -A"),
+        ("In London I met Will. I saw him", "London met Will. saw"),
+    ],
+)
+def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:
+    """A capital inside a sentence makes a name, and so do quotes, backticks and dashes; `I` is none."""
+    assert words_of(query) == left
+
+
+@pytest.mark.parametrize(
+    "query", ["what is this about?", "怎么删除文件？", "ファイルを削除するには", "autosave", " ", ""]
+)
+def test_a_query_that_would_lose_all_or_nothing_stays_as_it_is(query: str) -> None:
+    """Stop words alone are better than no query; Chinese and Japanese have no spaces to part words by."""
+    assert words_of(query) == query
+
+
+def test_words_of_ones_own_take_the_place_of_the_built_in_ones() -> None:
+    """An empty list switches it off."""
+    assert words_of("Which invoice is open?", stop_words=["Invoice"]) == "Which is open?"
+    assert words_of("Which invoice is open?", stop_words=[]) == "Which invoice is open?"
+
+
+@given(st.lists(st.one_of(st.sampled_from(sorted(STOP_WORDS)), st.text(min_size=1)), max_size=20).map(" ".join))
+def test_words_are_left_out_and_never_changed_or_moved(query: str) -> None:
+    """Whatever the query, what is left stands in it in this order, and a query with words keeps one."""
+    left, rest = words_of(query), iter(query.split())
+    assert all(word in rest for word in left.split())
+    assert bool(left.split()) == bool(query.split())
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "heuristic_rag", "baseline_rag"])
+def test_a_pipeline_finds_by_words_what_the_question_names(name: str) -> None:
+    """A text full of the question's small words comes before the one on its topic only where this is switched off."""
+    question = "How do I do it if the jet of a carburettor is not the one that I had?"
+    small = Document(
+        content="Do I do it? If I do it, how is it that it is not the one that I had, and the one of the two?"
+    )
+    named = Document(content="Carburettor: clean it with a thin brass wire, then let warm water run through.")
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store.write_documents(StaticDocumentEmbedder().run([small, named])["documents"])
+
+    def first(**settings: Any) -> str:
+        parts = {} if name == "baseline_rag" else {"grader": HeuristicGrader(), "router": {"mode": "off"}}
+        rag: Any = load(name, store=store, generator=scripted("Clean it [1]."), **parts, **settings)
+        found = rag.pipeline.run(rag.arguments({"query": question}), include_outputs_from={"bm25"})
+        return str(found["bm25"]["documents"][0].id)
+
+    assert first() == named.id
+    assert first(keywords={"stop_words": []}) == small.id
