@@ -122,7 +122,9 @@ def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     :param given: More that it is loaded with.
     :returns: The pipeline.
     """
-    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **(given or {})}
+    # The world has the ranked documents of each question as it stands, for all systems the same.
+    whole = {"keywords": {"stop_words": []}}
+    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **whole, **(given or {})}
     own = read(name)["components"].get("web")
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
