@@ -5,7 +5,8 @@ Show it on real input: index two labelled corpora with `crag index`, ask questio
         [--json FILE]
 
 Indexes the corpora into one Elasticsearch index through the command line, then
-1. hit@1 and hit@10 of BM25, dense and the fused list over every labelled question of the open half;
+1. hit@1 and hit@10 of BM25, dense and the fused list over every labelled question of the open half, and of BM25 and
+   fusion asked with the whole question, stop words and all;
 2. `corrective_retrieval` for the first questions of each set: verdicts against the labels of what was retrieved first;
 3. `agent_rag` and `corrective_rag` for the same questions against a scripted OpenAI-compatible server on loopback that
    grades by the labels (2 -> 0.9, 1 -> 0.5, 0 -> 0.1): verdicts, calls for each question, corrections.
@@ -75,20 +76,24 @@ class Labelled:
 
 
 def hits(sets: list[Labelled], store: Any) -> dict[str, Any]:
-    """hit@1 and hit@10 of each retriever and of their fusion."""
+    """hit@1 and hit@10 of each retriever and of their fusion, BM25 with and without stop words."""
     spec, parts = place_on(read("corrective_rag"), store, given=set())
     settings = spec["components"]["fuse"]["init_parameters"]
     print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
     figures: dict[str, Any] = {}
     keywords = StopWordRemover()
     for labelled in sets:
-        found: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "fused": []}
+        found: dict[str, list[list[str]]] = {}
         for question in labelled.questions:
-            bm25 = parts["bm25"].run(**keywords.run(question["question"]))["documents"]
-            dense = parts["dense"].run(query=question["question"])["documents"]
-            fused = fuse({"bm25": bm25, "dense": dense}, settings["weights"], "rrf", settings["rrf_k"])[:10]
-            for name, documents in (("bm25", bm25), ("dense", dense), ("fused", [hit.document for hit in fused])):
-                found[name].append([document.id for document in documents])
+            whole = question["question"]
+            dense = parts["dense"].run(query=whole)["documents"]
+            lists = {"dense": dense}
+            for asked, query in (("", keywords.run(whole)["query"]), (" whole", whole)):
+                bm25 = parts["bm25"].run(query=query)["documents"]
+                fused = fuse({"bm25": bm25, "dense": dense}, settings["weights"], "rrf", settings["rrf_k"])[:10]
+                lists |= {f"bm25{asked}": bm25, f"fused{asked}": [hit.document for hit in fused]}
+            for name, documents in lists.items():
+                found.setdefault(name, []).append([document.id for document in documents])
         count = len(labelled.questions)
         figures[labelled.name] = {"n": count}
         for name, lists in found.items():
@@ -97,7 +102,7 @@ def hits(sets: list[Labelled], store: Any) -> dict[str, Any]:
                 for k in (1, 10)
             }
             figures[labelled.name][name] = {f"hit@{k}": hit / count for k, hit in at.items()}
-            print(f"{labelled.name:8} {name:6} n={count} hit@1 {at[1] / count:.3f}  hit@10 {at[10] / count:.3f}")
+            print(f"{labelled.name:8} {name:11} n={count} hit@1 {at[1] / count:.3f}  hit@10 {at[10] / count:.3f}")
     return figures
 
 
