@@ -265,6 +265,8 @@ def test_a_component_that_fails_in_a_pipeline_shows_no_canary(watch: Watch, name
         inputs = {"part": {"state": Bomb()}}
     if name == "FollowUpRewriter":
         inputs = {"part": {"messages": [Bomb()]}}
+    if name == "StopWordRemover":
+        inputs = {"part": {"query": Bomb()}}
     try:
         asyncio.run(pipeline.run_async(inputs)) if asynchronous else pipeline.run(inputs)
     except Exception as error:
