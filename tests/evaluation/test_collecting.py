@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
+from openpyxl import load_workbook
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
@@ -146,6 +147,17 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
         collected(store, file, tmp_path / "data", "again")
     assert (place.parent / "corpus.jsonl").read_bytes() == before
     assert not (place.parent / "again").exists()
+
+
+def test_the_grades_of_a_sheet_outlive_the_split_that_was_collected_again(store: Any, tmp_path: Path) -> None:
+    """Who is told to remove the questions that are there has removed no grade by it."""
+    file = written(tmp_path, "When is a refund paid?\n")
+    place = collected(store, file, tmp_path / "data")
+    (place / "sheet.xlsx").write_bytes(b"filled")
+    (place / "queries.jsonl").unlink()
+    collected(store, file, tmp_path / "data")
+    assert (place / "sheet.before.xlsx").read_bytes() == b"filled"
+    assert load_workbook(place / "sheet.xlsx").active["B2"].value == "When is a refund paid?"
 
 
 def test_a_split_that_another_command_wrote_meanwhile_stays(store: Any, tmp_path: Path) -> None:

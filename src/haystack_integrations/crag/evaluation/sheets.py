@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from itertools import takewhile, zip_longest
+from itertools import count, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ def write_sheet(
     path: Path, asked: Sequence[tuple[str, Sequence[str], Sequence[int]]], passages: Mapping[str, Passage]
 ) -> None:
     """
-    Write a sheet to be filled, or corrected.
+    Write a sheet to be filled, or corrected; one that was there may hold people's grades, and stays beside it.
 
     :param path: The file, XLSX: spreadsheets change no text in it, and open it alike in every country.
     :param asked: Each question, its list, and the grades of the first documents of it, as far as there are some.
@@ -69,6 +69,9 @@ def write_sheet(
     sheet.add_data_validation(allowed)
     data = BytesIO()
     book.save(data)
+    if path.exists():
+        names = (path.with_stem(f"{path.stem}.before{number or ''}") for number in count())
+        path.replace(next(name for name in names if not name.exists()))
     write_or_refuse(path, data.getvalue())
 
 
