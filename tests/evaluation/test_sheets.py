@@ -121,6 +121,16 @@ def test_a_sheet_that_cannot_be_trusted_is_refused_with_its_line(
         read_sheet(fill(sheet, grades, **columns), dataset)
 
 
+def test_a_sheet_of_these_documents_in_another_order_is_refused(tmp_path: Path) -> None:
+    """Passages of one table begin alike: with their title and the names of all of its columns."""
+    path, head = tmp_path / "sheet.xlsx", "| a name of a column " * 20
+    passages = {name: Passage(name, "lamps", f"{head}|\n| {name} |") for name in ("a", "b")}
+    write_sheet(path, [("Which lamp?", ("b", "a"), (2, 0))], passages)
+    case = Case("q1", "Which lamp?", fixed=RankedList(("a", "b")))
+    with pytest.raises(SourceError, match="row 2: got another question or text than 'q1' and 'a'"):
+        read_sheet(path, Dataset(tmp_path, "asked", passages, (case,)))
+
+
 def test_merged_cells_are_refused(sheet: Path, dataset: Dataset) -> None:
     """Only the first of them has a value: a grade for three lines would be one for the first alone."""
     book = load_workbook(fill(sheet, {4: 0}))

@@ -29,7 +29,6 @@ _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _BY_NUMBER: Final = re.compile("_x([0-9a-fA-F]{4})_")
 _UTF16: Final = "utf-16-le"
 _MOST_BYTES: Final = 64_000  # a cell takes 32,767 characters, of which an emoji is two
-_COMPARED: Final = 200
 _LINE, _MOST_LINES = 15, 27  # points; a row has 409 of them at most
 _ALIGNED: Final = Alignment(wrap_text=True, vertical="top")
 _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
@@ -140,7 +139,7 @@ def _is_same(shown: str, text: str) -> bool:
 
 def _bare(text: str) -> str:
     """Leave out what some programs change when they save: spaces, tabs, ends of lines, and characters by number."""
-    return "".join(_BY_NUMBER.sub(lambda found: chr(int(found[1], 16)), text).split())[:_COMPARED]
+    return "".join(_BY_NUMBER.sub(lambda found: chr(int(found[1], 16)), text).split())
 
 
 def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[Line]) -> Record:
