@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, RankedList
-from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.reading import GAPS, QUERIES, REMOVED, read_dataset
 from haystack_integrations.crag.evaluation.strips import Sentences
 
 
@@ -166,6 +166,15 @@ def test_without_questions_no_judgement_is_what_is_wrong(judged: Path) -> None:
     assert "queries.jsonl: got 0 questions, wanted at least 10" in refusal(judged)
 
 
+def test_judgements_are_labels_also_where_none_are_needed(judged: Path) -> None:
+    """Else `crag label` does not say that these questions have labels of their own."""
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\nq0\tbuilt-1\t1\n")
+    first, second = read_dataset(judged, SPLIT, labelled=False).cases[:2]
+    assert (first.gold, first.partial, second.gold) == (("built-0",), ("built-1",), ())
+    (judged / SPLIT / "qrels.tsv").write_text("")
+    assert not any(case.gold for case in read_dataset(judged, SPLIT, labelled=False).cases)
+
+
 def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
     """Without a head, the first line is one."""
     (judged / SPLIT / "qrels.tsv").write_bytes(b"\xef\xbb\xbfq0\tbuilt-0\t2\n")
@@ -258,7 +267,7 @@ def test_a_wrong_question_is_named_with_its_line(folder: Path, change: dict[str,
         ({"grades": [True, *[0] * 9]}, "bm25_top10.jsonl:1: got other grades"),
         (
             {"grades": [1, 1, *[0] * 8]},
-            "bm25_top10.jsonl:1: got the grade 1 of 'built-0', which has 2 in queries.jsonl, wanted one grade; correct",
+            "bm25_top10.jsonl:1: got the grade 1 of 'built-0', which has 2 in queries.jsonl or qrels.tsv, wanted one",
         ),
         ({"label_top5": "fine"}, "bm25_top10.jsonl:1: got the label 'fine', wanted one of ['correct'"),
         ({"label_top5": ["correct"]}, "bm25_top10.jsonl:1: got the label ['correct']"),
@@ -416,7 +425,7 @@ def test_strict_may_be_left_out_or_said(folder: Path) -> None:
     assert [case.strict for case in read_dataset(folder, SPLIT).cases[:3]] == [False, True, True]
 
 
-@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/queries.jsonl", f"{SPLIT}/gap_bm25_top10.jsonl"])
+@pytest.mark.parametrize("name", ["corpus.jsonl", *(f"{SPLIT}/{name}" for name in (QUERIES, GAPS, REMOVED))])
 @pytest.mark.parametrize("renamed", [True, False])
 def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path, name: str, renamed: bool) -> None:
     """Also one that need not be there, which would be missing without a word; and one that lost its ending."""
@@ -428,7 +437,7 @@ def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path,
         assert f"which is not packed; unpack it: gunzip -k '{path}.gz'" in refusal(folder)
     else:
         path.write_bytes(packed)
-        said = f"{path.name}:1: got a file packed by gzip, wanted one JSON object a line; unpack it: mv '{path}'"
+        said = f"{path.name}:1: got a file packed by gzip, wanted one that is not; unpack it: mv '{path}'"
         assert said in refusal(folder)
 
 

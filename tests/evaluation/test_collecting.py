@@ -1,5 +1,6 @@
 """Questions of one's own, and what a store finds for them."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,9 @@ def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str,
         read_questions(written(tmp_path, text, name))
     with pytest.raises(SourceError, match="no questions can be read from"):
         read_questions(tmp_path / "none.txt")
+    (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(SourceError, match=r"gz:1: got a file packed by gzip, .* unpack it: gunzip -k"):
+        read_questions(tmp_path / "packed.txt.gz")
 
 
 def test_a_split_has_the_lists_and_the_corpus_what_stands_in_them(store: Any, tmp_path: Path) -> None:

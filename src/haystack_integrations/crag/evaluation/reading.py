@@ -145,7 +145,7 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
     qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
     for row in rows(place / QUERIES):
         name = row.name(found)
-        if "gold" in row.values or not labelled:
+        if "gold" in row.values or not (labelled or qrels):
             if labelled and row.values["gold"] is None:
                 row.refuse("null as gold", "the ids of the documents that answer", "write [] where none does")
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
@@ -230,7 +230,8 @@ def _lists(
 
 def _check_grades(row: Row, ranked: RankedList, case: Case, other: RankedList | None) -> None:
     """Refuse a grade that contradicts another one of the same document for the same question."""
-    labels = {**dict.fromkeys(case.partial, (1, QUERIES)), **dict.fromkeys(case.gold, (2, QUERIES))}
+    own = f"{QUERIES} or {QRELS}"
+    labels = {**dict.fromkeys(case.partial, (1, own)), **dict.fromkeys(case.gold, (2, own))}
     if other is not None and other.grades:
         listed = zip(other.retrieved, other.grades, strict=True)
         labels = {**{document: (grade, LISTS) for document, grade in listed}, **labels}
