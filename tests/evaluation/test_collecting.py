@@ -128,6 +128,26 @@ def test_texts_are_those_of_the_store_also_where_the_pipeline_refines(store: Any
     assert lines(place / "bm25_top10.jsonl")[0]["retrieved"][0] == "lamps"
 
 
+def test_what_has_no_text_is_in_no_list(store: Any, tmp_path: Path) -> None:
+    """An index that others made can hold it; nobody could judge it, nor would the corpus with it be read."""
+    empty = Document(id="picture", content=" ", embedding=store.filter_documents()[0].embedding)
+    store.write_documents([empty, Document(id="scan", embedding=empty.embedding)])
+    questions = read_questions(written(tmp_path, "When is a refund paid?\n"))
+    found = collect(questions, store, Retrieval(store, "baseline_rag", 6), lambda *_: None)
+    assert set(found.passages) == set(found.lists["q1"].retrieved) == set(PAGES)
+
+
+def test_a_document_that_vanishes_between_search_and_fetch_ends_it(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list without it would be another list than the one that was retrieved."""
+    questions = read_questions(written(tmp_path, "When is a refund paid?\n"))
+    retrieval = Retrieval(store, "baseline_rag", 2)
+    monkeypatch.setattr(type(store), "filter_documents", lambda *_, **__: [])
+    with pytest.raises(StoreError, match="does not have it any more; run it again when nobody writes to it"):
+        collect(questions, store, retrieval, lambda *_: None)
+
+
 def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
     """Neither a split, nor somebody's corpus, nor the text that labels are about."""
     file = written(tmp_path, "When is a refund paid?\n")
