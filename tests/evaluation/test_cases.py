@@ -187,8 +187,8 @@ def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
         ("q0\tbuilt-0\t2\nq99\tbuilt-1\t2\n", "qrels.tsv:2: got the unknown id 'q99', wanted that of a question of"),
         ("q0\tbuilt-0\t2\nq0\tbuilt-0\t1\n", "qrels.tsv:2: got the grade 1 after 2 for 'built-0', wanted one grade"),
         ("q0\tnowhere\t2\n", "qrels.tsv:1: got the unknown id 'nowhere'"),
-        ("", "queries.jsonl:1: got no gold, wanted it, or a judgement in qrels.tsv, which holds none"),
-        ("query_id\tdoc_id\tgrade\n", "queries.jsonl:1: got no gold, wanted it, or a judgement in qrels.tsv"),
+        ("", "queries.jsonl:1: got no gold, wanted the ids of the documents that answer, [] for none; write"),
+        ("query_id\tdoc_id\tgrade\n", "queries.jsonl:1: got no gold, wanted the ids of the documents that answer"),
     ],
 )
 def test_wrong_judgements_are_named(judged: Path, text: str, said: str) -> None:

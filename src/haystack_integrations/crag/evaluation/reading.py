@@ -142,7 +142,7 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
     """Read the questions, and what is in doubt of their labels."""
     found: dict[str, Case] = {}
     doubts: list[str] = []
-    qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
+    qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else ({}, {})
     for row in rows(place / QUERIES):
         name = row.name(found)
         if "gold" in row.values or not (labelled or qrels):
@@ -151,14 +151,12 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
             for both in sorted(set(gold).intersection(partial)):
                 row.refuse(f"{both!r} as gold and as partial", "each document in one of them", "remove one of the two")
-            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, (qrels or {}).get(name, {}))
-        elif qrels == {}:
-            row.refuse("no gold", f"it, or a judgement in {QRELS}, which holds none", "write one of them")
-        elif qrels is not None:
+            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, qrels.get(name, {}))
+        elif qrels:
             grades = qrels.get(name, {})
             gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
         else:
-            row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or add {QRELS}")
+            row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or fill {QRELS}")
         found[name] = Case(
             name,
             row.text("question"),
@@ -178,7 +176,7 @@ def _check_qrels(row: Row, grades: Mapping[str, int], qrels: Mapping[str, int]) 
     """Doubt a question whose own grades and judgements differ: of the two, only its own count."""
     for document, judged in qrels.items():
         own = grades.get(document, 0)
-        if "gold" in row.values and own != judged:
+        if own != judged:
             row.doubt(
                 f"{document!r} has the grade {own} (gold is 2, partial 1), but {judged} in {QRELS}, which is not used"
             )
