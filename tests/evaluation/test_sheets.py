@@ -82,6 +82,24 @@ def test_what_nobody_graded_is_no_label(sheet: Path, dataset: Dataset) -> None:
     assert (other["retrieved"], other["grades"]) == (["b", "c"], [0, 1])
 
 
+def test_what_people_leave_beside_the_grades_is_in_nobodys_way(sheet: Path, dataset: Dataset) -> None:
+    """A space in place of a grade, a note below the lines, cells merged in one line, a space behind a key."""
+    book = load_workbook(fill(sheet, {2: " ", 4: 0}, title={8: "Ask Kim about lamps."}, row={2: "r2 "}))
+    book.active.merge_cells("H2:J2")
+    book.save(sheet)
+    one, other = read_sheet(sheet, dataset)
+    assert (one["error"], other["grades"]) == ("no grade", [0])
+
+
+def test_a_whole_number_that_was_saved_with_a_point_is_a_grade(sheet: Path, dataset: Dataset, tmp_path: Path) -> None:
+    """Apache POI and what is built on it write 2.0 for 2."""
+    path = tmp_path / "poi.xlsx"
+    with ZipFile(fill(sheet, {2: 2, 3: 0})) as book, ZipFile(path, "w") as saved:
+        for name in book.namelist():
+            saved.writestr(name, book.read(name).replace(b"</v>", b".0</v>"))
+    assert read_sheet(path, dataset)[0]["grades"] == [2, 0]
+
+
 def test_a_question_for_which_nothing_was_found_needs_no_grade(tmp_path: Path) -> None:
     """It has no line, and its list is empty: its verdict is known."""
     path = tmp_path / "sheet.xlsx"
