@@ -186,6 +186,11 @@ def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
     [
         ("q0\tbuilt-0\t2\nq99\tbuilt-1\t2\n", "qrels.tsv:2: got the unknown id 'q99', wanted that of a question of"),
         ("q0\tbuilt-0\t2\nq0\tbuilt-0\t1\n", "qrels.tsv:2: got the grade 1 after 2 for 'built-0', wanted one grade"),
+        (
+            "q0 built-0 2\n",
+            "qrels.tsv:1: got another line, wanted query_id, doc_id and a grade of 0, 1 or 2, with tabs",
+        ),
+        ("\n \nq0\tbuilt-0\t3\n", "qrels.tsv:3: got another line"),
         ("q0\tnowhere\t2\n", "qrels.tsv:1: got the unknown id 'nowhere'"),
         ("", "queries.jsonl:1: got no gold, wanted the ids of the documents that answer, [] for none; write"),
         ("query_id\tdoc_id\tgrade\n", "queries.jsonl:1: got no gold, wanted the ids of the documents that answer"),
