@@ -31,6 +31,7 @@ def titled(text: str, **meta: str) -> Document:
         ("README", "README"),
         ("https://example.org/docs/refunds.html", "https example org docs refunds"),
         ("https://example.org/M%C3%BCnchen%20und%20K%c3%b6ln", "https example org München und Köln"),
+        ("https://example.org/docs/v1.29", "https example org docs v1 29"),  # no name of a kind of files
         ("of/50%20more.md", "of 50 20more"),  # in a path, a sign is a sign
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
