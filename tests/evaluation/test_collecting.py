@@ -60,6 +60,7 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
     """An id is given where there is none; a byte order mark and Windows' line ends are no part of a question."""
     plain = read_questions(written(tmp_path, "\ufeffWhen?\r\n\r\n  Who? \r\nWhen?\r\n"))
     assert [(each.id, each.text) for each in plain] == [("q1", "When?"), ("q3", "Who?")]
+    assert read_questions(written(tmp_path, "[urgent] When? {soon}\n"))[0].text == "[urgent] When? {soon}"
     pasted = read_questions(written(tmp_path, "When\u2028exactly?\rWho\x0c won?\n"))
     assert [(each.id, each.text) for each in pasted] == [("q1", "When\u2028exactly?"), ("q2", "Who\x0c won?")]
     rows = '{"question": "When?", "answers": ["noon"]}\n{"id": "x", "question": "When?"}\n'
@@ -79,7 +80,9 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
         ("questions.jsonl", '{"question": "a", "partial": "beds"}\n', "jsonl:1: got another kind of partial"),
         ("questions.jsonl", '{"question": "a", "answers": 5}\n', "jsonl:1: got another kind of answers"),
         ("questions.jsonl", '{"question": "a", "strict": "no"}\n', "jsonl:1: got 'no' as strict"),
-        ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; let the file's name"),
+        ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; write one object"),
+        ("questions.json", '[{"question": "a"}]', "json:1: got JSON"),
+        ("questions.json", '[\n {\n  "question": "a"\n }\n]\n', "json:1: got JSON"),
     ],
 )
 def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -1,6 +1,7 @@
 """Questions of one's own and what a store finds for them, written as data that can be labelled."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -21,6 +22,7 @@ from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.whole_file import cannot_write
 
 _ROWS: Final = ".jsonl"
+_JSON: Final = re.compile(r"[\[{]\s*([{\"]|$)")
 _SENTENCES: Final = "gold_sentences"
 _LISTS: Final = ("gold", "partial", "answers")
 
@@ -95,8 +97,8 @@ def _of_lines(path: Path) -> Iterable[Question]:
     # A line as editors count them: `splitlines` parts at characters, too, that a question can have from a web page.
     for number, line in enumerate(StringIO(plain_text(path), newline=None), 1):
         if (text := line.strip()) and text not in seen:
-            if text.startswith('{"'):
-                msg = f"{path}:{number}: got JSON, wanted a question; let the file's name end with {_ROWS}"
+            if _JSON.match(text):
+                msg = f"{path}:{number}: got JSON, wanted a question; write one object a line, into a file that ends with {_ROWS}"
                 raise SourceError(msg)
             seen.add(text)
             yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
