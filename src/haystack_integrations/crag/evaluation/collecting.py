@@ -98,7 +98,7 @@ def _of_lines(path: Path) -> Iterable[Question]:
     for number, line in enumerate(StringIO(plain_text(path), newline=None), 1):
         if (text := line.strip()) and text not in seen:
             if _JSON.match(text):
-                msg = f"{path}:{number}: got JSON, wanted a question; write one object a line, into a file that ends with {_ROWS}"
+                msg = f"{path}:{number}: got JSON, wanted a question; write one object a line, into a {_ROWS} file"
                 raise SourceError(msg)
             seen.add(text)
             yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
