@@ -15,6 +15,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack_integrations.crag.components import PassageTitler, StripRefiner
 from haystack_integrations.crag.grading.plan import make_items
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 
 
 def titled(text: str, **meta: str) -> Document:
@@ -90,6 +91,13 @@ def test_passages_carry_the_headings_that_they_stand_under() -> None:
         "hr rules",
         "hr rules - Pay",
     ]
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix, kind in MIME_TYPES.items() if kind != "text/plain"])
+def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: str) -> None:
+    """Those that `crag index` converts."""
+    _, second = passages_of(f"rules{suffix}", "# Pay\n\nMonthly.", "On Fridays.")
+    assert second.meta["title"] == "rules - Pay"
 
 
 def test_a_heading_that_says_no_more_than_the_name_is_left_out() -> None:
