@@ -10,6 +10,7 @@ from haystack.components.preprocessors import (
     RecursiveDocumentSplitter,
 )
 from haystack.components.retrievers import SentenceWindowRetriever
+from haystack.dataclasses import SparseEmbedding
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import PassageTitler, StripRefiner
@@ -20,7 +21,9 @@ from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 
 def titled(text: str, **meta: str) -> Document:
     """Give one passage its title."""
-    (document,) = PassageTitler().run([Document(content=text, meta=meta, embedding=[1.0])])["documents"]
+    (document,) = PassageTitler().run(
+        [Document(content=text, meta=meta, embedding=[1.0], sparse_embedding=SparseEmbedding([0], [1.0]))]
+    )["documents"]
     return document
 
 
@@ -45,7 +48,7 @@ def test_a_passage_is_named_by_the_words_of_its_path(source: str, title: str) ->
     """As title and first line, which is a text of its own: it needs another vector."""
     found = titled("The notice is two weeks.", source=source)
     assert (found.meta["title"], found.content) == (title, f"{title}\n\nThe notice is two weeks.")
-    assert found.embedding is None
+    assert found.embedding is found.sparse_embedding is None
 
 
 def test_a_title_of_its_own_counts_before_the_path() -> None:

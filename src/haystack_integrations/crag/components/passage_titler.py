@@ -18,7 +18,7 @@ from haystack_integrations.crag.texts.table_heads import TableHeads
 from haystack_integrations.crag.texts.text import MARKS
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
-_SUFFIX: Final = re.compile(r"\.(?=\d*[A-Za-z])[A-Za-z0-9]{1,5}$")  # of digits alone it is a version or a date
+_SUFFIX: Final = re.compile(r"\.(?:(?i:markdown)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")  # digits: a version, a date
 _BETWEEN: Final = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
