@@ -115,6 +115,16 @@ def test_headings_of_one_file_are_not_those_of_the_next() -> None:
     assert [each.meta["title"] for each in PassageTitler().run(one + two)["documents"]] == ["a", "b"]
 
 
+@pytest.mark.parametrize("key", ["title", "source_id"])
+def test_a_record_without_a_source_does_not_go_on_with_the_table_of_another(key: str) -> None:
+    """Names of columns are of one text: known by its title, or by what a splitter says that it is cut from."""
+    texts = ["| lamp | euros |\n|---|---|\n| small | 20 |\n", "| Ann | 4 |\n| Bob | 5 |"]
+    for names, begins in ((("Prices", "Absences"), "| Ann"), (("Prices", "Prices"), "| lamp")):
+        passages = [Document(content=text, meta={key: name}) for text, name in zip(texts, names, strict=True)]
+        text = PassageTitler().run(passages)["documents"][1].content
+        assert str(text).partition("\n\n")[2 if key == "title" else 0].startswith(begins)
+
+
 def test_a_sign_that_begins_a_comment_is_no_heading_in_plain_text() -> None:
     """Nor are passages of plain text made longer for it."""
     found = passages_of("setup.txt", "# install it first\npip install x", "Two weeks.")
