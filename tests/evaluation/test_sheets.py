@@ -1,5 +1,6 @@
 """Labels by hand: the sheet that is written, and what is read of the one that people filled."""
 
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,15 @@ def test_a_whole_number_that_was_saved_with_a_point_is_a_grade(sheet: Path, data
         for name in book.namelist():
             saved.writestr(name, book.read(name).replace(b"</v>", b".0</v>"))
     assert read_sheet(path, dataset)[0]["grades"] == [2, 0]
+
+
+def test_a_sheet_saved_as_strict_open_xml_is_read(sheet: Path, dataset: Dataset, tmp_path: Path) -> None:
+    """Excel offers it below its usual kind, with the same suffix."""
+    path, names = tmp_path / "strict.xlsx", re.compile(rb"http://schemas\.openxmlformats\.org/(?!package)(\w+)/2006/")
+    with ZipFile(fill(sheet, {2: 2})) as book, ZipFile(path, "w") as saved:
+        for name in book.namelist():
+            saved.writestr(name, names.sub(rb"http://purl.oclc.org/ooxml/\1/", book.read(name)))
+    assert read_sheet(path, dataset)[0]["grades"] == [2]
 
 
 def test_a_question_for_which_nothing_was_found_needs_no_grade(tmp_path: Path) -> None:
