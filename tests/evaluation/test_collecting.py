@@ -138,6 +138,9 @@ def test_what_has_no_text_is_in_no_list(store: Any, tmp_path: Path) -> None:
     questions = read_questions(written(tmp_path, "When is a refund paid?\n"))
     found = collect(questions, store, Retrieval(store, "baseline_rag", 6), lambda *_: None)
     assert set(found.passages) == set(found.lists["q1"].retrieved) == set(PAGES)
+    labelled = written(tmp_path, '{"question": "Which scan?", "gold": ["scan"]}\n', "labelled.jsonl")
+    with pytest.raises(SourceError, match=r"jsonl:1: got a label of 'scan', which the store does not have, or without"):
+        collect(read_questions(labelled), store, Retrieval(store, "baseline_rag", 6), lambda *_: None)
 
 
 def test_a_document_that_vanishes_between_search_and_fetch_ends_it(

@@ -165,10 +165,9 @@ def collect(questions: Sequence[Question], store: Any, retrieval: Retrieval, pro
             msg = f"{question.place}: {error.__cause__}"
             raise SourceError(msg) from None
         passages |= _fetched(store, [name for name in {*names, *question.labelled} if name not in passages])
-        if missing := sorted(set(question.labelled).difference(passages)):
-            msg = (
-                f"{question.place}: got a label of {missing[0]!r}, which the store does not have; correct or remove it"
-            )
+        if missing := [name for name in question.labelled if name not in passages or not passages[name].text.strip()]:
+            got = f"a label of {missing[0]!r}, which the store does not have, or without a text"
+            msg = f"{question.place}: got {got}; correct or remove it"
             raise SourceError(msg)
         if missing := sorted(set(names).difference(passages)):
             msg = f"the store found {missing[0]!r} and does not have it any more; run it again when nobody writes to it"
