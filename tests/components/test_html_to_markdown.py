@@ -588,6 +588,13 @@ def test_what_is_written_about_signs_of_html_is_kept_as_written() -> None:
     )
 
 
+@pytest.mark.parametrize("sign", ["&#11;", "&#x0B;", "&#1", "&#x1F;", "&#xFFFE;", "&#65535;"])
+def test_a_character_that_no_xml_has_costs_no_page(sign: str) -> None:
+    """Word's line ends are pasted as such numbers: the whole page was given up. Others stay what they are."""
+    text = converted(f"<body><h1>Hall</h1><div>Pay{sign} now, at &#163;5 or &#x1F4B6;.<p>{TEXT}</p></div></body>")
+    assert "# Hall Pay now, at £5 or 💶." in " ".join(text.split())
+
+
 def test_a_page_of_a_few_words_keeps_its_headings_and_tables_and_leaves_out_its_menu() -> None:
     """Trafilatura took all of it, without marks; a page of a help desk often is as short."""
     table = "<table><tr><th>Level</th><th>Places</th></tr><tr><td>P1</td><td>40</td></tr></table>"
