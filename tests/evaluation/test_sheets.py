@@ -59,6 +59,19 @@ def test_a_line_shows_question_rank_title_and_text_and_nothing_in_it_is_a_formul
     assert {cell.data_type for row in page.iter_rows() for cell in row if cell.value is not None} == {"s", "n"}
 
 
+def test_a_sheet_can_be_read_as_it_opens(sheet: Path) -> None:
+    """Texts are wrapped, lines as high as a text or as a row can be, and every second question is shaded."""
+    page = load_workbook(sheet).active
+    heights = [page.row_dimensions[number].height for number in range(2, 7)]
+    assert heights == [15, 30, 30, 405, 15]  # the second text has two lines, the third hundreds
+    assert {cell.alignment.wrap_text for row in page.iter_rows(min_row=2) for cell in row} == {True}
+    shaded = [page.cell(number, 5).fill.fill_type for number in range(2, 7)]
+    assert shaded == [None, None, "solid", "solid", "solid"]
+    assert page.column_dimensions["E"].width > page.column_dimensions["A"].width
+    (allowed,) = page.data_validations.dataValidation
+    assert (str(allowed.sqref), allowed.formula1, allowed.showInputMessage) == ("A2:A6", '"0,1,2"', True)
+
+
 def test_grades_are_read_as_spreadsheets_save_them_and_in_any_order_of_lines(sheet: Path, dataset: Dataset) -> None:
     """A number, a number with a point, a text; sorted by somebody."""
     fill(sheet, {2: 2, 3: 0.0, 4: "1", 5: " 0 ", 6: 2})
