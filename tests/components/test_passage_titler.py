@@ -140,6 +140,15 @@ def test_of_deep_headings_the_innermost_stay() -> None:
     assert title.endswith("long 6")
 
 
+def test_of_a_title_longer_than_any_the_beginning_stands_before_the_text() -> None:
+    """A record may bring one of a megabyte; headings have no room beside it."""
+    own = "word " * 60
+    meta = {"title": own, "source": "a.md", "header": "Pay", "parent_headers": []}
+    (found,) = PassageTitler().run([Document(content="On Fridays.", meta=meta)])["documents"]
+    assert found.content == f"{own[:200]}\n\nOn Fridays."
+    assert found.meta["title"] == own.strip()
+
+
 def test_the_title_is_no_strip_and_a_grader_is_shown_it_once() -> None:
     """It says what a passage is about, and is no sentence of it; offsets count in the passage as it is stored."""
     passage = titled("The notice is two weeks. It is given in writing.", source="travel-policy.md")
