@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import Case, RankedList
-from haystack_integrations.crag.evaluation.reading import GAPS, QUERIES, REMOVED, read_dataset
+from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.strips import Sentences
 
 
@@ -52,7 +52,6 @@ def test_a_data_set_is_read_whole(folder: Path) -> None:
     assert first.fixed is not None
     assert first.gap is not None
     assert (first.fixed.retrieved[0], first.gap.retrieved[0], first.gap.status) == ("built-0", "isle-0", "gap")
-    assert "built-0" in dataset.removed
 
 
 def test_labels_follow_from_the_grades(folder: Path) -> None:
@@ -430,7 +429,7 @@ def test_strict_may_be_left_out_or_said(folder: Path) -> None:
     assert [case.strict for case in read_dataset(folder, SPLIT).cases[:3]] == [False, True, True]
 
 
-@pytest.mark.parametrize("name", ["corpus.jsonl", *(f"{SPLIT}/{name}" for name in (QUERIES, GAPS, REMOVED))])
+@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/queries.jsonl", f"{SPLIT}/gap_bm25_top10.jsonl"])
 @pytest.mark.parametrize("renamed", [True, False])
 def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path, name: str, renamed: bool) -> None:
     """Also one that need not be there, which would be missing without a word; and one that lost its ending."""
@@ -454,7 +453,7 @@ def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path,
         ("latin-1", "got text that is not UTF-8, wanted UTF-8; save the file as that, such as by: iconv -f ENCODING"),
     ],
 )
-@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/qrels.tsv", f"{SPLIT}/gap_removed_docs.txt"])
+@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/qrels.tsv"])
 def test_a_file_of_another_encoding_is_named_with_the_way_to_utf_8(
     folder: Path, encoding: str, said: str, name: str
 ) -> None:

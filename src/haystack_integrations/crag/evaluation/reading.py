@@ -12,12 +12,11 @@ from haystack_integrations.crag.evaluation.labelled import ANSWERS
 from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
 
-QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
+QUERIES, QRELS, LISTS, GAPS = SPLIT_FILES = (
     "queries.jsonl",
     "qrels.tsv",
     "bm25_top10.jsonl",
     "gap_bm25_top10.jsonl",
-    "gap_removed_docs.txt",
 )
 """What is read of a split's folder; only the first must be there."""
 
@@ -58,7 +57,6 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
             raise SourceError(msg)
         lists = _lists(place / LISTS, cases, passages, {})
         gaps = _lists(place / GAPS, cases, passages, lists)
-        removed = plain_text(place / REMOVED).split() if (place / REMOVED).is_file() else []
     except OSError as error:
         msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable"
         raise SourceError(msg) from None
@@ -69,7 +67,6 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         split,
         passages,
         whole,
-        frozenset(removed),
         needs_all(whole),
         statistics=known if known.is_file() else None,
     )
