@@ -765,6 +765,18 @@ def test_headings_and_tables_within_lists_and_tables_that_only_place_them_are_ke
     assert text == f"# Halls\n\n## Keys\n\n{TEXT}\n\n| Size | Price | \n|---|---|\n| S | 3 | \n\n## Gates\n\nEnd."
 
 
+@pytest.mark.parametrize("around", ["ul", "ol"])
+def test_a_list_in_a_section_that_stands_in_an_item_stays_in_its_section(around: str) -> None:
+    """Javadoc's, of what a method returns: all of them stood above the first section."""
+    methods = "".join(
+        f"<li><section><h3>{name}</h3><p>{TEXT}</p><dl><dt>Returns:</dt><dd>a {name}</dd></dl></section></li>"
+        for name in ("key", "gate")
+    )
+    text = converted(f"<body><h1>Hall</h1><section><h2>Methods</h2><{around}>{methods}</{around}></section></body>")
+    places = [text.index(part) for part in ("## Methods", "### key", "a key", "### gate", "a gate")]
+    assert places == sorted(places)
+
+
 def test_a_table_of_data_with_headings_in_its_cells_stays_a_table() -> None:
     """Its columns have names."""
     assert rows_of("<tr><th>Plan</th><th>Fee</th></tr><tr><td><h4>Pro</h4><p>all</p></td><td>3</td></tr>")[2] == [
