@@ -126,7 +126,9 @@ def read(
     corpora: dict[str, Corpus] = {}
     for name in sets:
         data = read_dataset(Path(folder) / name, SPLIT, least=1)
-        corpora[name] = Corpus(name, data.passages, data.removed)
+        removed = Path(folder) / name / SPLIT / "gap_removed_docs.txt"
+        gone = removed.read_text("utf-8").split() if removed.is_file() else ()
+        corpora[name] = Corpus(name, data.passages, gone)
         rows = {part: _rows(Path(folder) / name / file) for part, file in _FILES.items()}
         for case in in_order(data)[:questions]:
             task = _task(case, data, corpora[name], _labels(case, rows))

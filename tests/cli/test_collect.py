@@ -111,22 +111,28 @@ def test_files_are_collected_and_labelled_by_a_model(
     assert "holds questions that no sheet labelled" in refused(crag(*by_hand), ExitCode.USAGE)
 
 
+def commands_in(told: str) -> list[str]:
+    """Give the lines that are a command."""
+    return [line.strip() for line in told.splitlines() if line.strip().startswith("crag ")]
+
+
 def test_the_commands_that_come_next_can_be_pasted_also_where_a_folder_has_spaces(
     docs: Path, questions: Path, tmp_path: Path, configured_model: ScriptedModel
 ) -> None:
-    """A shell would take the words of its name for arguments."""
+    """A shell would take the words of its name for arguments, and the first line of two for a command."""
     folder, split = tmp_path / "my data", "as asked"
     quoted = f"'{folder}'"
     shown = crag("collect", questions, folder, "--split", split, "--docs", docs)
-    told = " ".join(shown.stdout.split())
     label = f"crag label {quoted} --split '{split}' --output labelled"
-    assert told.count(label) == 2
-    assert told.endswith(f"{label} --sheet '{folder / split / 'sheet.xlsx'}'")
+    sheet = folder / split / "sheet.xlsx"
+    assert commands_in(shown.stdout) == [label, f"{label} --sheet '{sheet}'"]
     configured_model.reply = judging(lambda text: 0.9 if "Antarctica" in text else 0.0)
-    told = " ".join(crag("label", folder, "--split", split, "--output", "labelled").stdout.split())
-    assert f"crag calibrate {quoted} --split labelled" in told
+    shown = crag("label", folder, "--split", split, "--output", "labelled")
     sheet = folder / "labelled" / "sheet.xlsx"
-    assert f"crag label {quoted} --split labelled --output checked --sheet '{sheet}'" in told
+    assert commands_in(shown.stdout) == [
+        f"crag calibrate {quoted} --split labelled --output calibration.json",
+        f"crag label {quoted} --split labelled --output checked --sheet '{sheet}'",
+    ]
 
 
 def test_labels_of_a_model_are_corrected_in_its_sheet_and_calibrated_on(

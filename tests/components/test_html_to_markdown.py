@@ -588,6 +588,13 @@ def test_what_is_written_about_signs_of_html_is_kept_as_written() -> None:
     )
 
 
+@pytest.mark.parametrize("sign", ["&#11;", "&#x0B;", "&#1", "&#x1F;", "&#xFFFE;", "&#65535;"])
+def test_a_character_that_no_xml_has_costs_no_page(sign: str) -> None:
+    """Word's line ends are pasted as such numbers: the whole page was given up. Others stay what they are."""
+    text = converted(f"<body><h1>Hall</h1><div>Pay{sign} now, at &#163;5 or &#x1F4B6;.<p>{TEXT}</p></div></body>")
+    assert "# Hall Pay now, at £5 or 💶." in " ".join(text.split())
+
+
 def test_a_page_of_a_few_words_keeps_its_headings_and_tables_and_leaves_out_its_menu() -> None:
     """Trafilatura took all of it, without marks; a page of a help desk often is as short."""
     table = "<table><tr><th>Level</th><th>Places</th></tr><tr><td>P1</td><td>40</td></tr></table>"
@@ -620,11 +627,11 @@ def test_a_cell_that_has_a_sign_alone_says_what_the_sign_is_for() -> None:
 
 def test_cells_whose_lines_end_stay_apart_in_a_table_within_a_list() -> None:
     """Doxygen's parameters are such tables: "the first namebuf" was found by nobody."""
-    rows = "<tr><td>fd</td><td>the first<br>name</td></tr><tr><td>buf</td><td>the second</td></tr>"
+    rows = "<tr><td>fd</td><td>the first<br>name</td></tr><tr><td>buf</td><td>the second<br></td></tr>"
     text = converted(
         f"<html><body><h1>Read</h1><p>{TEXT}</p><dl><dt>Of</dt><dd><table>{rows}</table></dd></dl></body></html>"
     )
-    assert "- fd: the first name\n  - buf: the second" in text
+    assert text.endswith("- fd: the first name\n  - buf: the second")
 
 
 def test_a_year_over_its_quarters_names_each_column_with_them() -> None:
@@ -756,6 +763,18 @@ def test_headings_and_tables_within_lists_and_tables_that_only_place_them_are_ke
     table = "<table><tr><th>Size</th><th>Price</th></tr><tr><td>S</td><td>3</td></tr></table>"
     text = converted(f"<html><body><h1>Halls</h1>{page.format(f'<p>{TEXT}</p>{table}')}</body></html>")
     assert text == f"# Halls\n\n## Keys\n\n{TEXT}\n\n| Size | Price | \n|---|---|\n| S | 3 | \n\n## Gates\n\nEnd."
+
+
+@pytest.mark.parametrize("around", ["ul", "ol"])
+def test_a_list_in_a_section_that_stands_in_an_item_stays_in_its_section(around: str) -> None:
+    """Javadoc's, of what a method returns: all of them stood above the first section."""
+    methods = "".join(
+        f"<li><section><h3>{name}</h3><p>{TEXT}</p><dl><dt>Returns:</dt><dd>a {name}</dd></dl></section></li>"
+        for name in ("key", "gate")
+    )
+    text = converted(f"<body><h1>Hall</h1><section><h2>Methods</h2><{around}>{methods}</{around}></section></body>")
+    places = [text.index(part) for part in ("## Methods", "### key", "a key", "### gate", "a gate")]
+    assert places == sorted(places)
 
 
 def test_a_table_of_data_with_headings_in_its_cells_stays_a_table() -> None:

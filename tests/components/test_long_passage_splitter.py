@@ -4,6 +4,7 @@ import pytest
 from haystack import Document
 from haystack.components.preprocessors import MarkdownHeaderSplitter, RecursiveDocumentSplitter
 from haystack.components.retrievers import SentenceWindowRetriever
+from haystack.dataclasses import SparseEmbedding
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,7 +66,7 @@ def test_nothing_is_left_out_and_nothing_is_too_long(text: str, max_tokens: int)
 
 def test_what_a_splitter_wrote_down_is_counted_on() -> None:
     """Ids differ, numbers go on through the source, and the page is that of the first letter, as in Haystack."""
-    text = f"First page.\n\n\f{SENTENCE * 60}\f{SENTENCE}\n\nLast words."
+    text = f"First page.\n\n\f{SENTENCE * 60}\f{SENTENCE * 60}\n\nLast words."
     passages = RecursiveDocumentSplitter(split_length=2, split_unit="word", separators=["\n\n"]).run(
         [Document(content=text), Document(content="Another source.")]
     )["documents"]
@@ -95,10 +96,24 @@ def test_parts_of_a_passage_whose_place_is_unknown_name_none() -> None:
 
 
 def test_parts_of_an_embedded_document_have_no_vector_of_the_whole() -> None:
-    """It would find each of them for all that the whole was about."""
-    whole = Document(content=SENTENCE * 60, meta={"title": "Refunds"}, embedding=[1.0])
-    for part in LongPassageSplitter().run([whole])["documents"]:
-        assert (part.embedding, part.meta["title"], part.meta["source_id"]) == (None, "Refunds", whole.id)
+    """It would find each of them for all that the whole was about. Where they stand in it is known."""
+    text = f"{SENTENCE * 60}\f{SENTENCE * 60}"
+    vectors = {"embedding": [1.0], "sparse_embedding": SparseEmbedding([0], [1.0])}
+    whole = Document(content=text, meta={"title": "Refunds"}, **vectors)
+    found = LongPassageSplitter().run([whole])["documents"]
+    for number, part in enumerate(found):
+        assert part.embedding is part.sparse_embedding is None
+        start = part.meta["split_idx_start"]
+        assert text[start : start + len(part.content)] == part.content
+        page = 1 + text[:start].count("\f")
+        assert part.meta == {
+            "title": "Refunds",
+            "source_id": whole.id,
+            "split_id": number,
+            "split_idx_start": start,
+            "page_number": page,
+        }
+    assert found[-1].meta["page_number"] == 2
 
 
 @pytest.mark.parametrize("max_tokens", [0, -1, 1.5, True, "300"])

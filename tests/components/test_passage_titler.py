@@ -10,16 +10,20 @@ from haystack.components.preprocessors import (
     RecursiveDocumentSplitter,
 )
 from haystack.components.retrievers import SentenceWindowRetriever
+from haystack.dataclasses import SparseEmbedding
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import PassageTitler, StripRefiner
 from haystack_integrations.crag.grading.plan import make_items
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.sources import MIME_TYPES
 
 
 def titled(text: str, **meta: str) -> Document:
     """Give one passage its title."""
-    (document,) = PassageTitler().run([Document(content=text, meta=meta, embedding=[1.0])])["documents"]
+    (document,) = PassageTitler().run(
+        [Document(content=text, meta=meta, embedding=[1.0], sparse_embedding=SparseEmbedding([0], [1.0]))]
+    )["documents"]
     return document
 
 
@@ -31,6 +35,7 @@ def titled(text: str, **meta: str) -> Document:
         ("README", "README"),
         ("https://example.org/docs/refunds.html", "https example org docs refunds"),
         ("https://example.org/M%C3%BCnchen%20und%20K%c3%b6ln", "https example org München und Köln"),
+        ("https://example.org/docs/v1.29", "https example org docs v1 29"),  # no name of a kind of files
         ("of/50%20more.md", "of 50 20more"),  # in a path, a sign is a sign
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
@@ -43,7 +48,7 @@ def test_a_passage_is_named_by_the_words_of_its_path(source: str, title: str) ->
     """As title and first line, which is a text of its own: it needs another vector."""
     found = titled("The notice is two weeks.", source=source)
     assert (found.meta["title"], found.content) == (title, f"{title}\n\nThe notice is two weeks.")
-    assert found.embedding is None
+    assert found.embedding is found.sparse_embedding is None
 
 
 def test_a_title_of_its_own_counts_before_the_path() -> None:
@@ -91,6 +96,13 @@ def test_passages_carry_the_headings_that_they_stand_under() -> None:
     ]
 
 
+@pytest.mark.parametrize("suffix", [suffix for suffix, kind in MIME_TYPES.items() if kind != "text/plain"])
+def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: str) -> None:
+    """Those that `crag index` converts."""
+    _, second = passages_of(f"rules{suffix}", "# Pay\n\nMonthly.", "On Fridays.")
+    assert second.meta["title"] == "rules - Pay"
+
+
 def test_a_heading_that_says_no_more_than_the_name_is_left_out() -> None:
     """Most files begin with their own title."""
     found = passages_of("docs/travel-policy.md", "# Travel Policy\n\nIntro.", "Two weeks.")
@@ -101,6 +113,16 @@ def test_headings_of_one_file_are_not_those_of_the_next() -> None:
     """Passages of several files come in one list."""
     one, two = ([Document(content=text, meta={"source": name})] for name, text in [("a.md", "# X\n\nx"), ("b.md", "y")])
     assert [each.meta["title"] for each in PassageTitler().run(one + two)["documents"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("key", ["title", "source_id"])
+def test_a_record_without_a_source_does_not_go_on_with_the_table_of_another(key: str) -> None:
+    """Names of columns are of one text: known by its title, or by what a splitter says that it is cut from."""
+    texts = ["| lamp | euros |\n|---|---|\n| small | 20 |\n", "| Ann | 4 |\n| Bob | 5 |"]
+    for names, begins in ((("Prices", "Absences"), "| Ann"), (("Prices", "Prices"), "| lamp")):
+        passages = [Document(content=text, meta={key: name}) for text, name in zip(texts, names, strict=True)]
+        text = PassageTitler().run(passages)["documents"][1].content
+        assert str(text).partition("\n\n")[2 if key == "title" else 0].startswith(begins)
 
 
 def test_a_sign_that_begins_a_comment_is_no_heading_in_plain_text() -> None:
@@ -116,6 +138,15 @@ def test_of_deep_headings_the_innermost_stay() -> None:
     assert len(title) <= 200
     assert title.startswith("a - ")
     assert title.endswith("long 6")
+
+
+def test_of_a_title_longer_than_any_the_beginning_stands_before_the_text() -> None:
+    """A record may bring one of a megabyte; headings have no room beside it."""
+    own = "word " * 60
+    meta = {"title": own, "source": "a.md", "header": "Pay", "parent_headers": []}
+    (found,) = PassageTitler().run([Document(content="On Fridays.", meta=meta)])["documents"]
+    assert found.content == f"{own[:200]}\n\nOn Fridays."
+    assert found.meta["title"] == own.strip()
 
 
 def test_the_title_is_no_strip_and_a_grader_is_shown_it_once() -> None:

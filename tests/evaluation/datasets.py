@@ -115,5 +115,4 @@ def write_dataset(folder: Path, *, without: Sequence[str] = (), times: int = 1) 
         if name.rpartition("/")[2] not in without:
             write_lines(folder / name, rows)
     (folder / SPLIT).mkdir(exist_ok=True)
-    (folder / SPLIT / "gap_removed_docs.txt").write_text("".join(f"built-{number}\n" for number in GAPS))
     return folder

@@ -52,7 +52,6 @@ def test_a_data_set_is_read_whole(folder: Path) -> None:
     assert first.fixed is not None
     assert first.gap is not None
     assert (first.fixed.retrieved[0], first.gap.retrieved[0], first.gap.status) == ("built-0", "isle-0", "gap")
-    assert "built-0" in dataset.removed
 
 
 def test_labels_follow_from_the_grades(folder: Path) -> None:
@@ -166,6 +165,15 @@ def test_without_questions_no_judgement_is_what_is_wrong(judged: Path) -> None:
     assert "queries.jsonl: got 0 questions, wanted at least 10" in refusal(judged)
 
 
+def test_judgements_are_labels_also_where_none_are_needed(judged: Path) -> None:
+    """Else `crag label` does not say that these questions have labels of their own."""
+    (judged / SPLIT / "qrels.tsv").write_text("q0\tbuilt-0\t2\nq0\tbuilt-1\t1\n")
+    first, second = read_dataset(judged, SPLIT, labelled=False).cases[:2]
+    assert (first.gold, first.partial, second.gold) == (("built-0",), ("built-1",), ())
+    (judged / SPLIT / "qrels.tsv").write_text("")
+    assert not any(case.gold for case in read_dataset(judged, SPLIT, labelled=False).cases)
+
+
 def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
     """Without a head, the first line is one."""
     (judged / SPLIT / "qrels.tsv").write_bytes(b"\xef\xbb\xbfq0\tbuilt-0\t2\n")
@@ -177,9 +185,14 @@ def test_a_byte_order_mark_hides_no_judgement(judged: Path) -> None:
     [
         ("q0\tbuilt-0\t2\nq99\tbuilt-1\t2\n", "qrels.tsv:2: got the unknown id 'q99', wanted that of a question of"),
         ("q0\tbuilt-0\t2\nq0\tbuilt-0\t1\n", "qrels.tsv:2: got the grade 1 after 2 for 'built-0', wanted one grade"),
+        (
+            "q0 built-0 2\n",
+            "qrels.tsv:1: got another line, wanted query_id, doc_id and a grade of 0, 1 or 2, with tabs",
+        ),
+        ("\n \nq0\tbuilt-0\t3\n", "qrels.tsv:3: got another line"),
         ("q0\tnowhere\t2\n", "qrels.tsv:1: got the unknown id 'nowhere'"),
-        ("", "queries.jsonl:1: got no gold, wanted it, or a judgement in qrels.tsv, which holds none"),
-        ("query_id\tdoc_id\tgrade\n", "queries.jsonl:1: got no gold, wanted it, or a judgement in qrels.tsv"),
+        ("", "queries.jsonl:1: got no gold, wanted the ids of the documents that answer, [] for none; write"),
+        ("query_id\tdoc_id\tgrade\n", "queries.jsonl:1: got no gold, wanted the ids of the documents that answer"),
     ],
 )
 def test_wrong_judgements_are_named(judged: Path, text: str, said: str) -> None:
@@ -258,7 +271,7 @@ def test_a_wrong_question_is_named_with_its_line(folder: Path, change: dict[str,
         ({"grades": [True, *[0] * 9]}, "bm25_top10.jsonl:1: got other grades"),
         (
             {"grades": [1, 1, *[0] * 8]},
-            "bm25_top10.jsonl:1: got the grade 1 of 'built-0', which has 2 in queries.jsonl, wanted one grade; correct",
+            "bm25_top10.jsonl:1: got the grade 1 of 'built-0', which has 2 in queries.jsonl or qrels.tsv, wanted one",
         ),
         ({"label_top5": "fine"}, "bm25_top10.jsonl:1: got the label 'fine', wanted one of ['correct'"),
         ({"label_top5": ["correct"]}, "bm25_top10.jsonl:1: got the label ['correct']"),
@@ -428,7 +441,7 @@ def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path,
         assert f"which is not packed; unpack it: gunzip -k '{path}.gz'" in refusal(folder)
     else:
         path.write_bytes(packed)
-        said = f"{path.name}:1: got a file packed by gzip, wanted one JSON object a line; unpack it: mv '{path}'"
+        said = f"{path.name}:1: got a file packed by gzip, wanted one that is not; unpack it: mv '{path}'"
         assert said in refusal(folder)
 
 
@@ -440,7 +453,7 @@ def test_a_packed_file_is_refused_with_the_command_that_unpacks_it(folder: Path,
         ("latin-1", "got text that is not UTF-8, wanted UTF-8; save the file as that, such as by: iconv -f ENCODING"),
     ],
 )
-@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/qrels.tsv", f"{SPLIT}/gap_removed_docs.txt"])
+@pytest.mark.parametrize("name", ["corpus.jsonl", f"{SPLIT}/qrels.tsv"])
 def test_a_file_of_another_encoding_is_named_with_the_way_to_utf_8(
     folder: Path, encoding: str, said: str, name: str
 ) -> None:

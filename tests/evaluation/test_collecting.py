@@ -1,11 +1,13 @@
 """Questions of one's own, and what a store finds for them."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Document
+from openpyxl import load_workbook
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
@@ -58,6 +60,7 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
     """An id is given where there is none; a byte order mark and Windows' line ends are no part of a question."""
     plain = read_questions(written(tmp_path, "\ufeffWhen?\r\n\r\n  Who? \r\nWhen?\r\n"))
     assert [(each.id, each.text) for each in plain] == [("q1", "When?"), ("q3", "Who?")]
+    assert read_questions(written(tmp_path, "[urgent] When? {soon}\n"))[0].text == "[urgent] When? {soon}"
     pasted = read_questions(written(tmp_path, "When\u2028exactly?\rWho\x0c won?\n"))
     assert [(each.id, each.text) for each in pasted] == [("q1", "When\u2028exactly?"), ("q2", "Who\x0c won?")]
     rows = '{"question": "When?", "answers": ["noon"]}\n{"id": "x", "question": "When?"}\n'
@@ -77,7 +80,9 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
         ("questions.jsonl", '{"question": "a", "partial": "beds"}\n', "jsonl:1: got another kind of partial"),
         ("questions.jsonl", '{"question": "a", "answers": 5}\n', "jsonl:1: got another kind of answers"),
         ("questions.jsonl", '{"question": "a", "strict": "no"}\n', "jsonl:1: got 'no' as strict"),
-        ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; let the file's name"),
+        ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; write one object"),
+        ("questions.json", '[{"question": "a"}]', "json:1: got JSON"),
+        ("questions.json", '[\n {\n  "question": "a"\n }\n]\n', "json:1: got JSON"),
     ],
 )
 def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -86,6 +91,9 @@ def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str,
         read_questions(written(tmp_path, text, name))
     with pytest.raises(SourceError, match="no questions can be read from"):
         read_questions(tmp_path / "none.txt")
+    (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(SourceError, match=r"gz:1: got a file packed by gzip, .* unpack it: gunzip -k"):
+        read_questions(tmp_path / "packed.txt.gz")
 
 
 def test_a_split_has_the_lists_and_the_corpus_what_stands_in_them(store: Any, tmp_path: Path) -> None:
@@ -123,6 +131,29 @@ def test_texts_are_those_of_the_store_also_where_the_pipeline_refines(store: Any
     assert lines(place / "bm25_top10.jsonl")[0]["retrieved"][0] == "lamps"
 
 
+def test_what_has_no_text_is_in_no_list(store: Any, tmp_path: Path) -> None:
+    """An index that others made can hold it; nobody could judge it, nor would the corpus with it be read."""
+    empty = Document(id="picture", content=" ", embedding=store.filter_documents()[0].embedding)
+    store.write_documents([empty, Document(id="scan", embedding=empty.embedding)])
+    questions = read_questions(written(tmp_path, "When is a refund paid?\n"))
+    found = collect(questions, store, Retrieval(store, "baseline_rag", 6), lambda *_: None)
+    assert set(found.passages) == set(found.lists["q1"].retrieved) == set(PAGES)
+    labelled = written(tmp_path, '{"question": "Which scan?", "gold": ["scan"]}\n', "labelled.jsonl")
+    with pytest.raises(SourceError, match=r"jsonl:1: got a label of 'scan', which the store does not have, or without"):
+        collect(read_questions(labelled), store, Retrieval(store, "baseline_rag", 6), lambda *_: None)
+
+
+def test_a_document_that_vanishes_between_search_and_fetch_ends_it(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list without it would be another list than the one that was retrieved."""
+    questions = read_questions(written(tmp_path, "When is a refund paid?\n"))
+    retrieval = Retrieval(store, "baseline_rag", 2)
+    monkeypatch.setattr(type(store), "filter_documents", lambda *_, **__: [])
+    with pytest.raises(StoreError, match="does not have it any more; run it again when nobody writes to it"):
+        collect(questions, store, retrieval, lambda *_: None)
+
+
 def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
     """Neither a split, nor somebody's corpus, nor the text that labels are about."""
     file = written(tmp_path, "When is a refund paid?\n")
@@ -146,6 +177,17 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
         collected(store, file, tmp_path / "data", "again")
     assert (place.parent / "corpus.jsonl").read_bytes() == before
     assert not (place.parent / "again").exists()
+
+
+def test_the_grades_of_a_sheet_outlive_the_split_that_was_collected_again(store: Any, tmp_path: Path) -> None:
+    """Who is told to remove the questions that are there has removed no grade by it."""
+    file = written(tmp_path, "When is a refund paid?\n")
+    place = collected(store, file, tmp_path / "data")
+    (place / "sheet.xlsx").write_bytes(b"filled")
+    (place / "queries.jsonl").unlink()
+    collected(store, file, tmp_path / "data")
+    assert (place / "sheet.before.xlsx").read_bytes() == b"filled"
+    assert load_workbook(place / "sheet.xlsx").active["B2"].value == "When is a refund paid?"
 
 
 def test_a_split_that_another_command_wrote_meanwhile_stays(store: Any, tmp_path: Path) -> None:

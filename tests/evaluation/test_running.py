@@ -345,14 +345,14 @@ def test_lists_are_not_taken_from_a_pipeline_that_judges_them_whatever_it_is_tol
 
 
 def test_lists_are_as_long_as_the_pipeline_makes_them_unless_told_otherwise(tmp_path: Path) -> None:
-    """What is calibrated on is what will be judged; `crag label` asks for a length of its own."""
+    """What is calibrated on is what will be judged; `crag collect` and `crag label` ask for a length of their own."""
     dataset, _ = towns()
     own, text = tmp_path / "own.yml", source("corrective_retrieval").replace("top_k: 10", "top_k: 7")
     own.write_text(text.replace("rrf_k: 1", "rrf_k: 1\n      top_k: 7"), "utf-8")
     lengths = [
-        len(Retrieval.over(dataset, str(own), depth).of(dataset.cases[0].question).retrieved) for depth in (None, 3)
+        len(Retrieval.over(dataset, str(own), depth).of(dataset.cases[0].question).retrieved) for depth in (None, 3, 30)
     ]
-    assert lengths == [7, 3]
+    assert lengths == [7, 3, 30]
 
 
 def test_a_broken_line_among_the_records_is_named(dataset: Dataset, tmp_path: Path) -> None:

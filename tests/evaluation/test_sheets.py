@@ -1,5 +1,6 @@
 """Labels by hand: the sheet that is written, and what is read of the one that people filled."""
 
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,19 @@ def test_a_line_shows_question_rank_title_and_text_and_nothing_in_it_is_a_formul
     assert {cell.data_type for row in page.iter_rows() for cell in row if cell.value is not None} == {"s", "n"}
 
 
+def test_a_sheet_can_be_read_as_it_opens(sheet: Path) -> None:
+    """Texts are wrapped, lines as high as a text or as a row can be, and every second question is shaded."""
+    page = load_workbook(sheet).active
+    heights = [page.row_dimensions[number].height for number in range(2, 7)]
+    assert heights == [15, 30, 30, 405, 15]  # the second text has two lines, the third hundreds
+    assert {cell.alignment.wrap_text for row in page.iter_rows(min_row=2) for cell in row} == {True}
+    shaded = [page.cell(number, 5).fill.fill_type for number in range(2, 7)]
+    assert shaded == [None, None, "solid", "solid", "solid"]
+    assert page.column_dimensions["E"].width > page.column_dimensions["A"].width
+    (allowed,) = page.data_validations.dataValidation
+    assert (str(allowed.sqref), allowed.formula1, allowed.showInputMessage) == ("A2:A6", '"0,1,2"', True)
+
+
 def test_grades_are_read_as_spreadsheets_save_them_and_in_any_order_of_lines(sheet: Path, dataset: Dataset) -> None:
     """A number, a number with a point, a text; sorted by somebody."""
     fill(sheet, {2: 2, 3: 0.0, 4: "1", 5: " 0 ", 6: 2})
@@ -80,6 +94,33 @@ def test_what_nobody_graded_is_no_label(sheet: Path, dataset: Dataset) -> None:
     one, other = read_sheet(fill(sheet, {4: 0, 5: 1}), dataset)
     assert (one["grades"], one["error"]) == (None, "no grade")
     assert (other["retrieved"], other["grades"]) == (["b", "c"], [0, 1])
+
+
+def test_what_people_leave_beside_the_grades_is_in_nobodys_way(sheet: Path, dataset: Dataset) -> None:
+    """A space in place of a grade, a note below the lines, cells merged in one line, a space behind a key."""
+    book = load_workbook(fill(sheet, {2: " ", 4: 0}, title={8: "Ask Kim about lamps."}, row={2: "r2 "}))
+    book.active.merge_cells("H2:J2")
+    book.save(sheet)
+    one, other = read_sheet(sheet, dataset)
+    assert (one["error"], other["grades"]) == ("no grade", [0])
+
+
+def test_a_whole_number_that_was_saved_with_a_point_is_a_grade(sheet: Path, dataset: Dataset, tmp_path: Path) -> None:
+    """Apache POI and what is built on it write 2.0 for 2."""
+    path = tmp_path / "poi.xlsx"
+    with ZipFile(fill(sheet, {2: 2, 3: 0})) as book, ZipFile(path, "w") as saved:
+        for name in book.namelist():
+            saved.writestr(name, book.read(name).replace(b"</v>", b".0</v>"))
+    assert read_sheet(path, dataset)[0]["grades"] == [2, 0]
+
+
+def test_a_sheet_saved_as_strict_open_xml_is_read(sheet: Path, dataset: Dataset, tmp_path: Path) -> None:
+    """Excel offers it below its usual kind, with the same suffix."""
+    path, names = tmp_path / "strict.xlsx", re.compile(rb"http://schemas\.openxmlformats\.org/(?!package)(\w+)/2006/")
+    with ZipFile(fill(sheet, {2: 2})) as book, ZipFile(path, "w") as saved:
+        for name in book.namelist():
+            saved.writestr(name, names.sub(rb"http://purl.oclc.org/ooxml/\1/", book.read(name)))
+    assert read_sheet(path, dataset)[0]["grades"] == [2]
 
 
 def test_a_question_for_which_nothing_was_found_needs_no_grade(tmp_path: Path) -> None:
@@ -119,6 +160,16 @@ def test_a_sheet_that_cannot_be_trusted_is_refused_with_its_line(
     """Else a document would get a grade that nobody gave it."""
     with pytest.raises(SourceError, match=message):
         read_sheet(fill(sheet, grades, **columns), dataset)
+
+
+def test_a_sheet_of_these_documents_in_another_order_is_refused(tmp_path: Path) -> None:
+    """Passages of one table begin alike: with their title and the names of all of its columns."""
+    path, head = tmp_path / "sheet.xlsx", "| a name of a column " * 20
+    passages = {name: Passage(name, "lamps", f"{head}|\n| {name} |") for name in ("a", "b")}
+    write_sheet(path, [("Which lamp?", ("b", "a"), (2, 0))], passages)
+    case = Case("q1", "Which lamp?", fixed=RankedList(("a", "b")))
+    with pytest.raises(SourceError, match="row 2: got another question or text than 'q1' and 'a'"):
+        read_sheet(path, Dataset(tmp_path, "asked", passages, (case,)))
 
 
 def test_merged_cells_are_refused(sheet: Path, dataset: Dataset) -> None:
@@ -171,11 +222,11 @@ def test_texts_are_known_again_as_programs_save_them(sheet: Path, dataset: Datas
 def test_any_text_makes_a_sheet_that_spreadsheets_open(tmp_path: Path) -> None:
     """Characters that XML does not have are spaces, and a cell takes 32,767 characters, of which an emoji is two."""
     path = tmp_path / "sheet.xlsx"
-    passage = Passage("a", "\ufffe\uffff\ud800 title", "\U0001f600" * 40_000)
+    passage = Passage("a", "\ufffe\uffff\ud800 title", "a" + "\U0001f600" * 40_000)
     write_sheet(path, [("Who?", ("a",), (2,))], {"a": passage})
     page: Any = load_workbook(path).active
     assert page["D2"].value == "    title"
-    assert len(page["E2"].value.encode("utf-16-le")) == 2 * 32_000
+    assert len(page["E2"].value.encode("utf-16-le")) == 2 * 31_999  # half of one is none
     data = Dataset(tmp_path, "asked", {"a": passage}, (Case("q1", "Who?", fixed=RankedList(("a",))),))
     assert read_sheet(path, data)[0]["grades"] == [2]
 

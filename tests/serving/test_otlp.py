@@ -26,6 +26,7 @@ from reading import Figures
 from serving.process import command
 
 from haystack_integrations.crag.metrics_export import configure_metrics
+from haystack_integrations.crag.observing.otlp import sends
 from haystack_integrations.crag.serving.logs import Undelivered
 
 ROUTE = "/corrective_retrieval/run"
@@ -141,6 +142,20 @@ def test_each_signal_goes_by_its_own_protocol_or_not_at_all(
     assert all("crag.route" in names for (kind, _), names in collector.names.items() if kind == "traces")
     assert all("crag.decisions" in names for (kind, _), names in collector.names.items() if kind == "metrics")
     assert "could not be sent" not in running.log
+
+
+@pytest.mark.parametrize(
+    ("exporters", "sent"), [("console, OTLP", True), ("console", False), ("none", False), (" ", True)]
+)
+def test_one_of_several_exporters_is_enough_to_send(
+    monkeypatch: pytest.MonkeyPatch, exporters: str, sent: bool
+) -> None:
+    """As OpenTelemetry's variables are written: a list, in letters of any size; without a word it is OTLP."""
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", exporters)
+    assert not sends("traces")  # nowhere
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9/v1/traces")
+    assert sends("traces") is sent
+    assert not sends("metrics")
 
 
 @pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])

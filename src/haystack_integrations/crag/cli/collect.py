@@ -5,12 +5,22 @@ from shlex import quote
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, PipelineName
 from haystack_integrations.crag.cli.files import require_extra
 from haystack_integrations.crag.cli.options import Index, Store, Url
-from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.output import (
+    Json,
+    complain,
+    complain_about,
+    progress_bar,
+    show,
+    show_json,
+    to_copy,
+    working,
+)
 from haystack_integrations.crag.cli.places import choose_place, open_place, read_documents
 
 Questions = Annotated[
@@ -61,7 +71,7 @@ def collect(
     show_json({**summary, "nothing_found": empty}) if json else show(*_told(summary, place))
 
 
-def _told(summary: dict[str, Any], place: Path) -> list[str | Text]:
+def _told(summary: dict[str, Any], place: Path) -> list[RenderableType]:
     from haystack_integrations.crag.evaluation.sheets import SHEET
 
     found = f"{summary['documents']} of {summary['documents_of_store']} documents for {summary['questions']} questions"
@@ -69,6 +79,8 @@ def _told(summary: dict[str, Any], place: Path) -> list[str | Text]:
     label = f"crag label {folder} --split {split} --output labelled"
     return [
         Text.assemble(("Collected", "bold"), f" {found}"),
-        f"Written to {place}. Label it by your chat model: {label}",
-        f"Or fill the column grade of {place / SHEET}: {label} --sheet {sheet}",
+        f"Written to {place}. Label it by your chat model:",
+        to_copy(label),
+        f"Or fill the column grade of {place / SHEET}:",
+        to_copy(f"{label} --sheet {sheet}"),
     ]

@@ -7,12 +7,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, PipelineName, Split
 from haystack_integrations.crag.cli.files import no_lists, require_extra
-from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
+from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, to_copy, working
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.vocabulary import Lists
 
@@ -153,20 +154,23 @@ def _summary(output: str, records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _told(summary: dict[str, Any], place: Path, dataset: "Dataset", *, by_model: bool) -> list[str | Text]:
+def _told(summary: dict[str, Any], place: Path, dataset: "Dataset", *, by_model: bool) -> list[RenderableType]:
     from haystack_integrations.crag.evaluation.origins import is_labelled_by_model
     from haystack_integrations.crag.evaluation.sheets import SHEET
 
     verdicts = ", ".join(f"{count} {name}" for name, count in summary["verdicts"].items()) or "none"
     cost, share = summary["cost"], f"{summary['labelled']} of {summary['questions']} questions"
-    told: list[str | Text] = [Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}")]
+    told: list[RenderableType] = [
+        Text.assemble(("Labelled", "bold"), f" {share}; by the first five documents: {verdicts}")
+    ]
     if by_model:
         told.append(f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out")
     folder, split, sheet = (quote(str(one)) for one in (place.parent, place.name, place / SHEET))
-    told.append(f"Written to {place}. Use it: crag calibrate {folder} --split {split} --output calibration.json")
+    told.append(f"Written to {place}. Use it:")
+    told.append(to_copy(f"crag calibrate {folder} --split {split} --output calibration.json"))
     if by_model:
-        check = f"crag label {folder} --split {split} --output checked --sheet {sheet}"
-        told.append(f"Better, correct its grades in {place / SHEET} first, and: {check}")
+        told.append(f"Better, correct its grades in {place / SHEET} first, and:")
+        told.append(to_copy(f"crag label {folder} --split {split} --output checked --sheet {sheet}"))
     is_labelled = any(case.gold or case.partial for case in dataset.cases)
     if is_labelled and (by_model or not is_labelled_by_model(dataset.folder / dataset.split)):
         told.append(f"{dataset.split!r} has labels of its own: `crag calibrate` says how to set one of the two aside")

@@ -15,7 +15,7 @@ from threading import Event, Thread
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
@@ -63,6 +63,17 @@ def show(*parts: RenderableType) -> None:
     out = console()
     for part in parts:
         out.print(part, crop=False)  # what is marked as one line stays one, to be copied
+
+
+def to_copy(command: str) -> RenderableType:
+    """
+    Put a command on a line of its own, however narrow the terminal: broken in two, its first half would run.
+
+    :param command: The command.
+    :returns: What `show` writes.
+    """
+    # In a group: of a text alone rich makes a new one, which wraps.
+    return Group(Text(f"  {command}", no_wrap=True, overflow="ignore"))
 
 
 def plain(part: RenderableType) -> str:

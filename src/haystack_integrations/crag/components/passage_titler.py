@@ -18,7 +18,7 @@ from haystack_integrations.crag.texts.table_heads import TableHeads
 from haystack_integrations.crag.texts.text import MARKS
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
-_SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
+_SUFFIX: Final = re.compile(r"\.(?:(?i:markdown)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")  # digits: a version, a date
 _BETWEEN: Final = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
@@ -67,8 +67,14 @@ class PassageTitler:
             - `documents`: Same order, same ids. A text that begins with its title, or has nothing to be named by,
               stays as it is; any other has no embedding, and no `split_idx_start`, which named the place of its text.
         """
-        texts = groupby(documents, lambda each: (source_name(each), each.meta.get(_LEVEL)))
-        return {"documents": [each for (name, _), some in texts for each in _titled_all(name or "", some)]}
+        texts = groupby(documents, _text_of)
+        return {"documents": [each for (name, *_), some in texts for each in _titled_all(name or "", some)]}
+
+
+def _text_of(passage: Document) -> tuple[Any, ...]:
+    """Tell which text a passage is of: that of its file, else by what its splitter and its title say."""
+    name, meta = source_name(passage), passage.meta
+    return name, meta.get(_LEVEL), *(() if name else (meta.get("source_id"), meta.get("title")))
 
 
 def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]:

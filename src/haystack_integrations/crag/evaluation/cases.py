@@ -122,7 +122,6 @@ class Dataset:
     :param split: Name of the split.
     :param passages: The corpus by id.
     :param cases: The questions, in the file's order.
-    :param removed: Ids that are to be removed from the corpus to make the gaps.
     :param needs_all: Whether a list is correct with all gold documents only (two-hop questions), not with any of them.
     :param doubts: What may be a mistake in the data and is not refused, a sentence for each kind.
     :param statistics: File of the document frequencies of the store that the corpus is a part of; None for a whole one.
@@ -132,7 +131,6 @@ class Dataset:
     split: str
     passages: Mapping[str, Passage]
     cases: tuple[Case, ...]
-    removed: frozenset[str] = frozenset()
     needs_all: bool = False
     doubts: tuple[str, ...] = ()
     statistics: Path | None = None

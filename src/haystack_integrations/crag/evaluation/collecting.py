@@ -1,6 +1,7 @@
 """Questions of one's own and what a store finds for them, written as data that can be labelled."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -21,6 +22,7 @@ from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.whole_file import cannot_write
 
 _ROWS: Final = ".jsonl"
+_JSON: Final = re.compile(r"[\[{]\s*([{\"]|$)")
 _SENTENCES: Final = "gold_sentences"
 _LISTS: Final = ("gold", "partial", "answers")
 
@@ -95,8 +97,8 @@ def _of_lines(path: Path) -> Iterable[Question]:
     # A line as editors count them: `splitlines` parts at characters, too, that a question can have from a web page.
     for number, line in enumerate(StringIO(plain_text(path), newline=None), 1):
         if (text := line.strip()) and text not in seen:
-            if text.startswith('{"'):
-                msg = f"{path}:{number}: got JSON, wanted a question; let the file's name end with {_ROWS}"
+            if _JSON.match(text):
+                msg = f"{path}:{number}: got JSON, wanted a question; write one object a line, into a {_ROWS} file"
                 raise SourceError(msg)
             seen.add(text)
             yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
@@ -163,10 +165,9 @@ def collect(questions: Sequence[Question], store: Any, retrieval: Retrieval, pro
             msg = f"{question.place}: {error.__cause__}"
             raise SourceError(msg) from None
         passages |= _fetched(store, [name for name in {*names, *question.labelled} if name not in passages])
-        if missing := sorted(set(question.labelled).difference(passages)):
-            msg = (
-                f"{question.place}: got a label of {missing[0]!r}, which the store does not have; correct or remove it"
-            )
+        if missing := [name for name in question.labelled if name not in passages or not passages[name].text.strip()]:
+            got = f"a label of {missing[0]!r}, which the store does not have, or without a text"
+            msg = f"{question.place}: got {got}; correct or remove it"
             raise SourceError(msg)
         if missing := sorted(set(names).difference(passages)):
             msg = f"the store found {missing[0]!r} and does not have it any more; run it again when nobody writes to it"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, closing
-from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -195,10 +194,7 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
 
 
 def _write_sheet(dataset: Dataset, records: Sequence[Record], path: Path) -> None:
-    """Write the labels as a sheet for people to correct; one that was there may hold corrections, and stays."""
-    if path.exists():
-        names = (path.with_stem(f"{path.stem}.before{number or ''}") for number in count())
-        path.replace(next(name for name in names if not name.exists()))
+    """Write the labels as a sheet for people to correct."""
     asked = {case.id: case.question for case in dataset.cases}
     made = [record for record in records if record["error"] is None]
     write_sheet(path, [(asked[one["id"]], one["retrieved"], one["grades"]) for one in made], dataset.passages)

@@ -3,8 +3,11 @@
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 from shlex import quote
+from typing import Final
 
 from haystack_integrations.crag.errors import SourceError
+
+_GZIP: Final = b"\x1f\x8b"
 
 
 def plain_text(path: Path) -> str:
@@ -13,7 +16,7 @@ def plain_text(path: Path) -> str:
 
     :param path: The file.
     :returns: Its text.
-    :raises SourceError: For another encoding than UTF-8.
+    :raises SourceError: For another encoding than UTF-8, and a packed file.
     """
     content = path.read_bytes()
     for number, line in enumerate(content.splitlines(), 1):
@@ -23,13 +26,16 @@ def plain_text(path: Path) -> str:
 
 def check_encoding(path: Path, number: int, line: bytes) -> None:
     """
-    Refuse a line of another encoding than UTF-8.
+    Refuse a line of another encoding than UTF-8, and the first one of a packed file.
 
     :param path: Its file.
     :param number: Its number.
     :param line: The line.
     :raises SourceError: With the encoding, where it can be told, and the way out.
     """
+    if number == 1 and line.startswith(_GZIP):
+        msg = f"{path}:{number}: got a file packed by gzip, wanted one that is not; {unpacking(path)}"
+        raise SourceError(msg)
     # Plain letters in UTF-16 are valid UTF-8, with a zero byte before or after each.
     if line.startswith((BOM_UTF16_BE, BOM_UTF16_LE)) or line[:2].count(0) == 1:
         got, encoding = "text in UTF-16", "UTF-16"

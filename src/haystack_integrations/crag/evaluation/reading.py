@@ -12,12 +12,11 @@ from haystack_integrations.crag.evaluation.labelled import ANSWERS
 from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
 
-QUERIES, QRELS, LISTS, GAPS, REMOVED = SPLIT_FILES = (
+QUERIES, QRELS, LISTS, GAPS = SPLIT_FILES = (
     "queries.jsonl",
     "qrels.tsv",
     "bm25_top10.jsonl",
     "gap_bm25_top10.jsonl",
-    "gap_removed_docs.txt",
 )
 """What is read of a split's folder; only the first must be there."""
 
@@ -58,7 +57,6 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
             raise SourceError(msg)
         lists = _lists(place / LISTS, cases, passages, {})
         gaps = _lists(place / GAPS, cases, passages, lists)
-        removed = plain_text(place / REMOVED).split() if (place / REMOVED).is_file() else []
     except OSError as error:
         msg = f"the data in {str(folder)!r} cannot be read ({error}); make the files readable"
         raise SourceError(msg) from None
@@ -69,7 +67,6 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
         split,
         passages,
         whole,
-        frozenset(removed),
         needs_all(whole),
         statistics=known if known.is_file() else None,
     )
@@ -142,23 +139,21 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
     """Read the questions, and what is in doubt of their labels."""
     found: dict[str, Case] = {}
     doubts: list[str] = []
-    qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else (None, {})
+    qrels, lines = _qrels(place / QRELS, passages) if (place / QRELS).is_file() else ({}, {})
     for row in rows(place / QUERIES):
         name = row.name(found)
-        if "gold" in row.values or not labelled:
+        if "gold" in row.values or not (labelled or qrels):
             if labelled and row.values["gold"] is None:
                 row.refuse("null as gold", "the ids of the documents that answer", "write [] where none does")
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
             for both in sorted(set(gold).intersection(partial)):
                 row.refuse(f"{both!r} as gold and as partial", "each document in one of them", "remove one of the two")
-            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, (qrels or {}).get(name, {}))
-        elif qrels == {}:
-            row.refuse("no gold", f"it, or a judgement in {QRELS}, which holds none", "write one of them")
-        elif qrels is not None:
+            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, qrels.get(name, {}))
+        elif qrels:
             grades = qrels.get(name, {})
             gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
         else:
-            row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or add {QRELS}")
+            row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or fill {QRELS}")
         found[name] = Case(
             name,
             row.text("question"),
@@ -178,7 +173,7 @@ def _check_qrels(row: Row, grades: Mapping[str, int], qrels: Mapping[str, int]) 
     """Doubt a question whose own grades and judgements differ: of the two, only its own count."""
     for document, judged in qrels.items():
         own = grades.get(document, 0)
-        if "gold" in row.values and own != judged:
+        if own != judged:
             row.doubt(
                 f"{document!r} has the grade {own} (gold is 2, partial 1), but {judged} in {QRELS}, which is not used"
             )
@@ -230,7 +225,8 @@ def _lists(
 
 def _check_grades(row: Row, ranked: RankedList, case: Case, other: RankedList | None) -> None:
     """Refuse a grade that contradicts another one of the same document for the same question."""
-    labels = {**dict.fromkeys(case.partial, (1, QUERIES)), **dict.fromkeys(case.gold, (2, QUERIES))}
+    own = f"{QUERIES} or {QRELS}"
+    labels = {**dict.fromkeys(case.partial, (1, own)), **dict.fromkeys(case.gold, (2, own))}
     if other is not None and other.grades:
         listed = zip(other.retrieved, other.grades, strict=True)
         labels = {**{document: (grade, LISTS) for document, grade in listed}, **labels}

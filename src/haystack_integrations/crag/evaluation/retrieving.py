@@ -4,6 +4,7 @@ from typing import Any
 
 from haystack.components.generators.chat import MockChatGenerator
 
+from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
@@ -46,6 +47,10 @@ class Retrieval:
         self._pipeline: Any = load(
             pipeline, store=store, **{name: part for name, part in parts.items() if name in spec["components"]}
         )
+        # What a run asks of the retrievers, their joiner cuts to a length of its own.
+        for _, part in self._pipeline.pipeline.walk():
+            if depth is not None and isinstance(part, EvidenceJoiner):
+                part.top_k = max(part.top_k, depth)
         wanted = {"mode": "off", "top_k": depth, "web": False}
         self._options = {name: value for name, value in wanted.items() if name in inputs and value is not None}
         self.retrievers: set[str] = set()

@@ -10,14 +10,13 @@ import orjson
 
 from haystack_integrations.crag.errors import SourceError
 from haystack_integrations.crag.evaluation.cases import STATUSES, Passage, RankedList
-from haystack_integrations.crag.evaluation.raw_files import check_encoding, unpacking
+from haystack_integrations.crag.evaluation.raw_files import check_encoding
 from haystack_integrations.crag.evaluation.strips import Sentences
 from haystack_integrations.crag.vocabulary import JUDGED
 from haystack_integrations.crag.whole_file import write_or_refuse
 
 CORPUS: Final = "corpus.jsonl"
 _GRADES: Final = (0, 1, 2)
-_GZIP: Final = b"\x1f\x8b"
 _SHOWN: Final = 6
 
 
@@ -197,8 +196,6 @@ def rows(path: Path) -> Iterator[Row]:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
-            if number == 1 and line.startswith(_GZIP):
-                Row(path, number, {}).refuse("a file packed by gzip", "one JSON object a line", unpacking(path))
             try:
                 values = orjson.loads(line.removeprefix(BOM_UTF8))
             except orjson.JSONDecodeError:

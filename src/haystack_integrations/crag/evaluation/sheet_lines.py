@@ -9,6 +9,7 @@ from typing import Any, Final
 from openpyxl import load_workbook
 
 from haystack_integrations.crag.errors import SourceError
+from haystack_integrations.crag.formats.office_parts import completed
 
 SAME: Final = "pass the sheet that was written with these lists"
 """What to do about a sheet of other lists."""
@@ -106,6 +107,7 @@ def _pages(path: Path) -> list[_Page]:
         msg = f"no sheet can be read from {str(path)!r} ({error.strerror}); pass the file that you filled"
         raise SourceError(msg) from None
     try:
+        data = completed(data)
         # Formulas as such, too: a text that begins with = is one when some programs have saved it.
         results, sources = (load_workbook(BytesIO(data), data_only=only).worksheets for only in (True, False))
     except Exception:  # whatever a damaged file leads its reader to

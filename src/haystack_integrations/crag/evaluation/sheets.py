@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from itertools import takewhile, zip_longest
+from itertools import count, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,6 @@ _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _BY_NUMBER: Final = re.compile("_x([0-9a-fA-F]{4})_")
 _UTF16: Final = "utf-16-le"
 _MOST_BYTES: Final = 64_000  # a cell takes 32,767 characters, of which an emoji is two
-_COMPARED: Final = 200
 _LINE, _MOST_LINES = 15, 27  # points; a row has 409 of them at most
 _ALIGNED: Final = Alignment(wrap_text=True, vertical="top")
 _SHADE: Final = PatternFill("solid", fgColor="F2F2F2")
@@ -39,7 +38,7 @@ def write_sheet(
     path: Path, asked: Sequence[tuple[str, Sequence[str], Sequence[int]]], passages: Mapping[str, Passage]
 ) -> None:
     """
-    Write a sheet to be filled, or corrected.
+    Write a sheet to be filled, or corrected; one that was there may hold people's grades, and stays beside it.
 
     :param path: The file, XLSX: spreadsheets change no text in it, and open it alike in every country.
     :param asked: Each question, its list, and the grades of the first documents of it, as far as there are some.
@@ -69,6 +68,9 @@ def write_sheet(
     sheet.add_data_validation(allowed)
     data = BytesIO()
     book.save(data)
+    if path.exists():
+        names = (path.with_stem(f"{path.stem}.before{number or ''}") for number in count())
+        path.replace(next(name for name in names if not name.exists()))
     write_or_refuse(path, data.getvalue())
 
 
@@ -137,7 +139,7 @@ def _is_same(shown: str, text: str) -> bool:
 
 def _bare(text: str) -> str:
     """Leave out what some programs change when they save: spaces, tabs, ends of lines, and characters by number."""
-    return "".join(_BY_NUMBER.sub(lambda found: chr(int(found[1], 16)), text).split())[:_COMPARED]
+    return "".join(_BY_NUMBER.sub(lambda found: chr(int(found[1], 16)), text).split())
 
 
 def _record(path: Path, case: Case, retrieved: Sequence[str], lines: Sequence[Line]) -> Record:
