@@ -8,6 +8,7 @@ is read once for all of it.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import fsum, log
 from typing import Final
@@ -20,6 +21,8 @@ WINDOW_TERMS: Final = 20
 """Content words in one window: about 40 words, a long sentence or two short ones."""
 
 _TINY: Final = 1e-9
+_MOST_KEPT: Final = 64
+"""Questions that are kept: statistics, grader and refiner ask for the same one, and for each of its lists."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def ask(query: str) -> Question:
     return Question(tuple(dict.fromkeys(sequence)), frozenset(_pairs(sequence)), read)
 
 
-def asked_terms(query: str) -> list[str]:
+@lru_cache(_MOST_KEPT)
+def asked_terms(query: str) -> tuple[str, ...]:
     """
     Reduce a question to what it names.
 
@@ -78,7 +82,7 @@ def asked_terms(query: str) -> list[str]:
         no others.
     """
     written = words(bare_question(query))
-    return [term for word in naming(written) for term in terms(word)] or written
+    return tuple([term for word in naming(written) for term in terms(word)] or written)
 
 
 def read(question: Question, text: str, title: str = "") -> Reading:
