@@ -81,7 +81,7 @@ def test_a_question_with_an_acronym_finds_its_answer_and_the_record_says_how_it_
 
 
 def test_texts_behind_one_that_has_the_words_are_not_read_for_an_acronym(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chance makes acronyms of many questions: to cut ten papers into words for it took a twentieth of the time of a judgement."""
+    """Chance makes acronyms of many questions: to read ten papers for it took long."""
     read, terms = list[str](), acronyms.terms
     monkeypatch.setattr(acronyms, "terms", lambda text: read.append(text) or terms(text))
     texts = [BCP, "The BCP is long.", "Nobody has read it."]
