@@ -43,7 +43,7 @@ def originals(readings: Sequence[Reading], found: Sequence[frozenset[str]], *, o
     :returns: For each document the place of the one that it repeats; its own where it repeats none.
     """
     places = [reading.places for reading in readings]
-    words = [each.terms() for each in places]
+    words = [frozenset(each.terms()) for each in places]
 
     def is_repeated(one: int, other: int) -> bool:
         if not found[one] <= found[other]:
