@@ -201,9 +201,11 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut one block at the ends of its sentences; a rest without words stays with what precedes it, and its notes."""
     start, end = _trim(text, start, end)
-    is_lower, marks = text[start:end].islower(), _NOTE_SIGNS if text.endswith("]", start, end) else ""
-    words_end = start + len(text[start:end].rstrip(marks))
-    last_word = next((place for place in range(words_end - 1, start - 1, -1) if text[place].isalnum()), start)
+    block = text[start:end]
+    is_lower, marks = block.islower(), _NOTE_SIGNS if block.endswith("]") else ""
+    last_word = start + max(0, len(block.rstrip(marks)) - 1)
+    while last_word > start and not text[last_word].isalnum():
+        last_word -= 1
     last = start
     for mark in _END.finditer(text, start, last_word):
         if _is_end(text, last, mark, is_lower=is_lower):
@@ -232,7 +234,7 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
         return True
     # Two words back are enough, and a bound keeps texts without any end of a sentence from costing quadratic time.
     reach = max(start, mark.start() - _REACH)
-    before = text[reach : mark.start()].split()[-2:]
+    before = text[reach : mark.start()].rsplit(None, 2)[-2:]
     if not before or text[mark.start() - 1].isspace():
         return True
     # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.

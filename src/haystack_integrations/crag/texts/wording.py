@@ -96,10 +96,10 @@ def read(question: Question, text: str, title: str = "") -> Reading:
     """
     wanted = set(question.terms)
     heading, body = question.read(title) if title else [], question.read(text)
-    hits = tuple((place, term) for place, term in enumerate(body) if term in wanted)
+    hits = tuple([(place, term) for place, term in enumerate(body) if term in wanted])
     pairs = {pair(one, two) for (i, one), (j, two) in pairwise(hits) if j == i + 1}
     pairs.update(_pairs(heading))
-    found = frozenset(term for _, term in hits) | (wanted & set(heading))
+    found = frozenset([term for _, term in hits]).union(wanted.intersection(heading))
     return Reading(found, question.pairs & pairs, hits, len(body), wanted.issuperset(heading) if heading else None)
 
 
