@@ -176,13 +176,13 @@ def _sentences(content: str) -> list[str]:
 def _reading(
     title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors, written: int
 ) -> Reading:
-    title_terms = frozenset(terms(title))
+    title_terms, bare = terms(title), BRACKETS.sub("", title)
     found = _walked(parts)
     lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
     return Reading(
         title=title,
-        name=tuple(terms(BRACKETS.sub("", title))),
-        title_terms=title_terms,
+        name=tuple(title_terms if bare == title else terms(bare)),
+        title_terms=frozenset(title_terms),
         heads=heads,
         open_from=open_from(parts),
         vector=_unit(lengths @ vectors),
