@@ -54,3 +54,24 @@ def test_a_cache_of_other_texts_changes_nothing() -> None:
     text = "The quick brown fox, again and again."
     warm = load_encoder().encode([text])
     assert np.array_equal(StaticEncoder(load_encoder()._model).encode([text]), warm)
+
+
+def test_a_word_of_the_vocabulary_is_one_token_as_the_tokenizer_says() -> None:
+    """Looked up, not tokenized: in small letters, capitals, and with one."""
+    model = load_encoder()._model
+    words = [form for word in model.tokenizer.get_vocab() for form in (word, word.capitalize(), word.upper())]
+    known = StaticEncoder(model)._words
+    assert known is not None
+    assert [known._of_word(word) for word in words] == [
+        tuple(each.ids) for each in model.tokenizer.encode_batch(words, add_special_tokens=False)
+    ]
+
+
+def test_a_frequent_word_is_not_tokenized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most new words of a text are in the vocabulary: the tokenizer is left to the others."""
+    known, tokenized = StaticEncoder(load_encoder()._model)._words, list[str]()
+    assert known is not None
+    encode = known._encode
+    monkeypatch.setattr(known, "_encode", lambda word, **options: tokenized.append(word) or encode(word, **options))
+    known.tokens("The castle of Prague in Zwyrtek")
+    assert tokenized == ["Zwyrtek"]

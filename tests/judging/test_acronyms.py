@@ -6,6 +6,7 @@ import pytest
 from haystack import Document
 from makers import fill
 
+from haystack_integrations.crag.judging import acronyms
 from haystack_integrations.crag.judging.acronyms import long_for_short, short_for_long
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.texts.text import words
@@ -77,3 +78,12 @@ def test_a_question_with_an_acronym_finds_its_answer_and_the_record_says_how_it_
     record = load("corrective_retrieval", store=in_memory_store).run(query="How often is the BCP reviewed?")["crag"]
     assert record["verdict"] != "correct"
     assert "read_as" not in record["signals"]["set"]
+
+
+def test_texts_behind_one_that_has_the_words_are_not_read_for_an_acronym(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chance makes acronyms of many questions: to read ten papers for it took long."""
+    read, terms = list[str](), acronyms.terms
+    monkeypatch.setattr(acronyms, "terms", lambda text: read.append(text) or terms(text))
+    texts = [BCP, "The BCP is long.", "Nobody has read it."]
+    assert list(long_for_short(words("Who reviews the business continuity plan?"), texts)) == []
+    assert read == [BCP]

@@ -57,6 +57,7 @@ def test_positions_are_told_by_term_in_order() -> None:
     assert ("be" in places, "emma" in places, places.get("emma"), len(places)) == (True, False, None, 4)
     assert places == Places(["to", "be", "or", "not", "to", "be", "to"])
     assert dict(Places([])) == {}
+    assert places.terms() & {"be", "not", "king"} == {"be", "not"}
 
 
 def test_words_are_large_small_or_begin_a_sentence() -> None:

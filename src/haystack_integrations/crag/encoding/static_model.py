@@ -36,8 +36,10 @@ class _WordCache:
 
     def __init__(self, model: Any) -> None:
         self._unknown, self._most = model.unk_token_id, model.max_length
-        encode = model.tokenizer.encode  # for a handful of words its batches, in threads, take several times as long
-        self._ids = Remembered(lambda word: tuple(encode(word, add_special_tokens=False).ids), _MOST_WORDS)
+        self._ids = Remembered(self._of_word, _MOST_WORDS)
+        # For a handful of words its batches, in threads, take several times as long.
+        self._encode, self._whole = model.tokenizer.encode, model.tokenizer.token_to_id
+        self._lowers = model.tokenizer.normalizer.lowercase
 
     @staticmethod
     def fits(model: Any) -> bool:
@@ -48,7 +50,14 @@ class _WordCache:
         usual = special <= {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
         cuts = getattr(tokenizer.normalizer, "handle_chinese_chars", False)
         plain = model.token_mapping is None and model.weights is None
-        return kinds == ("BertNormalizer", "BertPreTokenizer") and cuts and usual and plain
+        longest_first = type(tokenizer.model).__name__ == "WordPiece"
+        return kinds == ("BertNormalizer", "BertPreTokenizer") and longest_first and cuts and usual and plain
+
+    def _of_word(self, word: str) -> tuple[int, ...]:
+        """Give the tokens of a word: one where the vocabulary has it whole, which is sooner looked up."""
+        written = word.lower() if self._lowers else word
+        whole = self._whole(written) if word.isascii() and word.isalnum() else None
+        return tuple(self._encode(word, add_special_tokens=False).ids) if whole is None else (whole,)
 
     def tokens(self, text: str) -> Sequence[int]:
         """Give the known tokens of a text."""

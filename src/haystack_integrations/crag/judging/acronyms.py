@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from itertools import chain
 from typing import Final
 
@@ -68,12 +69,14 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
     known = {short.lower() for text in texts if not text.isupper() for short in written.findall(text)}
     if not known:
         return
-    said, lines, taken = [frozenset(terms(text)) for text in texts], _lines(texts), set[str]()
+    # Mostly one of the first texts has the words already, so texts are read as they are needed.
+    said, lines, taken = cache(lambda text: frozenset(terms(text))), cache(lambda: _lines(texts)), set[str]()
     for short in sorted(known, key=lambda short: (-len(short), short)):
         run = runs[short]
         wanted = {stems()[word] for word in run}
         # Where it is written out, the words are there, if in another number than in the question.
-        is_known = any(held >= wanted for held in said) or any(any(_written_out(line, short)) for line in lines)
+        is_known = any(said(text) >= wanted for text in texts)
+        is_known = is_known or any(any(_written_out(line, short)) for line in lines())
         if taken.isdisjoint(run) and not is_known:
             taken.update(run)
             yield " ".join(run), short

@@ -86,7 +86,7 @@ def ask(query: str, frequencies: Frequencies, encoder: Encoder) -> Asked:
     :returns: The question as the judgement sees it.
     """
     text = bare_question(normalised(query))
-    sequence = tuple(asked_terms(text))
+    sequence = asked_terms(text)
     distinct = tuple(dict.fromkeys(sequence))
     documents, known = frequencies(distinct)
     return _asked(text, sequence, documents, tuple(known.get(term, 0) for term in distinct), encoder)

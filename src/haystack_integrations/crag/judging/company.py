@@ -100,12 +100,13 @@ def _damped(asked: Asked, found: Sequence[frozenset[str]]) -> dict[str, float]:
 def _relative(features: Sequence[Features]) -> list[Features]:
     """Compare each document with the others of the list."""
     values = np.array(list(map(_compared, features)))
-    most, off = values.max(axis=0), values - values.mean(axis=0)
-    spread = np.sqrt((off * off).mean(axis=0)) + _SPREAD
-    second = np.sort(values, axis=0)[-2] if len(values) > 1 else _NEXT * values[0]
+    size = len(values)
+    most, off = values.max(axis=0), values - values.sum(axis=0) / size
+    spread = np.sqrt((off * off).sum(axis=0) / size) + _SPREAD
+    second = np.sort(values, axis=0)[-2] if size > 1 else _NEXT * values[0]
     gap = np.where(values < most, values - most, values - second)
     standing = off / spread
-    above = (values[None, :, :] > values[:, None, :]).sum(axis=1) / max(1, len(values) - 1)
+    above = (values[None, :, :] > values[:, None, :]).sum(axis=1) / max(1, size - 1)
     return [
         dict(zip(_RELATIVE_NAMES, row, strict=True)) for row in np.concatenate([gap, standing, above], axis=1).tolist()
     ]

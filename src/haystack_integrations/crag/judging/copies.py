@@ -42,7 +42,8 @@ def originals(readings: Sequence[Reading], found: Sequence[frozenset[str]], *, o
     :param overlaps: Whether the next chunk of a text that begins with the end of another one repeats that one, too.
     :returns: For each document the place of the one that it repeats; its own where it repeats none.
     """
-    words, places = [frozenset(reading.places) for reading in readings], [reading.places for reading in readings]
+    places = [reading.places for reading in readings]
+    words = [frozenset(each.terms()) for each in places]
 
     def is_repeated(one: int, other: int) -> bool:
         if not found[one] <= found[other]:

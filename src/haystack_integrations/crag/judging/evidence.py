@@ -160,8 +160,9 @@ def _title(asked: Asked, reading: Reading, hits: _Hits) -> Features:
 def _sentences(asked: Asked, reading: Reading, hits: _Hits) -> Features:
     """The best sentence: by words, with the title, by meaning."""
     total, by_title = asked.total, weight_of(asked, hits.title)
-    alone = [weight_of(asked, found) for found in hits.by_sentence]
-    beyond = [weight_of(asked, found - hits.title) for found in hits.by_sentence] if hits.title else alone
+    alone = [weight_of(asked, found) if found else 0.0 for found in hits.by_sentence]  # most sentences have none
+    rests = (found - hits.title for found in hits.by_sentence)
+    beyond = [weight_of(asked, found) if found else 0.0 for found in rests] if hits.title else alone
     both = [one | other for one, other in pairwise(hits.by_sentence) if one and other]  # else it is one of those alone
     best = alone.index(max(alone)) if alone else 0
     likeness = reading.sentence_vectors @ asked.vector
@@ -179,7 +180,7 @@ def _sentences(asked: Asked, reading: Reading, hits: _Hits) -> Features:
         "like_document": float(reading.vector @ asked.vector),
         "like_title": float(reading.title_vector @ asked.vector),
         "like_most": max(alike, default=0.0),
-        "like_mean": float(likeness.mean()) if alike else 0.0,
+        "like_mean": float(likeness.sum() / len(alike)) if alike else 0.0,
         "like_best_worded": alike[best] if alike else 0.0,
     }
 

@@ -17,9 +17,9 @@ def links_of(readings: Sequence[Reading]) -> list[set[int]]:
     :returns: For each document, the places of the others whose text speaks of its title.
     """
     names = {reading.name for reading in readings}
-    holding = {term: set[int]() for term in chain.from_iterable(name[:_NAMED] for name in names)}
+    holding: dict[str, set[int]] = {term: set() for term in chain.from_iterable(name[:_NAMED] for name in names)}
     for k, other in enumerate(readings):
-        for term in filter(holding.__contains__, other.places):
+        for term in holding.keys() & other.places.terms():
             holding[term].add(k)
     speaking = {name: {k for k in _having(name, holding) if speaks_of(readings[k], name)} for name in names}
     return [speaking[reading.name] - {n} for n, reading in enumerate(readings)]

@@ -1,6 +1,6 @@
 """Where the terms of a text stand."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 
 
 class Places(Mapping[str, list[int]]):
@@ -35,6 +35,14 @@ class Places(Mapping[str, list[int]]):
             found.append(place)
             place = self._before[place]
         return found[::-1]
+
+    def terms(self) -> KeysView[str]:
+        """
+        Give the distinct terms.
+
+        :returns: They can be compared as sets are, without a copy.
+        """
+        return self._last.keys()
 
     def in_order(self) -> Sequence[str]:
         """

@@ -25,8 +25,8 @@ from haystack_integrations.crag.texts.titles import MOST_JUDGED
 Vectors = NDArray[np.float32]
 
 MOST_READINGS: Final = 2_000
-"""Texts whose reading is kept in a process: about 30 kB each for 150 words, most of it sentence vectors, and as much
-again where a calibration has asked for their n-grams. A longer one counts for several."""
+"""Texts whose reading is kept in a process: 15 to 20 kB each for 120 to 200 words, half of it vectors, and 20 to 40 kB
+more where a calibration has asked for their n-grams. A longer one counts for several."""
 _SENTENCES, _TERMS, _CHARACTERS = 25, 250, 10_000  # of one that counts once, at most
 
 BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)\s*$")
@@ -176,13 +176,13 @@ def _sentences(content: str) -> list[str]:
 def _reading(
     title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors, written: int
 ) -> Reading:
-    title_terms = frozenset(terms(title))
+    title_terms, bare = terms(title), BRACKETS.sub("", title)
     found = _walked(parts)
     lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
     return Reading(
         title=title,
-        name=tuple(terms(BRACKETS.sub("", title))),
-        title_terms=title_terms,
+        name=tuple(title_terms if bare == title else terms(bare)),
+        title_terms=frozenset(title_terms),
         heads=heads,
         open_from=open_from(parts),
         vector=_unit(lengths @ vectors),

@@ -24,13 +24,19 @@ _QUOTES: Final = (
 _INLINE: Final = "a|abbr|b|cite|code|em|font|i|img|mark|q|s|small|span|strong|su[bp]|u"
 _BLOCK: Final = "article|blockquote|br|center|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|section|t(?:able|body|[dhr]|head)|ul"
 
+
+def _mark(sign: str) -> str:
+    """Choose the rarest of a few signs, neither letter nor space: to look for one alone takes a tenth of the time."""
+    return next((one for one in sign if not (one.isalnum() or one.isspace())), sign)
+
+
 # What tokenised corpora do to a text: quotes as `` and '', contractions in two, spaces before punctuation, inside
 # brackets and around hyphens. A judgement must not feed on who typed a text. Double quotes say nothing and are typed in
 # five ways: they go. Lines stay lines, since lists and paragraphs are sentences of their own.
 # Most texts have little of it, and to look for a few signs takes a tenth of the time: each pattern comes with signs, of
 # which one must be there for it to match.
 _SURFACE: Final = tuple(
-    (re.compile(pattern), plain, signs)
+    (re.compile(pattern), plain, tuple((_mark(sign), sign) for sign in signs))
     for pattern, plain, signs in (
         (r"\]\((?:https?:|mailto:|[/.\#])[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: [^()]*)?\)", "]", ("](",)),
         (rf"(?i)</?(?:{_INLINE})(?:\s[^<>]*)?/?>", "", ("<",)),
@@ -65,8 +71,8 @@ def normalised(text: str) -> str:
         inside brackets, around hyphens and in contractions.
     """
     for pattern, plain, signs in _SURFACE:
-        for sign in signs:
-            if sign in text:
+        for mark, sign in signs:
+            if mark in text and sign in text:
                 text = pattern.sub(plain, text)
                 break
     return text

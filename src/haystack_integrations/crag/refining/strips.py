@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log, log2
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.texts.pieces import joined, pieces
@@ -37,8 +36,7 @@ KEEP_ABOVE: Final = 0.5
 _ONE_WORD: Final = 2
 
 
-@dataclass(frozen=True)
-class Strip:
+class Strip(NamedTuple):
     """
     A piece of a document.
 

@@ -42,6 +42,7 @@ _DOTTED: Final = re.compile(r"[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
 _DAY: Final = re.compile(r"\d{1,2}")
 # The parts of "z. B." and "EE. UU."
 _LETTER: Final = re.compile(r"([^\W\d])\1?\.?")
+_LONGEST_LETTERS: Final = 3
 _OPENING_MARKS: Final = "([{\"'\u201c\u2018\u201e\u201a\u00ab\u00bb"
 
 
@@ -67,6 +68,8 @@ def leaves_open(before: Sequence[str], word: str, stop: str | None, *, is_first:
         return True
     if is_first and _LIST_NUMBER.fullmatch(token):
         return True
+    if len(token) > _LONGEST_LETTERS and "." not in token and lowered not in _SELDOM_LAST:
+        return False  # any other word
     is_letter = _LETTER.fullmatch(token) is not None
     if is_letter and stop == "." and _LETTER.fullmatch(word):
         return True

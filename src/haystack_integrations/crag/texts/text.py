@@ -28,6 +28,8 @@ HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
 """Korean syllables. Particles are written onto Latin words and numbers, too."""
 
 _PARTICLE: Final = re.compile(rf"(?<=[0-9A-Za-z])(?={HANGUL.pattern})")
+# Whatever these look for, as one set of signs: that a text has none is told in a fifth of the time that they take.
+_NOT_SPACED: Final = re.compile(f"[{''.join(each.pattern[1:-1] for each in (UNSPACED, PHRASES, HANGUL))}]")
 
 # Vowel signs and accents that Python does not count as word characters, though words are made of them.
 MARKS: Final = (
@@ -81,9 +83,9 @@ def surface_words(text: str) -> list[str]:
         found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
     else:
         text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
-        text = _ALONE.sub(r" \g<0> ", text)
-        text = _SYLLABLE.sub(r" \g<0> ", text) if PHRASES.search(text) else text
-        text = _PARTICLE.sub(" ", text) if HANGUL.search(text) else text
+        if _NOT_SPACED.search(text):
+            text = _ALONE.sub(r" \g<0> ", text)
+            text = _PARTICLE.sub(" ", _SYLLABLE.sub(r" \g<0> ", text))
         found = _WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
@@ -199,9 +201,11 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut one block at the ends of its sentences; a rest without words stays with what precedes it, and its notes."""
     start, end = _trim(text, start, end)
-    is_lower, marks = text[start:end].islower(), _NOTE_SIGNS if text.endswith("]", start, end) else ""
-    words_end = start + len(text[start:end].rstrip(marks))
-    last_word = next((place for place in range(words_end - 1, start - 1, -1) if text[place].isalnum()), start)
+    block = text[start:end]
+    is_lower, marks = block.islower(), _NOTE_SIGNS if block.endswith("]") else ""
+    last_word = start + max(0, len(block.rstrip(marks)) - 1)
+    while last_word > start and not text[last_word].isalnum():
+        last_word -= 1
     last = start
     for mark in _END.finditer(text, start, last_word):
         if _is_end(text, last, mark, is_lower=is_lower):
@@ -230,7 +234,7 @@ def _is_end(text: str, start: int, mark: re.Match[str], *, is_lower: bool) -> bo
         return True
     # Two words back are enough, and a bound keeps texts without any end of a sentence from costing quadratic time.
     reach = max(start, mark.start() - _REACH)
-    before = text[reach : mark.start()].split()[-2:]
+    before = text[reach : mark.start()].rsplit(None, 2)[-2:]
     if not before or text[mark.start() - 1].isspace():
         return True
     # In "by J. Smith" and "John F. Kennedy" the letter is a name's; in "take vitamin C. Patients" it is not.

@@ -8,6 +8,7 @@ is read once for all of it.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import fsum, log
 from typing import Final
@@ -20,6 +21,8 @@ WINDOW_TERMS: Final = 20
 """Content words in one window: about 40 words, a long sentence or two short ones."""
 
 _TINY: Final = 1e-9
+_MOST_KEPT: Final = 64
+"""Questions that are kept: statistics, grader and refiner ask for the same one, and for each of its lists."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def ask(query: str) -> Question:
     return Question(tuple(dict.fromkeys(sequence)), frozenset(_pairs(sequence)), read)
 
 
-def asked_terms(query: str) -> list[str]:
+@lru_cache(_MOST_KEPT)
+def asked_terms(query: str) -> tuple[str, ...]:
     """
     Reduce a question to what it names.
 
@@ -78,7 +82,7 @@ def asked_terms(query: str) -> list[str]:
         no others.
     """
     written = words(bare_question(query))
-    return [term for word in naming(written) for term in terms(word)] or written
+    return tuple([term for word in naming(written) for term in terms(word)] or written)
 
 
 def read(question: Question, text: str, title: str = "") -> Reading:
@@ -92,10 +96,10 @@ def read(question: Question, text: str, title: str = "") -> Reading:
     """
     wanted = set(question.terms)
     heading, body = question.read(title) if title else [], question.read(text)
-    hits = tuple((place, term) for place, term in enumerate(body) if term in wanted)
+    hits = tuple([(place, term) for place, term in enumerate(body) if term in wanted])
     pairs = {pair(one, two) for (i, one), (j, two) in pairwise(hits) if j == i + 1}
     pairs.update(_pairs(heading))
-    found = frozenset(term for _, term in hits) | (wanted & set(heading))
+    found = frozenset([term for _, term in hits]).union(wanted.intersection(heading))
     return Reading(found, question.pairs & pairs, hits, len(body), wanted.issuperset(heading) if heading else None)
 
 
