@@ -145,6 +145,16 @@ def links(part: Any) -> list[Any]:
     return chain
 
 
+def store_of(retriever: Any) -> Any:
+    """
+    Give the store that a retriever searches; Haystack's for Elasticsearch and others keep it to themselves.
+
+    :param retriever: Any component.
+    :returns: Its store, None of one that shows none.
+    """
+    return getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
+
+
 def _left_behind(part: Any) -> list[Any]:
     """Make this loop the part's home where its own has ended; its client is taken before the first wait."""
     here = get_running_loop()

@@ -14,7 +14,7 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.deciding.retrieval_report import status_of_run
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.homes import links
+from haystack_integrations.crag.homes import links, store_of
 from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
@@ -197,8 +197,7 @@ class LoadedPipeline(SuperComponent):
             takes, gives = sockets_of(part, "input") or (), sockets_of(part, "output") or ()
             is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
             if is_asked and "documents" in gives:
-                retriever = links(part)[-1]
-                found.append(getattr(retriever, "document_store", getattr(retriever, "_document_store", None)))
+                found.append(store_of(links(part)[-1]))
         return found
 
     def _sealing(self) -> list[str]:
