@@ -59,6 +59,17 @@ def profile_of(store: object) -> StoreProfile | None:
     return next((profile for profile in profiles().values() if profile.store in ancestors), None)
 
 
+def has_index(store: object) -> bool:
+    """
+    Tell whether a live store is an index of Elasticsearch, which is made before it is used, and says what it holds.
+
+    :param store: The store.
+    :returns: False also for one that no profile is for.
+    """
+    profile = profile_of(store)
+    return profile is not None and bool(profile.index)
+
+
 def profile_named(word: str) -> str:
     """
     Find a store profile by any of its names.

@@ -19,7 +19,7 @@ from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
 from haystack_integrations.crag.sockets import sockets_of
-from haystack_integrations.crag.store_profiles import profile_of
+from haystack_integrations.crag.store_profiles import has_index
 
 logger = logging.getLogger(__name__)
 
@@ -226,7 +226,6 @@ class LoadedPipeline(SuperComponent):
 
 def _is_empty(store: Any) -> bool:
     """Tell whether a store holds nothing; an index of Elasticsearch is not asked, since its searches say so."""
-    profile = profile_of(store)
     with unless_it_ends():  # a server that cannot count; the search itself has ended well
-        return (profile is None or not profile.index) and not call_within(_PATIENCE_S, store.count_documents)
+        return not has_index(store) and not call_within(_PATIENCE_S, store.count_documents)
     return False
