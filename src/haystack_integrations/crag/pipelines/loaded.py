@@ -122,10 +122,10 @@ class LoadedPipeline(SuperComponent):
         :param inputs: As for `run`.
         :returns: Values by component and socket.
         """
-        sockets: Any = self.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
+        sockets = sockets_of(self, "input") or {}
         arguments: dict[str, dict[str, Any]] = {name: {"sealed": True} for name in self._sealing()}
         for name, value in inputs.items():
-            if value is not None and value is sockets.get(name).default_value:
+            if value is not None and value is sockets[name].default_value:
                 continue  # Haystack's placeholder for what a pipeline around this one was not given
             for path in self.input_mapping[name]:
                 part, _, socket = path.partition(".")

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Final, get_args, get_type_hints
 
 from haystack.components.retrievers import TextEmbeddingRetriever
-from haystack.core.serialization import component_from_dict, import_class_by_name
+from haystack.core.serialization import component_from_dict, generate_qualified_class_name, import_class_by_name
 
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
@@ -15,15 +15,14 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.given import check_settings, is_part
 from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
 
 _STORE: Final = "document_store"
 _EMBEDDER: Final = "text_embedder"
-_STOCK, _REPORTING = (
-    f"{kind.__module__}.{kind.__name__}" for kind in (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever)
-)
+_STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
 
 
 def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec) -> Spec:
@@ -85,7 +84,7 @@ def asked_by_text(given: Any, part: Spec) -> Any:
     :returns: The retriever with the embedder of the YAML before it; anything else as it is.
     """
     embedder = settings_of(part).get(_EMBEDDER)
-    sockets = getattr(given, "__haystack_input__", None)
+    sockets = sockets_of(given, "input")
     if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
         return given
     return ReportingTextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
