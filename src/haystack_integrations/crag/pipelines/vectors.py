@@ -11,14 +11,7 @@ from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.pipelines.contents import Failure
-from haystack_integrations.crag.pipelines.index_fields import (
-    VECTOR,
-    Ask,
-    Fields,
-    check_numbers,
-    fields_of,
-    vectors_of,
-)
+from haystack_integrations.crag.pipelines.index_fields import VECTOR, Ask, Fields, check_numbers, fields_of, vectors_of
 from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, profile_of, server_of
 
 BY_WORDS_ONLY: Final = (
