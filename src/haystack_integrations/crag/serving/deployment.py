@@ -174,7 +174,7 @@ async def _close(name: str, held: Any) -> None:
 def _loaded(
     name: str, store: Any, models: "tuple[Any, Any] | None", seconds: float, parts: Mapping[str, Any]
 ) -> "LoadedPipeline":
-    """Load a pipeline with one client for answers and one for judging; an answer may take all its retries."""
+    """Load a pipeline with one client for answers and one for judging; an answer's time is for all its tries."""
     if models is not None:
         answering, grading = models
         parts = {**model_parts(name, AnswerGenerator(answering, timeout_s=seconds), grading), **parts}
