@@ -12,7 +12,7 @@ from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
-from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
+from haystack_integrations.crag.pipelines.forms import inputs_of, parts_in, settings_of
 from haystack_integrations.crag.sockets import pipeline_of, sockets_of
 
 Spec = Mapping[str, Any]
@@ -114,19 +114,8 @@ def check_settings(part: Spec, place: str) -> None:
         more = f"; docs/api.md says what each of {kind} is" if part["type"].startswith(_OURS) else ""
         msg = f"{place}: {kind} has no setting {unknown}; {guess}choose from {sorted(parameters)}{more}"
         raise ConfigurationError(msg)
-    for value in settings.values():
-        for inner in filter(is_part, value if isinstance(value, list) else [value]):
-            check_settings(inner, place)
-
-
-def is_part(value: object) -> bool:
-    """
-    Tell whether a value is a component as YAML holds it.
-
-    :param value: A value among a component's settings.
-    :returns: Whether it is one.
-    """
-    return isinstance(value, dict) and "type" in value and "init_parameters" in value
+    for inner in parts_in([*settings.values()]):
+        check_settings(inner, place)
 
 
 def check_sockets(name: str, spec: Spec, live: Spec) -> None:

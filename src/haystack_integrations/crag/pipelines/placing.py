@@ -12,8 +12,8 @@ from haystack.core.serialization import component_from_dict, generate_qualified_
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.forms import settings_of
-from haystack_integrations.crag.pipelines.given import check_settings, is_part
+from haystack_integrations.crag.pipelines.forms import exchanged, parts_in, settings_of
+from haystack_integrations.crag.pipelines.given import check_settings
 from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
@@ -116,17 +116,17 @@ def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
 
 def _has_store(part: Spec) -> bool:
     parameters = settings_of(part)
-    return _STORE in parameters or any(_has_store(value) for value in parameters.values() if is_part(value))
+    return _STORE in parameters or any(map(_has_store, parts_in([*parameters.values()])))
 
 
 def _with_store(part: Spec, document_store: Spec) -> Spec:
     """Exchange the store of a component and of the components inside it."""
-    parameters = dict(part["init_parameters"])
-    for name, value in parameters.items():
-        if name == _STORE:
-            parameters[name] = deepcopy(document_store)
-        elif is_part(value):
-            parameters[name] = _with_store(value, document_store)
+    parameters = {
+        name: deepcopy(document_store)
+        if name == _STORE
+        else exchanged(value, lambda inner: _with_store(inner, document_store))
+        for name, value in settings_of(part).items()
+    }
     return {**part, "init_parameters": parameters}
 
 
@@ -136,8 +136,8 @@ def _made(part: Spec, store: Any) -> Any:
     if not _has_store(part):
         return component_from_dict(kind, {"init_parameters": {}, **part}, part["type"])
     parameters = {
-        name: store if name == _STORE else _made(value, store) if is_part(value) else value
-        for name, value in part["init_parameters"].items()
+        name: store if name == _STORE else exchanged(value, lambda inner: _made(inner, store))
+        for name, value in settings_of(part).items()
     }
     hints: dict[str, Any] = {}
     with suppress(NameError, TypeError):  # names that a component of others imports for type checkers only
