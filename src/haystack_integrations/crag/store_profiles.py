@@ -60,12 +60,7 @@ def profile_of(store: object) -> StoreProfile | None:
 
 
 def has_index(store: object) -> bool:
-    """
-    Tell whether a live store is an index of Elasticsearch, which is made before it is used, and says what it holds.
-
-    :param store: The store.
-    :returns: False also for one that no profile is for.
-    """
+    """Tell whether a live store is an index of Elasticsearch; one that no profile is for is taken for none."""
     profile = profile_of(store)
     return profile is not None and bool(profile.index)
 
