@@ -53,8 +53,7 @@ def _python() -> Check:
     from haystack_integrations.crag import __version__
 
     found = f"crag-haystack {__version__}, Python {platform.python_version()} ({sys.executable})"
-    usable = sys.version_info >= (3, 11)
-    return Check("python", "ok" if usable else "error", found, "" if usable else "install Python 3.11 or newer")
+    return Check("python", "ok", found)
 
 
 def _installed(name: str) -> str | None:
