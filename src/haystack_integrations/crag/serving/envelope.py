@@ -35,9 +35,9 @@ class Envelope:
     :param running: Takes the task of each request, until its last word is said.
     """
 
-    def __init__(self, app: ASGIApp, *, running: set[Any]) -> None:
+    def __init__(self, app: ASGIApp, *, running: set[Any] | None = None) -> None:
         """Wrap an app."""
-        self.app, self._running = app, running
+        self.app, self._running = app, set() if running is None else running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever happens inside."""
