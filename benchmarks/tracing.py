@@ -28,7 +28,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tracing.tracer import disable_tracing
 from haystack.utils import Secret
 from model_server import case, topic
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -160,7 +160,8 @@ def prepare_and_measure(options: argparse.Namespace, port: int) -> None:
     exporter = OTLPSpanExporter(f"{options.jaeger}/v1/traces")
     provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=100_000))
     trace.set_tracer_provider(provider)
-    figures = configure_metrics()
+    configure_metrics()
+    figures: Any = metrics.get_meter_provider()
     store = InMemoryDocumentStore(index="tracing", embedding_similarity_function="cosine")
     made = [replace(d, content=f"{topic(n)} {d.content}") for n, d in enumerate(documents(500))]
     store.write_documents(StaticDocumentEmbedder().run(documents=made)["documents"])

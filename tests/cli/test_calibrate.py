@@ -1,10 +1,12 @@
 """`crag calibrate` through the command line: figures, files, refusals."""
 
 import json
+import os
 import re
 import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -201,6 +203,19 @@ def test_a_disk_that_is_full_is_found_before_anything_is_fitted(tmp_path: Path) 
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert re.search(r"cannot write '.*mine.json' \(File too large\)", refused(ran, ExitCode.USAGE))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_calibration_goes_where_a_link_or_a_pipe_leads(folder: Path, tmp_path: Path) -> None:
+    """A link was replaced by a file; so was /dev/stdout of the whole machine, where root ran the command."""
+    (first := tmp_path / "v1.json").write_text('{"format": "crag-calibration"}')
+    (link := tmp_path / "current.json").symlink_to(first)
+    os.mkfifo(pipe := tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as reading:
+        piped = reading.submit(subprocess.run, ["cat", pipe], capture_output=True, check=True, timeout=60)
+        for output in (link, pipe):
+            assert crag("calibrate", folder, "--split", SPLIT, "--output", output).exit_code == 0
+            assert output.is_symlink() or output.is_fifo()
+        assert json.loads(first.read_bytes()) == json.loads(piped.result().stdout)
 
 
 def test_a_split_without_lists_says_how_to_make_them(tmp_path: Path) -> None:

@@ -111,6 +111,14 @@ def test_a_file_is_replaced_and_seen_without_a_restart(tmp_path: Path) -> None:
     assert read_statistics(path).documents == 8
 
 
+def test_statistics_are_written_where_a_link_leads(tmp_path: Path) -> None:
+    """A link to one of several files was replaced by a file, and the others went on reading what it had led to."""
+    (link := tmp_path / "current.json").symlink_to(path := tmp_path / "corpus.json")
+    write_statistics(collect(TEXTS), link)
+    assert link.is_symlink()
+    assert read_statistics(path).documents == 4
+
+
 def test_readers_meet_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     """Never half of one, though it is replaced all the time."""
     path = tmp_path / "corpus.json"

@@ -324,6 +324,23 @@ def test_settings_of_a_part_may_be_given_in_place_of_the_part(store: Any) -> Non
     assert (router.upper, router.aggregate) == (0.9, "set")
 
 
+@pytest.mark.filterwarnings("ignore:'MultiRetriever' is an experimental component")
+def test_a_store_is_searched_by_the_retrievers_that_another_one_holds_in_a_mapping(store: Any, tmp_path: Path) -> None:
+    """They kept the store of the YAML, which is empty, and each question read as one that nothing answers."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    several = {"type": "haystack.components.retrievers.multi_retriever.MultiRetriever"}
+    spec["components"]["bm25"] = {**several, "init_parameters": {"retrievers": {"words": spec["components"]["bm25"]}}}
+    (file := tmp_path / "several.yml").write_text(yaml.safe_dump(spec))
+    loaded = load(file, store=store, dense={"top_k": 1})
+    assert loaded.pipeline.get_component("bm25").retrievers["words"].document_store is store
+    documents = loaded.run(query=QUESTION)["documents"]
+    assert any("bm25" in document.meta["crag"]["retrievers"] for document in documents)
+    spec["components"]["bm25"]["init_parameters"]["retrievers"]["words"]["init_parameters"]["topk"] = 1
+    file.write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"Retriever has no setting \['topk'\]; did you mean 'top_k'"):
+        load(file, store=store)
+
+
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
     with pytest.raises(ConfigurationError, match=r"may choose \['web'\], but nothing is connected"):

@@ -157,8 +157,7 @@ class AnswerModel:
     def _options(self, form: _Form, callback: StreamingCallbackT | None) -> dict[str, Any]:
         """Write the arguments of a call; what a stream costs is asked for of a stream alone, be it the generator's."""
         callback = callback if form.parts else None
-        streams = callback is not None or self._own_listener is not None
-        usage = {_USAGE: {"include_usage": True}} if streams and form.usage else None
+        usage = {_USAGE: {"include_usage": True}} if form.usage and self.listener(callback) is not None else None
         return {"streaming_callback": callback, "generation_kwargs": usage}
 
     @property
@@ -183,8 +182,7 @@ class AnswerModel:
             if surely_too_long(error):
                 self._room.refused(prompt.size)
             # Behind a status no part was heard; a server that cuts a prompt, or stops within a stream, has sent some.
-            listens = options["streaming_callback"] is not None or self._own_listener is not None
-            is_unheard = not listens or refused_at_once(error)
+            is_unheard = self.listener(options["streaming_callback"]) is None or refused_at_once(error)
             # A refusal costs next to nothing, so little is given up at a time; an answer to what was cut is paid for.
             share = 0.5 if isinstance(error, PromptCutError) else 0.75
             fewer = prompt.shorter(share * prompt.size) if is_unheard and time.monotonic() < ends else None

@@ -18,6 +18,7 @@ from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
 from haystack_integrations.crag.deadlines import NoTimeLeftError
+from haystack_integrations.crag.homes import asked_by
 from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED, ended_by
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, NOT_ASKED, TRIED, AnswerStatus
@@ -160,8 +161,7 @@ def mark_ended(reply: ChatMessage, why: Sequence[str], generator: object) -> Non
         if reply.meta.get("finish_reason") in (None, INTERRUPTED):
             reply.meta["finish_reason"] = why[-1]
         return
-    asked = (generator, *(getattr(generator, "chat_generators", None) or ()))  # it, or those of a FallbackChatGenerator
-    if any(map(uses_openai, asked)) and not reply.meta.get("finish_reason"):
+    if any(map(uses_openai, asked_by(generator))) and not reply.meta.get("finish_reason"):
         reply.meta[BROKEN_OFF] = True
 
 

@@ -5,13 +5,17 @@ from collections import deque
 from collections.abc import Callable
 from threading import Lock
 from types import TracebackType
-from typing import Literal
+from typing import Final, Literal
 
 Refusal = Literal["cooldown", "open"]
 """Why a call is refused: shortly after a failure, or because too many of the last calls failed."""
 
 BreakerState = Literal["closed", "cooldown", "open", "half_open"]
 """`closed` lets all calls through; `half_open` lets one, which decides."""
+
+_WINDOW: Final = 20  # calls that are remembered
+_SHARE: Final = 0.5  # of failures among them, at which it opens
+_WAIT_S: Final = 30.0
 
 
 class Ticket:
@@ -63,16 +67,13 @@ class Breaker:
     Admits calls to one provider, or refuses them at once; its lock is never held during a call.
 
     After a failure the provider is left alone for `max(Retry-After, cooldown_s * 2^k)`, at most `max_cooldown_s`; k
-    counts failures in a row. When at least `minimum` of the last `window` calls are known and the share `share` of them
-    failed, it is open for `wait_s` besides. Either way the next call after that is a single probe: until it is
-    decided, all others are refused. Calls that were under way when another one failed say nothing of what came after
-    it: their failures count for the window and for Retry-After, but neither raise nor reset k.
+    counts failures in a row. When at least `minimum` of the last 20 calls are known and half of them failed, it is open
+    for 30 seconds besides. Either way the next call after that is a single probe: until it is decided, all others are
+    refused. Calls that were under way when another one failed say nothing of what came after it: their failures count
+    among the last ones and for Retry-After, but neither raise nor reset k.
 
     :param clock: Gives the time in seconds; monotonic.
-    :param window: How many calls are remembered.
     :param minimum: Fewest calls it opens on.
-    :param share: Share of failures it opens at, in (0, 1].
-    :param wait_s: How long it stays open, in seconds.
     :param cooldown_s: The first cool-down, in seconds.
     :param max_cooldown_s: The longest cool-down, in seconds; a longer Retry-After is cut to it.
     """
@@ -81,17 +82,14 @@ class Breaker:
         self,
         clock: Callable[[], float] = time.monotonic,
         *,
-        window: int = 20,
         minimum: int = 5,
-        share: float = 0.5,
-        wait_s: float = 30.0,
         cooldown_s: float = 30.0,
         max_cooldown_s: float = 900.0,
     ) -> None:
         """Start closed; see the class."""
-        self._clock, self._minimum, self._share, self._wait_s = clock, minimum, share, wait_s
+        self._clock, self._minimum = clock, minimum
         self._cooldown_s, self._max_cooldown_s = cooldown_s, max_cooldown_s
-        self._calls: deque[bool] = deque(maxlen=window)
+        self._calls: deque[bool] = deque(maxlen=_WINDOW)
         self._lock = Lock()
         self._until: float | None = None  # None: all calls pass
         self._tripped, self._probing, self._row, self._failures = False, False, 0, 0
@@ -135,8 +133,8 @@ class Breaker:
             self._failures, self._row = self._failures + 1, self._row + 1
         pause = min(pause, self._max_cooldown_s)
         failed = self._calls.count(False)
-        if len(self._calls) >= self._minimum and failed >= self._share * len(self._calls):
-            pause, self._tripped = max(pause, self._wait_s), True
+        if len(self._calls) >= self._minimum and failed >= _SHARE * len(self._calls):
+            pause, self._tripped = max(pause, _WAIT_S), True
         if pause > 0:
             self._until = max(self._until or 0.0, self._clock() + pause)
         self._released(ticket)

@@ -46,12 +46,12 @@ async def at_home(part: Any) -> bool:
     :param part: A component or store with such a client, a component that asks several `chat_generators`, or any other.
     :returns: False where another loop, which goes on, has the client; there is `run`, whose client knows no loops.
     """
-    for each in _asked_by(part):
+    for each in asked_by(part):
         for client in _left_behind(each):
             with suppress(Exception):  # no connection can be closed on a loop that has ended
                 await wait_for(client.close(), _PATIENCE_S)
     here = get_running_loop()
-    return all(_home(each, here) is here for each in _asked_by(part))
+    return all(_home(each, here) is here for each in asked_by(part))
 
 
 async def runs_here(part: Any) -> bool:
@@ -72,7 +72,7 @@ def anew_in_children(part: Any) -> None:
 
     :param part: As for `at_home`, before it is asked.
     """
-    for each in _asked_by(part):
+    for each in asked_by(part):
         if hasattr(each, "close") or begins_anew(each):
             with suppress(TypeError):  # nothing that can be remembered
                 _known.add(each)
@@ -145,6 +145,16 @@ def links(part: Any) -> list[Any]:
     return chain
 
 
+def store_of(retriever: Any) -> Any:
+    """
+    Give the store that a retriever searches; Haystack's for Elasticsearch and others keep it to themselves.
+
+    :param retriever: Any component.
+    :returns: Its store, None of one that shows none.
+    """
+    return getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
+
+
 def _left_behind(part: Any) -> list[Any]:
     """Make this loop the part's home where its own has ended; its client is taken before the first wait."""
     here = get_running_loop()
@@ -181,7 +191,13 @@ def _taken(part: Any, names: tuple[str, ...]) -> list[Any]:
     return list(clients.values())
 
 
-def _asked_by(part: Any) -> tuple[Any, ...]:
+def asked_by(part: Any) -> tuple[Any, ...]:
+    """
+    Give a component and those that it asks in turn, as a FallbackChatGenerator does its `chat_generators`.
+
+    :param part: Any component or store.
+    :returns: It, and they.
+    """
     return (part, *(getattr(part, "chat_generators", None) or ()))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeGuard, TypeVar, Union, get_args, get
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 
 C = TypeVar("C", bound=type)
+_Door = Callable[..., Any]
 
 _NAMES: Final = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", NoneType: "None"}
 _DOORS: Final = ("run", "run_async")
@@ -46,7 +47,7 @@ def checked(kind: C) -> C:
     """
     for door in _DOORS:
         if door in vars(kind):
-            setattr(kind, door, _checking(vars(kind)[door]))
+            setattr(kind, door, _behind(_check_of(vars(kind)[door]), vars(kind)[door]))
     if "__init__" in vars(kind):
         kind.__init__ = _building(vars(kind)["__init__"])  # type: ignore[misc] # it is this class's own
     return kind
@@ -63,26 +64,28 @@ def led_by_state(kind: C) -> C:
     :returns: The same class.
     """
     for door in _DOORS:
-        setattr(kind, door, _led(vars(kind)[door]))
+        setattr(kind, door, _behind(_is_idle, vars(kind)[door]))
     return kind
 
 
-def _led(door: Callable[..., Any]) -> Callable[..., Any]:
-    def is_idle(part: Any, args: Sequence[Any], inputs: Mapping[str, Any]) -> bool:
-        connected = part.__haystack_input__._sockets_dict["state"].senders
-        return bool(connected) and not args and inputs.get("state") is None
+def _is_idle(part: Any, args: Sequence[Any], inputs: Mapping[str, Any]) -> bool:
+    connected = part.__haystack_input__._sockets_dict["state"].senders
+    return bool(connected) and not args and inputs.get("state") is None
 
+
+def _behind(guard: Callable[[Any, Sequence[Any], Mapping[str, Any]], bool | None], door: _Door) -> _Door:
+    """Put a look at what is given before a door: nothing is done where it says so, or raises."""
     if inspect.iscoroutinefunction(door):
 
         @wraps(door)
         async def run_async(self: object, *args: Any, **inputs: Any) -> Any:
-            return {} if is_idle(self, args, inputs) else await door(self, *args, **inputs)
+            return {} if guard(self, args, inputs) else await door(self, *args, **inputs)
 
         return run_async
 
     @wraps(door)
     def run(self: object, *args: Any, **inputs: Any) -> Any:
-        return {} if is_idle(self, args, inputs) else door(self, *args, **inputs)
+        return {} if guard(self, args, inputs) else door(self, *args, **inputs)
 
     return run
 
@@ -180,25 +183,6 @@ def _building(build: Callable[..., None]) -> Callable[..., None]:
         check(self, args, {name: value for name, value in settings.items() if not isinstance(value, PurePath)})
 
     return built
-
-
-def _checking(door: Callable[..., Any]) -> Callable[..., Any]:
-    check = _check_of(door)
-    if inspect.iscoroutinefunction(door):
-
-        @wraps(door)
-        async def run_async(self: object, *args: Any, **inputs: Any) -> Any:
-            check(self, args, inputs)
-            return await door(self, *args, **inputs)
-
-        return run_async
-
-    @wraps(door)
-    def run(self: object, *args: Any, **inputs: Any) -> Any:
-        check(self, args, inputs)
-        return door(self, *args, **inputs)
-
-    return run
 
 
 @cache

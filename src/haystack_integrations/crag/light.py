@@ -16,6 +16,7 @@ from haystack_integrations.crag.homes import (
     first_alone,
     first_alone_async,
     links,
+    store_of,
 )
 
 Kind = TypeVar("Kind", bound=type)
@@ -70,7 +71,7 @@ def search_in_thread(part: Any) -> None:
     :param part: Any component, or one with such a retriever inside; all others stay as they are.
     """
     for retriever in links(part):
-        store = _store_of(retriever)
+        store = store_of(retriever)
         if store is not None and hasattr(retriever, "run_async") and _servers_of(store) == {""}:
             retriever.run_async = partial(to_thread, retriever.run)
 
@@ -85,9 +86,9 @@ def search_at_home(part: Any) -> None:
     embedders = [embedder for one in chain if (embedder := getattr(one, "text_embedder", None)) is not None]
     for embedder in embedders:  # no stores: documents may be in a client, as Qdrant's
         anew_in_children(embedder)
-    for each in (*embedders, *(one for one in chain if one is not part or _store_of(one))):
+    for each in (*embedders, *(one for one in chain if one is not part or store_of(one))):
         if hasattr(each, "run_async") and begins_anew(each) and getattr(each.run_async, "func", None) is not _at_home:
-            store = _store_of(each)
+            store = store_of(each)
             holders = [holder for holder in (each, store) if holder is not None]
             has_server = begins_anew(store) and any(_servers_of(store))  # else documents may be in a client
             each.run_async = partial(_at_home, holders, has_server, each.run_async)
@@ -106,10 +107,6 @@ async def _at_home(holders: list[Any], has_server: bool, run_async: Any, **input
 def _first_alone(store: Any, run: Any, *args: Any, **inputs: Any) -> Any:
     with first_alone(store):
         return run(*args, **inputs)
-
-
-def _store_of(part: Any) -> Any:
-    return getattr(part, "document_store", getattr(part, "_document_store", None))
 
 
 def _servers_of(store: Any) -> set[str]:

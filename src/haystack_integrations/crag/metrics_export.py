@@ -17,15 +17,7 @@ _exports: "list[MetricsExport]" = []
 
 
 class MetricsExport:
-    """
-    The figures of this process: ours, and those of the process itself that Prometheus' client adds.
-
-    :param provider: OpenTelemetry's meter provider.
-    """
-
-    def __init__(self, provider: Any) -> None:
-        """Belong to a provider; see the class."""
-        self.provider = provider
+    """The figures of this process: ours, and those of the process itself that Prometheus' client adds."""
 
     def page(self, accept: str = "") -> tuple[bytes, str]:
         """
@@ -42,10 +34,6 @@ class MetricsExport:
         except (TypeError, ValueError):  # a version that is none, at which Prometheus' client stumbles
             encode, content_type = choose_encoder("")
         return encode(REGISTRY), content_type
-
-    def shutdown(self) -> None:
-        """Send what OTLP has not sent yet, and end; the process counts no more."""
-        self.provider.shutdown()
 
 
 def configure_metrics() -> MetricsExport:
@@ -81,7 +69,7 @@ def _configured() -> MetricsExport:
         # As of `opentelemetry-instrument`, which sends what it is told to; two such readers would say all twice.
         if not any(isinstance(reader, PrometheusMetricReader) for reader in getattr(there, "_all_metric_readers", ())):
             there.add_metric_reader(PrometheusMetricReader())
-        return MetricsExport(there)
+        return MetricsExport()
     provider = MeterProvider([PrometheusMetricReader(), *_otlp()])
     metrics.set_meter_provider(provider)
     if metrics.get_meter_provider() is not provider:
@@ -91,7 +79,7 @@ def _configured() -> MetricsExport:
             "that provider a reader, for example PrometheusMetricReader: the meter 'crag' reports to it"
         )
         raise ConfigurationError(msg)
-    return MetricsExport(provider)
+    return MetricsExport()
 
 
 def _otlp() -> list[Any]:

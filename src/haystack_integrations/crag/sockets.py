@@ -1,4 +1,4 @@
-"""What a component takes and gives. Haystack notes it in a form that is not public, so it is read here only."""
+"""What a component takes and gives. Haystack's notes of it are not public: read here, in `inputs` and `copying`."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -21,6 +21,16 @@ def sockets_of(part: object, door: Literal["input", "output"]) -> Mapping[str, A
     """
     sockets: Mapping[str, Any] | None = getattr(getattr(part, f"__haystack_{door}__", None), "_sockets_dict", None)
     return sockets
+
+
+def pipeline_of(part: object) -> Any:
+    """
+    Give the pipeline that a component is in.
+
+    :param part: Any object.
+    :returns: None for one that is in none.
+    """
+    return getattr(part, "__haystack_added_to_pipeline__", None)
 
 
 def is_part(part: object) -> bool:

@@ -96,8 +96,7 @@ class CragState:
             return "deadline"
         if self.budget.llm_calls is not None and self.usage.llm_calls >= self.budget.llm_calls:
             return "llm_calls"
-        spent = self.usage.tokens
-        if self.budget.tokens is not None and spent >= self.budget.tokens:
+        if self.budget.tokens is not None and self.usage.tokens >= self.budget.tokens:
             return "tokens"
         return None
 
@@ -109,13 +108,12 @@ class CragState:
         :param beside: Calls that another branch of the run may make at the same time, each taken for as long as this.
         :returns: As `exhausted`; `tokens` also when there are not that many left.
         """
-        spent = self.usage.tokens
-        most, calls = self.budget.tokens, self.budget.llm_calls
         if (limit := self.exhausted()) is not None:
             return limit
+        most, calls = self.budget.tokens, self.budget.llm_calls
         if calls is not None and self.usage.llm_calls + beside >= calls:
             return "llm_calls"
-        return "tokens" if most is not None and spent + tokens * (1 + beside) > most else None
+        return "tokens" if most is not None and self.usage.tokens + tokens * (1 + beside) > most else None
 
     def seconds_left(self) -> float | None:
         """Tell how many seconds of the budget remain (never below 0), or None without a limit."""

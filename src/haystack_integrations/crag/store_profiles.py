@@ -59,6 +59,12 @@ def profile_of(store: object) -> StoreProfile | None:
     return next((profile for profile in profiles().values() if profile.store in ancestors), None)
 
 
+def has_index(store: object) -> bool:
+    """Tell whether a live store is an index of Elasticsearch; one that no profile is for is taken for none."""
+    profile = profile_of(store)
+    return profile is not None and bool(profile.index)
+
+
 def profile_named(word: str) -> str:
     """
     Find a store profile by any of its names.

@@ -18,7 +18,7 @@ from haystack_integrations.crag.replies.thoughts import Thoughts
 _PATIENCE: Final = 60.0
 
 
-class GivenUpError(Exception):
+class NobodyWaitsError(Exception):
     """Ends a stream that nobody waits for any longer; nobody catches it either."""
 
 
@@ -104,7 +104,7 @@ class _Parts:
 
     def _end_thread_if_over(self) -> None:
         if self.over.is_set():
-            raise GivenUpError
+            raise NobodyWaitsError
 
     def _told_of(self, chunk: StreamingChunk) -> StreamingChunk | None:
         join_parts(chunk)

@@ -13,10 +13,11 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     Put a file in the place of the one that is there: readers see the old one or the new one.
 
-    :param path: The file.
+    :param path: The file; a link stays one, and what it leads to is written.
     :param data: What shall be in it.
     :raises OSError: When it cannot be written; the old one stays, and nothing beside it.
     """
+    path = path.resolve()
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.write_bytes(data)
@@ -28,16 +29,29 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_or_refuse(path: Path, data: bytes) -> None:
     """
-    Write a file that somebody asked for: as `write_whole`, and an error says what to do.
+    Write a file that somebody asked for: as `write_whole` where that can be, and an error says what to do.
 
-    :param path: The file.
+    :param path: The file, or a device or pipe, such as /dev/stdout.
     :param data: What shall be in it.
-    :raises ConfigurationError: When it cannot be written; the old one stays.
+    :raises ConfigurationError: When it cannot be written; an earlier file that is replaceable stays.
     """
     try:
-        write_whole(path, data)
+        if is_replaceable(path):
+            write_whole(path, data)
+        else:
+            path.write_bytes(data)
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def is_replaceable(path: Path) -> bool:
+    """
+    Tell what can be put in place whole from a device or pipe, and from a file of one's own in somebody else's folder.
+
+    :param path: The file; it need not be there.
+    :returns: Whether another file can take its place.
+    """
+    return not path.exists() or (path.is_file() and os.access(path.resolve().parent, os.W_OK))
 
 
 def open_alone(path: Path) -> IO[bytes]:

@@ -1,7 +1,6 @@
 """What a cache of grades is, and the key that a grade is found by."""
 
 import hashlib
-import inspect
 import json
 import random
 import unicodedata
@@ -124,7 +123,7 @@ class GradeCache(ABC):
 
         :returns: Haystack's form, with every init parameter.
         """
-        return default_to_dict(self, **{name: getattr(self, name) for name in inspect.signature(type(self)).parameters})
+        return default_to_dict(self, **settings_of(self))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

@@ -64,7 +64,7 @@ class PromptCutError(CallError):
     def __init__(self, read: int, reply: ChatMessage, *, surely: bool = True) -> None:
         """Keep the reply for what it cost; the kind is that of servers that refuse such a prompt."""
         super().__init__("context_length")
-        self.read, self.reply, self.surely = read, reply, surely
+        self.reply, self.surely = reply, surely
         way_out = "raise its context (for Ollama by OLLAMA_CONTEXT_LENGTH), or pass less"
         self.args = (f"the chat model's server read {read} tokens of a longer prompt and cut the rest; {way_out}",)
 

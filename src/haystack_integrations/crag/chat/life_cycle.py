@@ -1,6 +1,5 @@
 """The life cycle of a component with a nested chat generator."""
 
-from inspect import signature
 from typing import Any
 
 from haystack import default_to_dict
@@ -8,7 +7,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.crag.closing import close_all, close_all_async
-from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.copying import Copied, settings_of
 from haystack_integrations.crag.homes import anew_in_children, at_home
 
 
@@ -28,10 +27,8 @@ class ChatBacked(Copied):
         :returns: Its settings; a chat generator or a ranker without a `to_dict` of its own by its attributes, as
             Haystack writes down what stands alone.
         """
-        names = [name for name in signature(type(self).__init__).parameters if name != "self"]
-        values = {name: getattr(self, name) for name in names}
-        nested = {name: value for name, value in values.items() if hasattr(value, "run")}
-        values |= {name: component_to_dict(value, name) for name, value in nested.items()}
+        values = settings_of(self)
+        values |= {name: component_to_dict(value, name) for name, value in values.items() if hasattr(value, "run")}
         data: dict[str, Any] = default_to_dict(self, **values)
         return data
 

@@ -144,7 +144,7 @@ def ask(
         pipeline=pipeline or (asking.WITHOUT_MODEL if model is None else asking.WITH_MODEL),
         docs=[*(docs or ()), *asking.more_docs(more or ())],
         options={"mode": mode, "top_k": top_k},
-        calibration=None if calibration is None else str(calibration),
+        calibration=calibration,
     )
     with working("reading and judging"):
         outcome = asking.answer(request, model, (store, url, index), complain_about)
@@ -218,8 +218,7 @@ def doctor(
     def opened() -> object:
         return elasticsearch_store(place) if place.kind == ELASTICSEARCH else None
 
-    file = None if calibration is None else str(calibration)
-    found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key), file))
+    found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key), calibration))
     healthy = all(check.status != "error" for check in found)
     if json:
         show_json({"healthy": healthy, "checks": [check.to_dict() for check in found]})

@@ -6,12 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack_integrations.crag.chat_model import (
-    ANSWER_SECONDS,
-    HOW_TO_SET,
-    ChatModel,
-    has_key,
-)
+from haystack_integrations.crag.chat_model import ANSWER_SECONDS, HOW_TO_SET, ChatModel, has_key
 from haystack_integrations.crag.cli.outcome import Outcome, run
 from haystack_integrations.crag.cli.places import choose_place, open_place, read_documents
 from haystack_integrations.crag.errors import ConfigurationError
@@ -115,7 +110,7 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     :raises QuestionError: When the question is empty or too long.
     """
     from haystack_integrations.crag.components.question_guard import QuestionGuard
-    from haystack_integrations.crag.pipelines.checks import check_questions
+    from haystack_integrations.crag.pipelines.checks import check_questions, wants_a_model
     from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
     from haystack_integrations.crag.pipelines.loader import names, read
     from haystack_integrations.crag.pipelines.unloadable import said_of
@@ -130,7 +125,7 @@ def check_request(name: str, question: str, model: ChatModel | None, options: Ma
     with said_of(name, lambda: guards):
         guard: Any = QuestionGuard(**next((settings_of(one) for one in guards.values()), {}))
     guard.run(query=question)
-    if model is None and name in names() and "generator" in spec["components"] and not has_key():
+    if model is None and name in names() and wants_a_model(spec) and not has_key():
         msg = (
             f"the pipeline {name!r} asks a chat model, but none is configured; {HOW_TO_SET}, or take --pipeline "
             f"{WITHOUT_MODEL}"
@@ -149,6 +144,8 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping
     :returns: The pipeline.
     :raises ConfigurationError: When it cannot be loaded.
     """
+    from haystack.core.serialization import generate_qualified_class_name
+
     from haystack_integrations.crag.components.answer_generator import AnswerGenerator
     from haystack_integrations.crag.pipelines.loader import load, read
     from haystack_integrations.crag.pipelines.opening import model_parts
@@ -156,7 +153,7 @@ def load_pipeline(name: str, store: Any, model: ChatModel | None, parts: Mapping
     # At a terminal an answer that failed is an error to be explained, not a sentence in its place.
     loud: Any = {"on_failure": "raise"}
     if model is None:
-        kind = f"{AnswerGenerator.__module__}.{AnswerGenerator.__name__}"
+        kind = generate_qualified_class_name(AnswerGenerator)
         own = {part: loud for part, entry in read(name)["components"].items() if entry["type"] == kind}
         return load(name, store=store, **own, **parts)
     answering = AnswerGenerator(model.generator(ANSWER_SECONDS), timeout_s=2 * ANSWER_SECONDS, **loud)

@@ -16,7 +16,6 @@ from haystack_integrations.crag.chat_model import (
     MODEL_SETTING,
     URL_SETTING,
     ChatModel,
-    chat_model,
 )
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.service_checks import service_checks
@@ -30,11 +29,7 @@ _SECONDS: Final = 5.0
 _SLOW: Final = f"look at its load, or set another {MODEL_SETTING}"
 
 
-def checks(
-    store: Callable[[], Any] = lambda: None,
-    model: Callable[[], ChatModel | None] = chat_model,
-    calibration: str | None = None,
-) -> Iterator[Check]:
+def checks(store: Callable[[], Any], model: Callable[[], ChatModel | None], calibration: str | None) -> Iterator[Check]:
     """
     Look at everything, one thing after the other.
 
@@ -58,8 +53,7 @@ def _python() -> Check:
     from haystack_integrations.crag import __version__
 
     found = f"crag-haystack {__version__}, Python {platform.python_version()} ({sys.executable})"
-    usable = sys.version_info >= (3, 11)
-    return Check("python", "ok" if usable else "error", found, "" if usable else "install Python 3.11 or newer")
+    return Check("python", "ok", found)
 
 
 def _installed(name: str) -> str | None:

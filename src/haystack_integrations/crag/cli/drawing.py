@@ -23,12 +23,15 @@ def mermaid(spec: Mapping[str, Any]) -> str:
     :param spec: A pipeline as `loader.read` gives it.
     :returns: Mermaid text.
     """
+    from haystack_integrations.crag.pipelines.forms import inputs_of
+
     lines = ["flowchart TD"]
     lines += [f"  in_{_id(name)}([{name}])" for name in spec["inputs"]]
     lines += [f'  {_id(name)}["{name}<br/><i>{_kind(part)}</i>"]' for name, part in spec["components"].items()]
     lines += [f"  out_{_id(name)}([{name}])" for name in spec["outputs"]]
-    lines += [f"  in_{_id(name)} --> {_id(target)}" for name in spec["inputs"] for target in _targets(spec, name)]
-    for sender, socket, receiver, _ in _edges(spec):
+    paths = [(name, path) for name in spec["inputs"] for path in inputs_of(spec)[name]]
+    lines += [f"  in_{_id(name)} --> {_id(path.partition('.')[0])}" for name, path in paths]
+    for sender, socket, receiver in _edges(spec):
         lines.append(f"  {_id(sender)} -- {socket} --> {_id(receiver)}")
     for name, path in spec["outputs"].items():
         lines.append(f"  {_id(path.partition('.')[0])} --> out_{_id(name)}")
@@ -44,7 +47,7 @@ def tree(name: str, spec: Mapping[str, Any]) -> Tree:
     :returns: A tree for the terminal.
     """
     edges = _edges(spec)
-    fed = {receiver for _, _, receiver, _ in edges}
+    fed = {receiver for _, _, receiver in edges}
     root = Tree(Text(name, "bold"), guide_style="dim")
     shown: set[str] = set()
 
@@ -58,7 +61,7 @@ def tree(name: str, spec: Mapping[str, Any]) -> Tree:
         ends = [part for output in given for part in (" ⇒ ", (output, "green"))]
         kind = _kind(spec["components"][component])
         branch = parent.add(Text.assemble(label, (component, "cyan"), " ", (kind, "dim"), *ends))
-        for sender, out, receiver, _ in edges:
+        for sender, out, receiver in edges:
             if sender == component:
                 grow(branch, receiver, out)
 
@@ -68,15 +71,10 @@ def tree(name: str, spec: Mapping[str, Any]) -> Tree:
     return root
 
 
-def _edges(spec: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Give the connections as (sender, its socket, receiver, its socket)."""
+def _edges(spec: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Give the connections as (sender, its socket, receiver)."""
     pairs = ((one["sender"].partition("."), one["receiver"].partition(".")) for one in spec["connections"])
-    return [(sender[0], sender[2], receiver[0], receiver[2]) for sender, receiver in pairs]
-
-
-def _targets(spec: Mapping[str, Any], name: str) -> list[str]:
-    paths = spec["inputs"][name]
-    return [path.partition(".")[0] for path in ([paths] if isinstance(paths, str) else paths)]
+    return [(sender[0], sender[2], receiver[0]) for sender, receiver in pairs]
 
 
 def _kind(part: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ Grader = Annotated[
     OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.", show_default=False)
 ]
 Calibration = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.", show_default=False)
+    str | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.", show_default=False)
 ]
 Model = Annotated[
     str | None,
@@ -141,7 +141,7 @@ def _tell_what_was_seen(calibration: str | None, dataset: "Dataset") -> None:
 
 
 def _setup(
-    pipeline: str, grader: str | None, calibration: Path | None, lists: Lists, top_k: int | None, model: str | None
+    pipeline: str, grader: str | None, calibration: str | None, lists: Lists, top_k: int | None, model: str | None
 ) -> "Setup":
     """Say what is evaluated; a chat model is looked for only where one is asked."""
     from haystack_integrations.crag.chat_model import chat_model
@@ -149,10 +149,9 @@ def _setup(
     from haystack_integrations.crag.evaluation.setup import Setup
     from haystack_integrations.crag.pipelines.opening import check_calibration
 
-    file = None if calibration is None else str(calibration)
-    if file is not None:
-        check_calibration(file)
-    setup = Setup(pipeline, grader, file, lists, top_k, encoder=model)
+    if calibration is not None:
+        check_calibration(calibration)
+    setup = Setup(pipeline, grader, calibration, lists, top_k, encoder=model)
     return replace(setup, model=chat_model()) if waits_for_a_model(setup) else setup
 
 

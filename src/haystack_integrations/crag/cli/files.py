@@ -1,13 +1,12 @@
 """What the commands that evaluate and calibrate share: the extra they need, and the files they write."""
 
-import os
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from haystack_integrations.crag.cli.output import complain
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.whole_file import cannot_write, write_whole
+from haystack_integrations.crag.whole_file import cannot_write, is_replaceable, write_or_refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,18 +62,13 @@ def check_targets(*targets: tuple[Path | None, bytes]) -> None:
 
 def _try_to_write(file: Path) -> None:
     """Find a disk that is full, or a folder that may not be written, before minutes of work and not after them."""
-    if not _is_replaceable(file):
+    if not is_replaceable(file):
         return
     try:
-        with TemporaryFile(dir=file.parent) as trial:
+        with TemporaryFile(dir=file.resolve().parent) as trial:
             trial.write(bytes(_TRIAL))
     except OSError as error:
         raise cannot_write(file, error) from None
-
-
-def _is_replaceable(file: Path) -> bool:
-    """Tell what can be put in place whole from /dev/stdout, and a file of one's own in somebody else's folder."""
-    return not file.exists() or (file.is_file() and os.access(file.parent, os.W_OK))
 
 
 def _holds_another(file: Path, mark: bytes) -> bool:
@@ -91,20 +85,13 @@ def _holds_another(file: Path, mark: bytes) -> bool:
 
 def write(file: Path, text: str) -> None:
     """
-    Write a result, whole where that can be: on a full disk the earlier one stays, and no half of the new one.
+    Write a result: on a full disk the earlier one stays, and no half of the new one.
 
     :param file: Where to.
     :param text: The result.
     :raises ConfigurationError: When it cannot be written.
     """
-    data = text.encode("utf-8")  # the same on Windows, which would end each line in its own way
-    try:
-        if _is_replaceable(file):
-            write_whole(file.resolve(), data)  # a link stays one
-        else:
-            file.write_bytes(data)
-    except OSError as error:
-        raise cannot_write(file, error) from None
+    write_or_refuse(file, text.encode("utf-8"))  # the same on Windows, which would end each line in its own way
 
 
 def with_texts(records: "Sequence[Record]", dataset: "Dataset") -> "list[Record]":

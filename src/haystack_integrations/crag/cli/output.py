@@ -22,7 +22,7 @@ from rich.text import Text
 from haystack_integrations.crag.texts.steering import PICTURES, STEERING, as_signs
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout, and nothing else.")]
-"""The option that every command has."""
+"""The option of the commands that print a result."""
 
 _PIPED_WIDTH: Final = 100
 _MOST_FAILURES: Final = 20

@@ -25,7 +25,7 @@ Workers = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=64, help="Number of processes (1).", show_default=False)
 ]
 Calibration = Annotated[
-    Path | None,
+    str | None,
     typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.", show_default=False),
 ]
 Uploads = Annotated[bool, typer.Option("--uploads", help="Allow clients to upload files into the index.")]
@@ -63,7 +63,7 @@ def serve(
         "index": index,
         "docs": tuple(map(str, docs)) if docs else None,
         "workers": workers,
-        "calibration": None if calibration is None else str(calibration),
+        "calibration": calibration,
         "uploads": uploads or None,
     }
     run(**{name: value for name, value in given.items() if value is not None})

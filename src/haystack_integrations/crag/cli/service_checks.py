@@ -31,7 +31,7 @@ _SECURED: Final = (
 )
 
 
-def service_checks(opened: Callable[[], Any], calibration: str | None = None) -> Iterator[Check]:
+def service_checks(opened: Callable[[], Any], calibration: str | None) -> Iterator[Check]:
     """
     Look at what a server would use.
 

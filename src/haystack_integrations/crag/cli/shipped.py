@@ -39,6 +39,7 @@ def list_(json: Json = False) -> None:
 
 
 def _described(name: str) -> dict[str, Any]:
+    from haystack_integrations.crag.pipelines.checks import wants_a_model
     from haystack_integrations.crag.pipelines.loader import read, title
 
     spec = read(name)
@@ -48,7 +49,7 @@ def _described(name: str) -> dict[str, Any]:
         "inputs": list(spec["inputs"]),
         "optional_inputs": list(spec.get("optional_inputs", ())),
         "outputs": list(spec["outputs"]),
-        "chat_model": "generator" in spec["components"],
+        "chat_model": wants_a_model(spec),
     }
 
 

@@ -11,11 +11,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.abstention import unanswered
 from haystack_integrations.crag.deciding.record_tags import absent_in, asked_alone, read_otherwise
 from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import told
-from haystack_integrations.crag.vocabulary import ABSTENTION
 
 if TYPE_CHECKING:
     from haystack_integrations.crag.cli.outcome import Outcome
@@ -82,8 +81,7 @@ def run_view(crag: Mapping[str, Any]) -> RenderableType:
 
 def _abstention(crag: Mapping[str, Any]) -> Text:
     """Say that nothing answers; what was looked for, found and missing, where the run ended so."""
-    said = in_words(ABSTENTION, crag["trail"][-1]) if crag.get("abstention") else ABSTENTION
-    first, _, rest = said.partition("\n")
+    first, _, rest = unanswered(crag).partition("\n")
     return Text.assemble("\n", (first, "bold"), f"\n{rest}" if rest else "")
 
 

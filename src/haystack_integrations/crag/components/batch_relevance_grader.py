@@ -7,7 +7,6 @@ from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.crag.caching import GradeCache
 from haystack_integrations.crag.chat import ChatBacked, check_generator
-from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.batch import Grading
 from haystack_integrations.crag.grading.cache import grade, grade_async
 from haystack_integrations.crag.grading.model import GradingModel
@@ -17,6 +16,7 @@ from haystack_integrations.crag.grading.report import concluded
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.metrics import timed_grading
 from haystack_integrations.crag.observing.telemetry import trace
+from haystack_integrations.crag.settings import check_one_of
 from haystack_integrations.crag.state import CragState
 
 
@@ -88,9 +88,7 @@ class BatchRelevanceGrader(ChatBacked):
         :raises ConfigurationError: For an unusable number, or a template that leaves out what it must show.
         """
         check_generator(chat_generator)
-        if on_failure not in ("keep", "raise"):
-            msg = f"on_failure must be 'keep' or 'raise', but got {on_failure!r}"
-            raise ConfigurationError(msg)
+        check_one_of("on_failure", on_failure, ("keep", "raise"))
         self.chat_generator = chat_generator
         self.rubric, self.template, self.scale, self.reasons = rubric, template, scale, reasons
         self.max_documents, self.max_chars_per_document = max_documents, max_chars_per_document

@@ -7,15 +7,8 @@ from haystack import Document, component
 
 from haystack_integrations.crag.deciding.retrieval_report import together
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.fusion import (
-    FUSIONS,
-    Hit,
-    check_weights,
-    content_key,
-    fuse,
-    within_tokens,
-)
-from haystack_integrations.crag.grades import annotate, crag_meta, unite, without_grade
+from haystack_integrations.crag.fusion import FUSIONS, Hit, check_weights, content_key, fuse, within_tokens
+from haystack_integrations.crag.grades import annotate, crag_meta, origin_of, unite, without_grade
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
@@ -137,7 +130,7 @@ class EvidenceJoiner:
         is_kept = known is None or hit.document.id in {document.id for document in known.kept}
         before = crag_meta(hit.document).get("retrievers")
         said = {**before} if is_kept and isinstance(before, dict) else {}
-        origin = crag_meta(hit.document).get("origin", "index")
+        origin = origin_of(hit.document)
         is_own = known is None or hit.document.id in known.grades
         document = hit.document if is_own else without_grade(hit.document)
         document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from haystack_integrations.crag.corpus_statistics.counting import TermCounter, collect, document_parts, document_text
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.in_parts import each_document
-from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, server_of
 
 _PAGE: Final = 1000
 _PATIENCE_S: Final = 60
@@ -31,9 +31,7 @@ def count_store(store: Any, *, title_field: str | None = "title") -> TermCounter
     :returns: The counter.
     :raises StoreError: When the server, or a part of the index, does not answer, or a store does not list all it holds.
     """
-    profile = profile_of(store)
-    is_server = profile is not None and profile.name == "elasticsearch"
-    fields = _of_server(store, title_field) if is_server else _of_store(store)
+    fields = _of_server(store, title_field) if has_index(store) else _of_store(store)
     texts = (document_text(*document_parts(content, meta, title_field)) for content, meta in fields)
     return collect(text for text in texts if text is not None)
 

@@ -20,7 +20,7 @@ from haystack_integrations.crag.texts.function_words import ASKING, function_wor
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
-from haystack_integrations.crag.vocabulary import FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS, WEB
+from haystack_integrations.crag.vocabulary import ABSTENTION, FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS, WEB
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5
@@ -115,6 +115,11 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     has_words = any(_wanted(one["query"]) for one in abstention["looked_for"][:1])
     gap = _gap(**abstention["missing"], has_words=has_words)
     return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {gap}"
+
+
+def unanswered(record: Mapping[str, Any]) -> str:
+    """Say of a whole run that nothing answers, by its record; and why, where it ended by an abstention."""
+    return in_words(ABSTENTION, record["trail"][-1]) if record.get("abstention") else ABSTENTION
 
 
 def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from haystack_integrations.crag.sockets import tell_of_dead_end
+from haystack_integrations.crag.sockets import pipeline_of, sockets_of, tell_of_dead_end
 from haystack_integrations.crag.vocabulary import WEB
 
 _QUERIES: Final = ("query", "queries")
@@ -16,8 +16,8 @@ def can_be_searched(expander: Any) -> bool:
     :returns: False only where all of them say that they cannot, by `can_be_asked`, as WebFallback does without a web
         search that is set up. What cannot tell is taken to search.
     """
-    pipeline, sockets = expander.__haystack_added_to_pipeline__, expander.__haystack_output__
-    names = {name for socket in _QUERIES for name in sockets.get(socket).receivers}
+    pipeline, sockets = pipeline_of(expander), sockets_of(expander, "output") or {}
+    names = {name for socket in _QUERIES for name in sockets[socket].receivers}
     readers = [pipeline.get_component(name) for name in names] if pipeline is not None else []
     return not readers or any(getattr(reader, "can_be_asked", True) for reader in readers)
 

@@ -16,7 +16,7 @@ from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
 from haystack_integrations.crag.pipelines.sending import Sender, actions_of
-from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, profile_of, server_of
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -84,8 +84,7 @@ def open_bulk(store: Any) -> Iterator[Bulk]:
     :returns: The writer.
     :raises StoreError: When the server cannot be reached or refuses.
     """
-    profile = profile_of(store)
-    if profile is None or profile.name != "elasticsearch":
+    if not has_index(store):
         yield StoreBulk(store)
         return
     from elasticsearch.serializer import OrjsonSerializer

@@ -121,6 +121,16 @@ def asks_a_model(part: Mapping[str, Any]) -> bool:
     return CHAT_GENERATOR in settings_of(part)
 
 
+def wants_a_model(spec: Mapping[str, Any]) -> bool:
+    """
+    Tell whether a pipeline asks a chat model.
+
+    :param spec: The pipeline's YAML.
+    :returns: Whether one of its components holds a chat generator.
+    """
+    return any(map(asks_a_model, spec["components"].values()))
+
+
 def judges_by_calibration(part: Mapping[str, Any]) -> bool:
     """
     Tell whether a component judges by a calibration, its own or the shipped one; published weights need none.

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, Final
 
 from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
-from haystack.core.serialization import component_to_dict
+from haystack.core.serialization import component_to_dict, generate_qualified_class_name
 from haystack.document_stores.types import DocumentStore, FilterPolicy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -20,6 +20,7 @@ from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.searches import filters_for
 from haystack_integrations.crag.settings import check_one_of, check_whole
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.vocabulary import Mode
 
 Filters = dict[str, Any]
@@ -230,7 +231,7 @@ def _written(settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, 
     """Write settings down with the components among them, such as a text embedder, which `load` takes as they are."""
 
     def plain(name: str, value: Any) -> Any:
-        return component_to_dict(value, name) if hasattr(value, "__haystack_input__") else value
+        return value if sockets_of(value, "input") is None else component_to_dict(value, name)
 
     return settings and {
         part: {name: plain(name, value) for name, value in changed.items()} for part, changed in settings.items()
@@ -239,12 +240,11 @@ def _written(settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, 
 
 def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Let as many documents through as are wanted; what is set in so many words stays."""
-    kinds = {f"{kind.__module__}.{kind.__name__}": kind for kind in _ROOM}
+    kinds = {generate_qualified_class_name(kind): kind for kind in _ROOM}
     roomy = dict(settings)
     for name, part in read(pipeline)["components"].items():
         if (kind := kinds.get(part["type"])) is not None:
             setting = _ROOM[kind]
             usual = signature(vars(kind)["__init__"]).parameters[setting].default
-            least = max(most, settings_of(part).get(setting, usual))
-            roomy[name] = {setting: least, **settings.get(name, {})}
+            roomy[name] = {setting: max(most, settings_of(part).get(setting, usual)), **settings.get(name, {})}
     return roomy

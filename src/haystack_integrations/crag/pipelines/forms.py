@@ -1,8 +1,8 @@
-"""What a pipeline's YAML must look like, before anything is made of it: a slip is named by its file and its key."""
+"""The form of a pipeline's YAML: a slip is named by its file and its key; and which components a setting holds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from reprlib import repr as shown
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeGuard
 
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -61,6 +61,39 @@ def settings_of(part: Mapping[str, Any]) -> dict[str, Any]:
     """
     settings: dict[str, Any] = part.get(_PARAMETERS) or {}
     return settings
+
+
+def parts_in(value: object) -> Iterator[dict[str, Any]]:
+    """
+    Give the components that a setting is, or holds in lists and mappings, as that of MultiRetriever does.
+
+    :param value: The setting as the YAML holds it.
+    :returns: The components as the YAML holds them; what is inside of one is its own.
+    """
+    if _is_part(value):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from parts_in(one)
+
+
+def exchanged(value: Any, change: Callable[[dict[str, Any]], Any]) -> Any:
+    """
+    Exchange those components.
+
+    :param value: The setting as the YAML holds it.
+    :param change: Gives what stands in the place of a component.
+    :returns: The setting with what `change` gave.
+    """
+    if _is_part(value):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: exchanged(one, change) for name, one in value.items()}
+    return [exchanged(one, change) for one in value] if isinstance(value, list) else value
+
+
+def _is_part(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict) and "type" in value and "init_parameters" in value
 
 
 def _components(name: str, parts: object) -> dict[str, Any]:

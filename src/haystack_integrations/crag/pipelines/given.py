@@ -12,14 +12,13 @@ from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
-from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
-from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.pipelines.forms import inputs_of, parts_in, settings_of
+from haystack_integrations.crag.sockets import pipeline_of, sockets_of
 
 Spec = Mapping[str, Any]
 
 _ARGUMENTS: Final = ("store", "grader", "generator")
 _OURS: Final = "haystack_integrations.crag."
-_OWNER: Final = "__haystack_added_to_pipeline__"  # where Haystack notes on a component which pipeline it is in
 _CHAT_MODEL: Final = "a chat generator such as OpenAIChatGenerator(model=...)"
 _WANTED: Final = {"generator": _CHAT_MODEL, "grader": f"a grader such as HeuristicGrader(), or {_CHAT_MODEL}"}
 
@@ -67,7 +66,7 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
             _check_plain(part, value)
         elif isinstance(value, type):
             _refuse_class(part, value)
-        elif not hasattr(value, "__haystack_input__"):
+        elif sockets_of(value, "input") is None:
             wanted = _WANTED.get(part, "a component")
             msg = f"got a {type(value).__name__} as {part}, wanted {wanted}; pass one, or a mapping of settings for it"
             raise ConfigurationError(msg)
@@ -115,19 +114,8 @@ def check_settings(part: Spec, place: str) -> None:
         more = f"; docs/api.md says what each of {kind} is" if part["type"].startswith(_OURS) else ""
         msg = f"{place}: {kind} has no setting {unknown}; {guess}choose from {sorted(parameters)}{more}"
         raise ConfigurationError(msg)
-    for value in settings.values():
-        for inner in filter(is_part, value if isinstance(value, list) else [value]):
-            check_settings(inner, place)
-
-
-def is_part(value: object) -> bool:
-    """
-    Tell whether a value is a component as YAML holds it.
-
-    :param value: A value among a component's settings.
-    :returns: Whether it is one.
-    """
-    return isinstance(value, dict) and "type" in value and "init_parameters" in value
+    for inner in parts_in([*settings.values()]):
+        check_settings(inner, place)
 
 
 def check_sockets(name: str, spec: Spec, live: Spec) -> None:
@@ -142,7 +130,7 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
     taken = [one["receiver"] for one in spec["connections"]] + [*chain.from_iterable(inputs_of(spec).values())]
     given = [one["sender"] for one in spec["connections"]] + list(spec["outputs"].values())
     for part, value in live.items():
-        if getattr(value, _OWNER, None) is not None:
+        if pipeline_of(value) is not None:
             msg = (
                 f"got a {type(value).__name__} as {part} that is in another pipeline already, wanted one that is in "
                 "none: Haystack lets a component be in one only; make another for this pipeline"
@@ -190,7 +178,7 @@ def lent(parts: Spec) -> Iterator[None]:
         yield
     except Exception:
         for name, part in parts.items():
-            if (pipeline := getattr(part, _OWNER, None)) is not None:
+            if (pipeline := pipeline_of(part)) is not None:
                 pipeline.remove_component(name)
         raise
 

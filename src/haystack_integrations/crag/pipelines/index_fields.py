@@ -9,7 +9,7 @@ from haystack import logging
 from haystack_integrations.crag.elasticsearch.requests import OF_WORDS, TEXT
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE
-from haystack_integrations.crag.store_profiles import elasticsearch_client, prepare, profile_of, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, prepare, server_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,8 +76,7 @@ def make_ready(store: Any) -> None:
     :raises ConfigurationError: When no search by words would find what is written, or none by its source.
     :raises StoreError: When the server cannot be reached.
     """
-    profile = profile_of(store)
-    if not prepare(store) and profile is not None and profile.index:
+    if not prepare(store) and has_index(store):
         mappings = mappings_of(store)
         _check_type(store, [one.get("properties", {}) for one in mappings])
         _check_provenance(store, mappings)

@@ -14,12 +14,12 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.deciding.retrieval_report import status_of_run
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.homes import links
+from haystack_integrations.crag.homes import links, store_of
 from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
 from haystack_integrations.crag.sealing import opened
 from haystack_integrations.crag.sockets import sockets_of
-from haystack_integrations.crag.store_profiles import profile_of
+from haystack_integrations.crag.store_profiles import has_index
 
 logger = logging.getLogger(__name__)
 
@@ -122,10 +122,10 @@ class LoadedPipeline(SuperComponent):
         :param inputs: As for `run`.
         :returns: Values by component and socket.
         """
-        sockets: Any = self.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
+        sockets = sockets_of(self, "input") or {}
         arguments: dict[str, dict[str, Any]] = {name: {"sealed": True} for name in self._sealing()}
         for name, value in inputs.items():
-            if value is not None and value is sockets.get(name).default_value:
+            if value is not None and value is sockets[name].default_value:
                 continue  # Haystack's placeholder for what a pipeline around this one was not given
             for path in self.input_mapping[name]:
                 part, _, socket = path.partition(".")
@@ -197,8 +197,7 @@ class LoadedPipeline(SuperComponent):
             takes, gives = sockets_of(part, "input") or (), sockets_of(part, "output") or ()
             is_asked = "query" in takes and "documents" not in takes and not hasattr(part, "websearch")
             if is_asked and "documents" in gives:
-                retriever = links(part)[-1]
-                found.append(getattr(retriever, "document_store", getattr(retriever, "_document_store", None)))
+                found.append(store_of(links(part)[-1]))
         return found
 
     def _sealing(self) -> list[str]:
@@ -227,7 +226,6 @@ class LoadedPipeline(SuperComponent):
 
 def _is_empty(store: Any) -> bool:
     """Tell whether a store holds nothing; an index of Elasticsearch is not asked, since its searches say so."""
-    profile = profile_of(store)
     with unless_it_ends():  # a server that cannot count; the search itself has ended well
-        return (profile is None or not profile.index) and not call_within(_PATIENCE_S, store.count_documents)
+        return not has_index(store) and not call_within(_PATIENCE_S, store.count_documents)
     return False

@@ -32,6 +32,7 @@ from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
 
 
@@ -232,7 +233,7 @@ def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> L
             f"whose place it stands: {inputs}"
         )
         raise ConfigurationError(msg) from error
-    sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined]
+    sockets = sockets_of(loaded, "input") or {}
     for name_ in spec.get("optional_inputs", {}):
         if (socket := sockets.get(name_)) is None:
             msg = (

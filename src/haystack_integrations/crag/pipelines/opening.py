@@ -16,6 +16,7 @@ from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured
 from haystack_integrations.crag.store_profiles import (
     display_url,
+    has_index,
     nodes_of,
     open_store,
     profile_named,
@@ -95,9 +96,8 @@ def holds_nothing(store: Any) -> bool:
     :param store: Any document store.
     :returns: True for an in-memory or Elasticsearch store that says so.
     """
-    profile = profile_of(store)
-    if profile is None or profile.name != ELASTICSEARCH:
-        return profile is not None and store.count_documents() == 0
+    if not has_index(store):
+        return profile_of(store) is not None and store.count_documents() == 0
     with suppress(StoreError):
         return not holds_documents(store)
     return False

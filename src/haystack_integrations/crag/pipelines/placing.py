@@ -7,23 +7,22 @@ from enum import Enum
 from typing import Any, Final, get_args, get_type_hints
 
 from haystack.components.retrievers import TextEmbeddingRetriever
-from haystack.core.serialization import component_from_dict, import_class_by_name
+from haystack.core.serialization import component_from_dict, generate_qualified_class_name, import_class_by_name
 
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.forms import settings_of
-from haystack_integrations.crag.pipelines.given import check_settings, is_part
-from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
+from haystack_integrations.crag.pipelines.forms import exchanged, parts_in, settings_of
+from haystack_integrations.crag.pipelines.given import check_settings
+from haystack_integrations.crag.pipelines.index_fields import Ask, check_index
+from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
 Spec = dict[str, Any]
 
 _STORE: Final = "document_store"
 _EMBEDDER: Final = "text_embedder"
-_STOCK, _REPORTING = (
-    f"{kind.__module__}.{kind.__name__}" for kind in (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever)
-)
+_STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
 
 
 def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec) -> Spec:
@@ -42,7 +41,7 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     return changed
 
 
-def place_on(spec: Spec, store: Any, given: set[str], ask: Ask = fields_of) -> tuple[Spec, dict[str, Any]]:
+def place_on(spec: Spec, store: Any, given: set[str], ask: Ask) -> tuple[Spec, dict[str, Any]]:
     """
     Exchange the store of a pipeline.
 
@@ -85,7 +84,7 @@ def asked_by_text(given: Any, part: Spec) -> Any:
     :returns: The retriever with the embedder of the YAML before it; anything else as it is.
     """
     embedder = settings_of(part).get(_EMBEDDER)
-    sockets = getattr(given, "__haystack_input__", None)
+    sockets = sockets_of(given, "input")
     if embedder is None or sockets is None or "query_embedding" not in sockets or "query" in sockets:
         return given
     return ReportingTextEmbeddingRetriever(retriever=given, text_embedder=_made(embedder, None))
@@ -117,17 +116,17 @@ def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
 
 def _has_store(part: Spec) -> bool:
     parameters = settings_of(part)
-    return _STORE in parameters or any(_has_store(value) for value in parameters.values() if is_part(value))
+    return _STORE in parameters or any(map(_has_store, parts_in([*parameters.values()])))
 
 
 def _with_store(part: Spec, document_store: Spec) -> Spec:
     """Exchange the store of a component and of the components inside it."""
-    parameters = dict(part["init_parameters"])
-    for name, value in parameters.items():
-        if name == _STORE:
-            parameters[name] = deepcopy(document_store)
-        elif is_part(value):
-            parameters[name] = _with_store(value, document_store)
+    parameters = {
+        name: deepcopy(document_store)
+        if name == _STORE
+        else exchanged(value, lambda inner: _with_store(inner, document_store))
+        for name, value in settings_of(part).items()
+    }
     return {**part, "init_parameters": parameters}
 
 
@@ -137,8 +136,8 @@ def _made(part: Spec, store: Any) -> Any:
     if not _has_store(part):
         return component_from_dict(kind, {"init_parameters": {}, **part}, part["type"])
     parameters = {
-        name: store if name == _STORE else _made(value, store) if is_part(value) else value
-        for name, value in part["init_parameters"].items()
+        name: store if name == _STORE else exchanged(value, lambda inner: _made(inner, store))
+        for name, value in settings_of(part).items()
     }
     hints: dict[str, Any] = {}
     with suppress(NameError, TypeError):  # names that a component of others imports for type checkers only

@@ -10,7 +10,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.homes import links
+from haystack_integrations.crag.homes import links, store_of
 from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, Ask, holds_cosines
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import profile_of
@@ -63,7 +63,7 @@ def _is_by_vectors(retriever: Any) -> bool:
 
 def _kind(retriever: Any, said: Any, ask: Ask) -> Any:
     """Tell what a retriever's scores are; of a search in a way of its own, what the YAML says."""
-    store = getattr(retriever, "document_store", getattr(retriever, "_document_store", None))
+    store = store_of(retriever)
     is_known = store is not None and profile_of(store) is not None
     scaled = bool(getattr(retriever, "scale_score", getattr(retriever, "_scale_score", False)))
     if store is not None and not is_known:

@@ -11,15 +11,8 @@ from haystack_integrations.crag.elasticsearch.requests import TEXT
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.homes import links
 from haystack_integrations.crag.pipelines.contents import Failure
-from haystack_integrations.crag.pipelines.index_fields import (
-    VECTOR,
-    Ask,
-    Fields,
-    check_numbers,
-    fields_of,
-    vectors_of,
-)
-from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
+from haystack_integrations.crag.pipelines.index_fields import VECTOR, Ask, Fields, check_numbers, fields_of, vectors_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, profile_of, server_of
 
 BY_WORDS_ONLY: Final = (
     "they are found by words only; `_reindex` copies no vectors, but `_clone` and a snapshot do, and `crag index` into "
@@ -45,12 +38,11 @@ def stored_size(store: Any, ask: Ask = fields_of) -> int | None:
     :returns: How many numbers a document's embedding has; None for a store without any, or of an unknown kind.
     :raises StoreError: When the store's server cannot be reached.
     """
-    profile = profile_of(store)
-    if profile is None:
+    if has_index(store):
+        return size_of(ask(store))
+    if profile_of(store) is None:
         return getattr(store, _LENGTHS.get(type(store).__name__, ""), None)
-    if not profile.index:
-        return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
-    return size_of(ask(store))
+    return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
 
 
 def size_of(fields: Fields) -> int | None:
@@ -75,7 +67,7 @@ def check_asked(pipeline: Pipeline, store: Any, ask: Ask) -> None:
     """
     embedders = dict(_embedders(pipeline))
     stored = stored_size(store, ask) if embedders else None
-    if embedders and (profile := profile_of(store)) is not None and profile.index:
+    if embedders and has_index(store):
         check_numbers(ask(store))
         for doubt in doubts_of(store):
             _warn(doubt)
@@ -114,9 +106,8 @@ def doubts_of(store: Any) -> list[Failure]:
     :param store: Any document store.
     :returns: At most one doubt, of the whole index.
     """
-    profile = profile_of(store)
     with suppress(StoreError):
-        lacking, found = without_vectors(store) if profile is not None and profile.index else (0, 0)
+        lacking, found = without_vectors(store) if has_index(store) else (0, 0)
         if lacking:
             why = f"{lacking} of {found} documents have no vector in the field {VECTOR!r}; {BY_WORDS_ONLY}"
             return [Failure(f"index {server_of(store).index!r}", why)]

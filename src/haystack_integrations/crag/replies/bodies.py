@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.closing import opened
 from haystack_integrations.crag.deadlines import time_left
+from haystack_integrations.crag.homes import asked_by
 from haystack_integrations.crag.retry_after import seconds_to_wait
 
 MOST_BYTES: Final = 1 << 24
@@ -43,7 +44,7 @@ def read_to_a_limit(generator: Any) -> None:
     :param generator: A chat generator after its warm-up, or several as `chat_generators`. One whose client is not of
         the family of OpenAI's, Anthropic's and Ollama's stays as it is.
     """
-    for each in (generator, *(getattr(generator, "chat_generators", None) or ())):
+    for each in asked_by(generator):
         for http in (getattr(getattr(each, name, None), "_client", None) for name in _CLIENTS):
             hooks = getattr(http, "event_hooks", None)
             hook = _cut_async if hasattr(http, "aclose") else _cut

@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
-from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.abstention import unanswered
 from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
-from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
 
 
@@ -101,8 +101,7 @@ def spoken(outputs: Mapping[str, Any]) -> str:
     evidence = evidence_of(outputs.get("documents") or ())
     if evidence:
         return "\n\n".join(f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence)
-    crag = outputs.get("crag") or {}
-    return in_words(ABSTENTION, crag["trail"][-1]) if crag.get("abstention") else ABSTENTION
+    return unanswered(outputs.get("crag") or {})
 
 
 def failed_answer(outputs: Mapping[str, Any]) -> bool:

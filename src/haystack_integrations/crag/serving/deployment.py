@@ -16,14 +16,10 @@ from hayhooks.server.utils.module_loader import create_pipeline_wrapper_instance
 from haystack import logging
 from haystack.utils import Secret
 
-from haystack_integrations.crag.chat_model import (
-    HOW_TO_SET,
-    chat_model,
-    has_key,
-)
+from haystack_integrations.crag.chat_model import HOW_TO_SET, chat_model, has_key
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import answers_questions, asks_a_model
+from haystack_integrations.crag.pipelines.checks import answers_questions, wants_a_model
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.pipelines.opening import (
     calibrated_parts,
@@ -140,11 +136,7 @@ def query_pipelines() -> dict[str, bool]:
     :returns: By name, whether one asks a chat model.
     """
     found = {name: read(name) for name in names()}
-    return {
-        name: any(map(asks_a_model, spec["components"].values()))
-        for name, spec in found.items()
-        if answers_questions(spec)
-    }
+    return {name: wants_a_model(spec) for name, spec in found.items() if answers_questions(spec)}
 
 
 async def reachable(store: Any, seconds: float | None = None) -> bool:
@@ -182,7 +174,7 @@ async def _close(name: str, held: Any) -> None:
 def _loaded(
     name: str, store: Any, models: "tuple[Any, Any] | None", seconds: float, parts: Mapping[str, Any]
 ) -> "LoadedPipeline":
-    """Load a pipeline with one client for answers and one for judging; an answer may take all its retries."""
+    """Load a pipeline with one client for answers and one for judging; an answer's time is for all its tries."""
     if models is not None:
         answering, grading = models
         parts = {**model_parts(name, AnswerGenerator(answering, timeout_s=seconds), grading), **parts}

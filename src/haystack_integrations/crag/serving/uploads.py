@@ -18,7 +18,7 @@ from haystack_integrations.crag.pipelines.listing import UPLOADS, shown_upload
 from haystack_integrations.crag.pipelines.sources import SUFFIXES
 from haystack_integrations.crag.serving.failures import ServeError, no_room, translated
 from haystack_integrations.crag.serving.problems import Problem
-from haystack_integrations.crag.store_profiles import elasticsearch_client, profile_of, server_of
+from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, server_of
 
 PATH: Final = "/indexing/run"
 
@@ -150,8 +150,7 @@ def _check_index(store: Any) -> None:
     It would bear the name of an alias that is being moved, or of an index that is being restored, hold nothing but this
     upload, and every question be answered from that.
     """
-    profile = profile_of(store)
-    if profile is None or not profile.index:
+    if not has_index(store):
         return
     name = server_of(store).index
     with elasticsearch_client(store) as client:

@@ -25,6 +25,7 @@ from haystack_integrations.crag.serving.questions import (
     question_model,
     restrictions,
 )
+from haystack_integrations.crag.sockets import sockets_of
 
 Part: TypeAlias = StreamingChunk | ChatCompletion
 
@@ -146,8 +147,8 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
 
 
 def _kinds(loaded: LoadedPipeline) -> dict[str, Any]:
-    sockets: Any = loaded.__haystack_input__  # type: ignore[attr-defined] # set by Haystack's decorator
-    return {name: sockets.get(name).type for name in loaded.input_mapping}
+    sockets = sockets_of(loaded, "input") or {}
+    return {name: sockets[name].type for name in loaded.input_mapping}
 
 
 def _rewriter(loaded: LoadedPipeline) -> FollowUpRewriter | None:

@@ -1,14 +1,13 @@
 """What a component with nested web searches does for them: make them ready, write them down, close them."""
 
 from functools import lru_cache
-from inspect import signature
 from typing import Any, Self
 
 from haystack import default_from_dict, default_to_dict, logging
 from haystack.core.serialization import component_from_dict, component_to_dict, import_class_by_name
 
 from haystack_integrations.crag.closing import close_all, close_all_async
-from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.copying import Copied, settings_of
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.web.providers import failure_of
@@ -63,8 +62,7 @@ class WebBacked(Copied):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the component down, nested web searches included."""
-        names = [name for name in signature(type(self).__init__).parameters if name not in ("self", "websearch")]
-        return default_to_dict(self, websearch=stored(self.websearch), **{name: getattr(self, name) for name in names})
+        return default_to_dict(self, **{**settings_of(self), "websearch": stored(self.websearch)})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
