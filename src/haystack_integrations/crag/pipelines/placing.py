@@ -14,7 +14,7 @@ from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import exchanged, parts_in, settings_of
 from haystack_integrations.crag.pipelines.given import check_settings
-from haystack_integrations.crag.pipelines.index_fields import Ask, check_index
+from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import StoreProfile, prepare, profile_of, profiles
 
@@ -41,7 +41,7 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     return changed
 
 
-def place_on(spec: Spec, store: Any, given: set[str], ask: Ask) -> tuple[Spec, dict[str, Any]]:
+def place_on(spec: Spec, store: Any, given: set[str], ask: Ask = fields_of) -> tuple[Spec, dict[str, Any]]:
     """
     Exchange the store of a pipeline.
 
