@@ -31,13 +31,11 @@ class RiskThreshold:
 
     :param threshold: Generate from this score on; None when no threshold keeps the limit.
     :param generated: The share of the calibration questions at or above it; 0 without a threshold.
-    :param wrong: The share of those whose evidence does not answer; None without a threshold.
     :param reachable: The smallest limit for which these questions have a threshold.
     """
 
     threshold: float | None
     generated: float
-    wrong: float | None
     reachable: float
 
     @property
@@ -82,10 +80,10 @@ def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -
     bounds = (wrong + 1) / (len(values) + 1) * len(values) / generated
     kept, reachable = np.flatnonzero(bounds <= most + _EPSILON), float(bounds.min())
     if not len(kept):
-        return RiskThreshold(None, 0.0, None, reachable)
+        return RiskThreshold(None, 0.0, reachable)
     lowest = kept[-1]
-    shares = float(generated[lowest] / len(values)), float(wrong[lowest] / generated[lowest])
-    return RiskThreshold(float(values[order][last_of_ties[lowest]]), *shares, reachable)
+    share = float(generated[lowest] / len(values))
+    return RiskThreshold(float(values[order][last_of_ties[lowest]]), share, reachable)
 
 
 def realised(
