@@ -47,6 +47,15 @@ class CorpusStatistics:
         """
         return {term: min(self.documents, self.frequencies.get(term, self.unseen)) for term in wanted}
 
+    def counts(self, wanted: Iterable[str]) -> tuple[int, dict[str, int]]:
+        """
+        Give all that terms are weighed by.
+
+        :param wanted: Terms.
+        :returns: The number of documents, and in how many of them each term is.
+        """
+        return self.documents, self.frequency(wanted)
+
 
 class TermCounter:
     """
