@@ -19,6 +19,7 @@ import re
 import string
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
@@ -112,10 +113,7 @@ def verdicts(data: Dataset, cases: Sequence[Case], way: Way, held: Callable[[str
     chance, found = random.Random(3), []
     for case in cases:
         passages = [data.passages[name] for name in case.fixed.retrieved[:FIRST]]
-        documents = [
-            Document(id=each.id, content=held(each.text) if held else each.text, meta={"title": each.title})
-            for each in passages
-        ]
+        documents = [(replace(each, text=held(each.text)) if held else each).document() for each in passages]
         asked = way(case.question, chance)
         graded = grade(asked, documents, (), calibration, reader, lambda _: known, "title")
         found.append(graded.report["verdict"]["verdict"])

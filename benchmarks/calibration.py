@@ -37,6 +37,7 @@ from haystack_integrations.crag.judging.company import COMPARED, Measured
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
 FEW = (25, 50, 100, 200)
 HALVES = 600
+_DRAWS = 3  # of so few labels
 
 PARTS: dict[str, Callable[[str], bool]] = {
     "meaning": lambda name: name.startswith(("like_", "agreement", "sentence_mixed")),
@@ -66,12 +67,12 @@ def macro_f1(lists: Sequence[Prepared]) -> float:
     return float(verdict_measures(held_out(lists, workers=os.cpu_count() or 1)[0])["macro_f1"])
 
 
-def with_few(lists: Sequence[Prepared], labels: int, draws: int = 3) -> float:
+def with_few(lists: Sequence[Prepared], labels: int) -> float:
     """Macro-F1 when only so many labelled questions are fitted on, each fold judged by those outside it."""
     judged = [each for each in lists if each.source.verdict is not None]
     groups = np.array([each.source.group for each in judged])
     values = []
-    for draw in range(draws):
+    for draw in range(_DRAWS):
         random, records = np.random.default_rng(draw), []
         for train, test in splits(groups):
             chosen = {judged[n].source.id for n in random.permutation(train)[:labels]}

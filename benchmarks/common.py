@@ -23,12 +23,12 @@ PACKAGES = ("crag-haystack", "haystack-ai", "elasticsearch-haystack", "numpy", "
 _KEY = re.compile(r'<doc-[a-z]+ id="([b-z]{3,4})"')
 
 
-def instant_model(score: float = 0.9) -> Any:
+def instant_model() -> Any:
     """A chat generator that grades or answers at once, in this process."""
 
     def respond(messages: list[ChatMessage]) -> ChatMessage:
         keys = _KEY.findall(messages[-1].text or "")
-        text = json.dumps({"grades": " ".join(f"{key} {score}" for key in keys)}) if keys else "An answer [1]."
+        text = json.dumps({"grades": " ".join(f"{key} 0.9" for key in keys)}) if keys else "An answer [1]."
         return ChatMessage.from_assistant(text, meta={"finish_reason": "stop"})
 
     return MockChatGenerator(response_fn=respond)

@@ -8,6 +8,9 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.pipelines import load
 
+_MOST = 10
+"""The passages of BM25's list that are looked at."""
+
 
 class Found(NamedTuple):
     """What came of each question: the place of its answer in BM25's list, the documents that hold it, the verdict."""
@@ -24,21 +27,18 @@ class Found(NamedTuple):
         return f"{shares}; in the evidence {sum(map(bool, self.kept))}, correct {sum(self.correct)} of {asked}"
 
 
-def find(
-    store: InMemoryDocumentStore, questions: Sequence[str], holds: Callable[[Document, int], bool], most: int = 10
-) -> Found:
+def find(store: InMemoryDocumentStore, questions: Sequence[str], holds: Callable[[Document, int], bool]) -> Found:
     """
     Ask everything.
 
     :param store: The passages.
     :param questions: The questions.
     :param holds: Tells of a passage whether it holds the answer to the question of that number.
-    :param most: The passages of BM25's list that are looked at.
     :returns: What came of each.
     """
     rag, found = load("corrective_retrieval", store=store), Found([], [], [])
     for number, question in enumerate(questions):
-        first = [holds(one, number) for one in store.bm25_retrieval(question, top_k=most)]
+        first = [holds(one, number) for one in store.bm25_retrieval(question, top_k=_MOST)]
         result = rag.run(query=question)
         found.places.append(first.index(True) if any(first) else None)
         found.kept.append([one for one in result["documents"] if holds(one, number)])

@@ -44,10 +44,10 @@ def passages(paths: list[Path], count: int) -> Iterator[Document]:
         yield Document(id=f"mixed-{number}", content=" ".join(mixed), meta={"title": "mixed"})
 
 
-def batches(documents: Iterator[Document], size: int = 2000) -> Iterator[list[Document]]:
+def batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
     """Embedded documents in batches."""
     embedder = StaticDocumentEmbedder()
-    while batch := list(itertools.islice(documents, size)):
+    while batch := list(itertools.islice(documents, 2000)):
         yield embedder.run(documents=batch)["documents"]
 
 

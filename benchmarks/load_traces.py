@@ -11,6 +11,7 @@ from load_servers import ask
 _PAGE = 1000  # more traces than a window has
 _WINDOW = 5.0  # seconds of traces in one answer of Jaeger
 _BATCH = 6.0  # seconds; OpenTelemetry's SDK keeps a batch for 5, so a shorter silence is no end
+_PATIENCE_S = 60.0  # for traces that are still to come
 
 
 @dataclass
@@ -40,13 +41,13 @@ class Traces:
         self.orphans += sum(not known.issuperset(above) for above in parents)
 
 
-def traces_of(jaeger: str, service: str, since: float, until: float, wanted: int, patience: float = 60.0) -> Traces:
+def traces_of(jaeger: str, service: str, since: float, until: float, wanted: int) -> Traces:
     """
     Read the traces of requests that began between two times of day.
 
     Spans arrive in batches, so it asks until as many traces as requests are there and nothing changes any more.
     """
-    deadline, last = time.monotonic() + patience, -1
+    deadline, last = time.monotonic() + _PATIENCE_S, -1
     while True:
         found = _read(jaeger, service, since, until)
         spans = sum(found.spans.values())

@@ -45,8 +45,7 @@ def main() -> None:
 
         for case in [case for case in data.ordered if case.fixed and case.gold][: asked.limit]:
             ids = case.fixed.retrieved[:_LISTED]  # type: ignore[union-attr]
-            passages = [data.passages[id_] for id_ in ids]
-            documents = [Document(id=one.id, content=one.text, meta={"title": one.title}) for one in passages]
+            documents = [data.passages[id_].document() for id_ in ids]
             after = kept(case.question, documents)
             with patch.object(judge, "with_hops", lambda likely, *_: likely):
                 before = kept(case.question, documents)

@@ -107,8 +107,7 @@ def main() -> None:
     logging.disable(logging.WARNING)
     for name in asked.sets:
         data = read_dataset(asked.datasets / name, "dev")
-        passages = data.passages.values()
-        documents = [Document(id=each.id, content=each.text, meta={"title": each.title}) for each in passages]
+        documents = [passage.document() for passage in data.passages.values()]
         store = InMemoryDocumentStore(embedding_similarity_function="cosine")
         store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
         cases = [case for case in data.ordered if case.gold]

@@ -17,7 +17,7 @@ threshold on a BM25 score that was tuned on that very set (from the data's READM
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,14 +88,10 @@ class Lists:
 def measured(folder: Path) -> Lists:
     """Measure the first five documents of each list."""
     data = read_dataset(folder, "dev")
-    known = corpus_statistics(data)
+    frequencies = corpus_statistics(data).counts
     lists = labelled_lists(data, {case.id: case.fixed for case in data.cases if case.fixed})
     reader = Reader(load_encoder(), most=20_000)
     chosen = [each for each in lists if each.verdict is not None]
-
-    def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        return known.documents, known.frequency(terms)
-
     untitled = [replace(one, texts=tuple(("", text) for _, text in one.texts)) for one in chosen]
     by_list = [prepare([one], reader, retrieved_frequencies(reader.read(one.texts)))[0] for one in chosen]
     found = prepare(chosen, reader, frequencies), by_list, prepare(untitled, reader, frequencies)

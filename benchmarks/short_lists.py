@@ -13,7 +13,7 @@ how many verdicts change, and how many of these fall. `overlapping` has two part
 
 import argparse
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from haystack_integrations.crag.encoding.encoders import load_encoder
@@ -36,11 +36,8 @@ Judge = Callable[[str, Sequence[Text]], Opinion]
 
 def judging(data: Dataset) -> Judge:
     """Judge as HeuristicGrader does on a store that holds this corpus."""
-    reader, calibration, known = Reader(load_encoder()), load_calibration(None), corpus_statistics(data)
-
-    def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        return known.documents, known.frequency(terms)
-
+    reader, calibration = Reader(load_encoder()), load_calibration(None)
+    frequencies = corpus_statistics(data).counts
     return lambda query, texts: judge(query, texts, calibration, reader, frequencies)
 
 

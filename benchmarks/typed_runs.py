@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from as_typed import CHATTER, FIRST, small
-from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
@@ -49,8 +48,7 @@ def main() -> None:
         cases = cases[: asked.limit]
         drawn = random.Random(2).sample(list(data.passages), min(_CORPUS, len(data.passages)))
         wanted = {*drawn, *(id_ for case in cases for id_ in case.fixed.retrieved)}
-        passages = [passage for id_, passage in data.passages.items() if id_ in wanted]
-        documents = [Document(id=each.id, content=each.text, meta={"title": each.title}) for each in passages]
+        documents = [passage.document() for id_, passage in data.passages.items() if id_ in wanted]
         store = InMemoryDocumentStore(embedding_similarity_function="cosine")
         store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
         rag = load("corrective_retrieval", store=store)

@@ -12,8 +12,8 @@ TEXTS = ["Emma is a novel. A novel!", "Novels by Austen", "The of and", ""]
 texts = st.lists(st.text(st.sampled_from("ab .'1é\ud800市"), max_size=12), max_size=6)
 
 
-def counted(counter: TermCounter) -> tuple[int, int, dict[str, int]]:
-    return counter.documents, counter.total_terms, dict(counter.frequencies)
+def counted(counter: TermCounter) -> tuple[int, dict[str, int]]:
+    return counter.documents, dict(counter.frequencies)
 
 
 def test_a_term_counts_once_per_document_whatever_its_form() -> None:
@@ -21,7 +21,6 @@ def test_a_term_counts_once_per_document_whatever_its_form() -> None:
     known = collect(TEXTS).statistics("store")
     assert known.documents == 4
     assert known.frequency(terms("novel novels Emma penguin")) == {"novel": 2, "emma": 1, "penguin": 0}
-    assert known.average_terms == 5 / 4
     assert known.origin == "store"
 
 
@@ -37,11 +36,6 @@ def test_statistics_do_not_change_when_more_is_counted() -> None:
     counter.add("Another novel.")
     assert dict(known.frequencies) == {"novel": 2}
     assert counter.statistics("store").frequency(["novel"]) == {"novel": 3}
-
-
-def test_an_empty_corpus_has_an_average_of_zero() -> None:
-    """No division by zero."""
-    assert TermCounter().statistics("file").average_terms == 0.0
 
 
 @given(texts, texts)

@@ -15,7 +15,6 @@ import pytest
 import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
-from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.chat_model import ChatModel
@@ -103,7 +102,7 @@ def test_a_list_is_judged_as_it_is_where_the_corpus_stands_in_a_store(dataset: D
     """Rare words weigh more: what is rare is asked of the whole corpus, not of the list."""
     file = tmp_path / "calibration.json"
     file.write_text(json.dumps(calibrated_towns().calibration.to_dict()))
-    corpus = [Document(id=name, content=one.text, meta={"title": one.title}) for name, one in dataset.passages.items()]
+    corpus = [passage.document() for passage in dataset.passages.values()]
     store = InMemoryDocumentStore(index=uuid4().hex)
     store.write_documents(corpus)
     grader = HeuristicGrader(calibration=str(file), document_store=store)

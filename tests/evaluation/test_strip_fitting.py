@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from haystack import Document
 
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
 from haystack_integrations.crag.errors import ConfigurationError
@@ -95,10 +94,7 @@ def test_the_component_keeps_what_the_fit_counted(tmp_path: Path, part: dict[str
     by_component, by_fit = np.zeros(3, dtype=int), Kept()
     for case, each in zip(dataset.cases, lists, strict=False):
         names = case.fixed.retrieved if case.fixed else ()
-        documents = [
-            Document(id=name, content=dataset.passages[name].text, meta={"title": dataset.passages[name].title})
-            for name in names
-        ]
+        documents = [dataset.passages[name].document() for name in names]
         told = places.count(case, names, refiner.run(query=case.question, documents=documents)["documents"])
         by_component += [told["hits"], told["kept"], told["words_kept"]]
         row = measured(each)

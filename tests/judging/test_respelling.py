@@ -28,7 +28,7 @@ CORPUS = collect(TEXTS).statistics("store")
 def read(question: str, *texts: str, corpus: CorpusStatistics = CORPUS) -> dict[str, str]:
     read_texts = [("", text) for text in texts or TEXTS]
     readings = Reader(load_encoder()).read(read_texts)
-    return respelled(question, read_texts, readings, lambda terms: (corpus.documents, corpus.frequency(terms)))
+    return respelled(question, read_texts, readings, corpus.counts)
 
 
 @pytest.mark.parametrize(

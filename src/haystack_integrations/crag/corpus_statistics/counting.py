@@ -30,14 +30,12 @@ class CorpusStatistics:
     :param documents: Documents in the corpus.
     :param frequencies: Documents that have a term, by term, as `text.terms` gives it; of a store, only what was asked.
     :param origin: Where this comes from.
-    :param average_terms: Terms of an average document, repetitions included; None where a store does not tell.
     :param unseen: What holds for a term that is not in `frequencies`: 1 where those in one document were left out.
     """
 
     documents: int
     frequencies: Mapping[str, int]
     origin: Origin
-    average_terms: float | None = None
     unseen: int = 0
 
     def frequency(self, wanted: Iterable[str]) -> dict[str, int]:
@@ -48,6 +46,15 @@ class CorpusStatistics:
         :returns: In how many documents each is; never more than there are.
         """
         return {term: min(self.documents, self.frequencies.get(term, self.unseen)) for term in wanted}
+
+    def counts(self, wanted: Iterable[str]) -> tuple[int, dict[str, int]]:
+        """
+        Give all that terms are weighed by.
+
+        :param wanted: Terms.
+        :returns: The number of documents, and in how many of them each term is.
+        """
+        return self.documents, self.frequency(wanted)
 
 
 class TermCounter:
@@ -68,7 +75,6 @@ class TermCounter:
     def __init__(self) -> None:
         """Start with an empty corpus."""
         self.documents = 0
-        self.total_terms = 0
         self.is_whole = True
         self.frequencies: Counter[str] = Counter()
 
@@ -78,10 +84,8 @@ class TermCounter:
 
         :param text: All that is read of it: its title and its content.
         """
-        found = terms(text)
         self.documents += 1
-        self.total_terms += len(found)
-        self.frequencies.update(set(found))
+        self.frequencies.update(set(terms(text)))
         if len(self.frequencies) > _MOST_TERMS:
             self._forget_rare()
 
@@ -91,10 +95,8 @@ class TermCounter:
 
         :param text: The same text.
         """
-        found = terms(text)
         self.documents -= 1
-        self.total_terms -= len(found)
-        for term in set(found):
+        for term in set(terms(text)):
             if self.frequencies[term] <= 1:
                 del self.frequencies[term]
             else:
@@ -109,8 +111,7 @@ class TermCounter:
         :returns: The statistics; they do not change when more is counted.
         """
         known = self.frequencies if wanted is None else {term: self.frequencies[term] for term in wanted}
-        average = self.total_terms / self.documents if self.documents else 0.0
-        return CorpusStatistics(self.documents, dict(known), origin, average)
+        return CorpusStatistics(self.documents, dict(known), origin)
 
     def _forget_rare(self) -> None:
         # What is in one document so far is what the file of a large corpus leaves out anyway.

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, Final
 
 import orjson
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics, TermCounter
 from haystack_integrations.crag.errors import ConfigurationError
@@ -31,7 +31,6 @@ class _Body(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
     documents: NonNegativeInt
-    average_terms: NonNegativeFloat
     terms: dict[str, PositiveInt]
     whole: bool = False
 
@@ -80,7 +79,6 @@ def write_statistics(counter: TermCounter, path: str | Path) -> int:
         "format": FORMAT,
         "version": VERSION,
         "documents": counter.documents,
-        "average_terms": round(counter.statistics("file", ()).average_terms or 0.0, 3),
         "terms": {term: -count for count, term in often},
         "whole": whole,
     }
@@ -160,4 +158,4 @@ def _checked(body: dict[str, Any], path: str) -> CorpusStatistics:
     if max(known.terms.values(), default=0) > known.documents:
         msg = f"the statistics {path!r} have a term in more than all {known.documents} documents; {_AGAIN}"
         raise ConfigurationError(msg)
-    return CorpusStatistics(known.documents, known.terms, "file", known.average_terms, unseen=0 if known.whole else 1)
+    return CorpusStatistics(known.documents, known.terms, "file", unseen=0 if known.whole else 1)

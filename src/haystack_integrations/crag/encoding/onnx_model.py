@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.texts.halves import without_halves
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -53,7 +54,7 @@ class OnnxEncoder:
         for start in range(0, len(order), _BATCH):
             numbers = order[start : start + _BATCH]
             with self._lock:
-                vectors = self._encode([texts[number].encode("utf-8", "ignore").decode() for number in numbers])
+                vectors = self._encode([without_halves(texts[number]) for number in numbers])
             rows.update(zip(numbers, vectors, strict=True))
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)

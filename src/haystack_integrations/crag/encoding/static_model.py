@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.texts.halves import without_halves
 from haystack_integrations.crag.texts.remembering import Remembered
 
 SHIPPED_MODEL: Final = "static-minilm-256"
@@ -98,7 +99,7 @@ class StaticEncoder:
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
-            batch = [_encodable(text) for text in texts[start : start + _BATCH]]
+            batch = list(map(without_halves, texts[start : start + _BATCH]))
             with self._lock:
                 vectors[start : start + len(batch)] = self._encode(batch)
         return vectors
@@ -128,11 +129,6 @@ class StaticEncoder:
             vectors[list(rows)] = np.add.reduce(found, axis=1, dtype=np.float32) / size
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + _TINY
         return vectors
-
-
-def _encodable(text: str) -> str:
-    """Leave out lone surrogates, as a broken file leaves them: they are no text to a tokenizer."""
-    return text if text.isascii() else text.encode("utf-8", "ignore").decode()
 
 
 def read_static(folder: Path) -> StaticEncoder:

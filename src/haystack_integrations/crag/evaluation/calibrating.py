@@ -154,12 +154,8 @@ def prepared_of(
     :param model: As for `calibrate`.
     :returns: The labelled lists, and by question id those from which the evidence was removed.
     """
-    known = corpus_statistics(dataset)
+    frequencies = corpus_statistics(dataset).counts
     reader = Reader(load_encoder(model), most=_MOST_READINGS)
-
-    def frequencies(terms: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-        return known.documents, known.frequency(terms)
-
     gaps = {each.source.id: each for each in prepare(gap_lists(dataset), reader, frequencies)}
     return prepare(lists, reader, frequencies), gaps
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
+from haystack import Document
+
 from haystack_integrations.crag.vocabulary import SPENT, Judged
 
 Label = Judged
@@ -37,6 +39,14 @@ class Passage:
     title: str
     text: str
     sentences: tuple[str, ...] | None = None
+
+    def document(self) -> Document:
+        """
+        Make a document of it.
+
+        :returns: The document as a pipeline is given it, in whichever way it is retrieved.
+        """
+        return Document(id=self.id, content=self.text, meta={"title": self.title})
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,26 +64,25 @@ class _Stages:
     crossing: Crossing | None
 
 
-def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None, *, crossing: bool = True) -> Calibration:
+def fit(lists: Sequence[Prepared], notes: Mapping[str, Any] | None = None) -> Calibration:
     """
     Fit all stages.
 
     :param lists: Prepared lists. Those with no verdict to be taught teach documents only, those cut only how a gap
         looks; the same question may come with several of them.
     :param notes: What the file shall tell besides.
-    :param crossing: Whether to learn which words answer which kind of question, where questions are alike enough.
     :returns: The calibration.
     """
     with one_thread():
-        return _fitted(lists, notes or {}, crossing=crossing)
+        return _fitted(lists, notes or {})
 
 
-def _fitted(lists: Sequence[Prepared], notes: Mapping[str, Any], *, crossing: bool) -> Calibration:
+def _fitted(lists: Sequence[Prepared], notes: Mapping[str, Any]) -> Calibration:
     places = np.array([k for k, each in enumerate(lists) for _ in each.source.grades])
     grades = np.array([grade for each in lists for grade in each.source.grades])
     groups = np.array([lists[k].source.group for k in places])
     own = np.array([not lists[k].source.is_cut for k in places])
-    pairs, scores = fit_crossing(lists, grades, groups, own) if crossing else (None, np.zeros(len(grades)))
+    pairs, scores = fit_crossing(lists, grades, groups, own)
     features = [features for each in lists for features in each.measured.documents]
     if pairs is not None:
         features = [{**each, CROSSED: score} for each, score in zip(features, scores.tolist(), strict=True)]

@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
+from scipy.cluster.hierarchy import DisjointSet
+
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.labelled import ON_TOPIC
 
@@ -13,20 +15,13 @@ def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
     :param keys: For each question what names its sources: labelled documents, their titles, its own wording.
     :returns: A number for each question; equal for questions of one group.
     """
-    parent: dict[Hashable, Hashable] = {}
-
-    def root(node: Hashable) -> Hashable:
-        parent.setdefault(node, node)
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
+    known = DisjointSet(("question", number) for number in range(len(keys)))
     for number, own in enumerate(keys):
         for key in own:
-            parent[root(("key", key))] = root(("question", number))
+            known.add(("key", key))
+            known.merge(("key", key), ("question", number))
     numbers: dict[Hashable, int] = {}
-    return [numbers.setdefault(root(("question", number)), len(numbers)) for number in range(len(keys))]
+    return [numbers.setdefault(known["question", number], len(numbers)) for number in range(len(keys))]
 
 
 def group_numbers(dataset: Dataset) -> dict[str, int]:

@@ -33,7 +33,8 @@ ENOUGH_OF_A_VERDICT: Final = 8
 """Questions of a true verdict from which on the interval of macro-F1 may be relied on."""
 
 _CELLS: Final = len(JUDGED) * len(TOLD)
-_LEVEL: Final = 0.95  # the share of the draws inside an interval
+LEVEL: Final = 0.95
+"""How sure an interval is: of the bootstrap the share of the draws inside it."""
 
 
 def intervals(
@@ -203,5 +204,5 @@ def _bounds(values: Any) -> dict[str, float] | None:
     known = values[~np.isnan(values)]
     if not len(known):
         return None
-    low, high = np.quantile(known, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return {"low": float(low), "high": float(high)}

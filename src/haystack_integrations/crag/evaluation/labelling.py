@@ -7,8 +7,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from haystack import Document
-
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.deciding.thresholds import PRESETS
@@ -167,8 +165,7 @@ def _together(record: Record, before: Record | None) -> dict[str, int]:
 
 
 def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: BatchRelevanceGrader) -> Record:
-    passages = [dataset.passages[name] for name in ranked.retrieved]
-    documents = [Document(id=each.id, content=each.text, meta={"title": each.title}) for each in passages]
+    documents = [dataset.passages[name].document() for name in ranked.retrieved]
     result = grader.run(query=case.question, documents=documents)
     grades = [grade_of(document) for document in result["documents"]]
     failed = any(grade is None or grade.status == "failed" for grade in grades)

@@ -185,8 +185,7 @@ class FixedLists:
         return [self._documents.get(name) or self._document(name) for name in names]
 
     def _document(self, name: str) -> Document:
-        passage = self._dataset.passages[name]
-        return self._documents.setdefault(name, Document(id=name, content=passage.text, meta={"title": passage.title}))
+        return self._documents.setdefault(name, self._dataset.passages[name].document())
 
     def _is_whole(self, document: Document) -> bool:
         return document.content is self._documents[document.id].content

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any, Final
 
-from haystack import Document
-
 from haystack_integrations.crag.chat_model import ANSWER_SECONDS
 from haystack_integrations.crag.components.passage_titler import PassageTitler
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
@@ -163,9 +161,6 @@ def fill(store: Any, dataset: Dataset, embedder: Any) -> None:
     # By id, so that the order in a file does not decide between documents of one score.
     passages = sorted(dataset.passages.values(), key=lambda passage: passage.id)
     for start in range(0, len(passages), _BATCH):
-        documents = [
-            Document(id=passage.id, content=passage.text, meta={"title": passage.title})
-            for passage in passages[start : start + _BATCH]
-        ]
+        documents = [passage.document() for passage in passages[start : start + _BATCH]]
         documents = PassageTitler().run(documents=documents)["documents"]  # as `crag index` gives them to records
         store.write_documents(embedder.run(documents=documents)["documents"])

@@ -70,7 +70,7 @@ def summarise(
         groups.setdefault(group, {})[name] = _ratio(sums, above, below)
     groups["filter"]["of_first"] = max((len(record["documents"]) for record in records), default=0) or None
     names = {"dataset": dataset, "split": split, "pipeline": pipeline, "grader": grader, "lists": lists}
-    verdict, first = verdict_measures(records), first_measures(records)
+    verdict, first = verdict_measures(records), _first_measures(records)
     return {**names, "n": len(records), "verdict": verdict, **groups, "first": first}
 
 
@@ -193,14 +193,8 @@ def before_corrections(record: Record) -> Record:
     return {**record, **(record.get("first") or {})}
 
 
-def first_measures(records: Sequence[Record]) -> dict[str, Any] | None:
-    """
-    Score the verdict on the first list of each run, whose truth no correction has changed.
-
-    :param records: One for each question.
-    :returns: As `verdict_measures`, and `truth_changed`: how many questions have another true verdict on the last list;
-        None for fixed lists, which have no other.
-    """
+def _first_measures(records: Sequence[Record]) -> dict[str, Any] | None:
+    """Score the verdict on the first list of each run, whose truth no correction has changed; None for fixed lists."""
     if not (live := [record for record in records if record.get("first")]):
         return None
     changed = sum(record["first"]["label"] != record["label"] for record in live)

@@ -47,12 +47,11 @@ def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) 
     return off / total if total else None
 
 
-def probability_measures(records: Sequence[Record], bins: int = 10) -> dict[str, Any] | None:
+def probability_measures(records: Sequence[Record]) -> dict[str, Any] | None:
     """
     Measure how good the probabilities of `correct` are.
 
     :param records: One for each question.
-    :param bins: Most bins of the curve.
     :returns: Adaptive `ece`, `brier` score, reliability `curve` and `n`; None when there are no probabilities.
     """
     scored = [record for record in judged(records) if record["probabilities"] is not None and record["error"] is None]
@@ -61,5 +60,5 @@ def probability_measures(records: Sequence[Record], bins: int = 10) -> dict[str,
     values = [record["probabilities"]["correct"] for record in scored]
     outcomes = [record["label"] == "correct" for record in scored]
     brier = float(brier_score_loss(outcomes, values, pos_label=True))
-    curve = reliability_curve(values, outcomes, bins)
-    return {"ece": adaptive_ece(values, outcomes, bins), "brier": brier, "curve": curve, "n": len(scored)}
+    curve = reliability_curve(values, outcomes)
+    return {"ece": adaptive_ece(values, outcomes), "brier": brier, "curve": curve, "n": len(scored)}

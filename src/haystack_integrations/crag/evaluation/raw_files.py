@@ -34,7 +34,7 @@ def check_encoding(path: Path, number: int, line: bytes) -> None:
     :raises SourceError: With the encoding, where it can be told, and the way out.
     """
     if number == 1 and line.startswith(_GZIP):
-        msg = f"{path}:{number}: got a file packed by gzip, wanted one that is not; {unpacking(path)}"
+        msg = f"{path}:{number}: got a file packed by gzip, wanted one that is not; {_unpacking(path)}"
         raise SourceError(msg)
     # Plain letters in UTF-16 are valid UTF-8, with a zero byte before or after each.
     if line.startswith((BOM_UTF16_BE, BOM_UTF16_LE)) or line[:2].count(0) == 1:
@@ -61,17 +61,12 @@ def refuse_packed(*files: Path) -> None:
     for file in files:
         packed = file.with_name(file.name + ".gz")
         if packed.is_file() and not file.is_file():
-            msg = f"got {str(packed)!r}, wanted {file.name}, which is not packed; {unpacking(packed)}"
+            msg = f"got {str(packed)!r}, wanted {file.name}, which is not packed; {_unpacking(packed)}"
             raise SourceError(msg)
 
 
-def unpacking(file: Path) -> str:
-    """
-    Say how to unpack a file.
-
-    :param file: A file packed by gzip.
-    :returns: The command.
-    """
+def _unpacking(file: Path) -> str:
+    """Say how to unpack a file."""
     name = quote(str(file))
     return (
         f"unpack it: gunzip -k {name}" if file.suffix == ".gz" else f"unpack it: mv {name} {name}.gz; gunzip {name}.gz"

@@ -210,7 +210,7 @@ def _gap(records: Sequence[Record]) -> dict[str, Any] | None:
     if (reason := two_scales(records)) is not None:
         return {"picture": None, "reason": reason}
     picture = drawing.histograms(groups, "Scores with the evidence removed, and with it")
-    return {"picture": picture, "rows": _spread(groups), "at_ten": gap_recall_at(records, 0.1)}
+    return {"picture": picture, "rows": _spread(groups), "at_ten": gap_recall_at(records)}
 
 
 def _calibration(calibration: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, t
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.intervals import macro_f1
+from haystack_integrations.crag.evaluation.intervals import LEVEL, macro_f1
 from haystack_integrations.crag.evaluation.measures import TOLD, Floats
 from haystack_integrations.crag.vocabulary import JUDGED
 
@@ -31,13 +31,11 @@ class RiskThreshold:
 
     :param threshold: Generate from this score on; None when no threshold keeps the limit.
     :param generated: The share of the calibration questions at or above it; 0 without a threshold.
-    :param wrong: The share of those whose evidence does not answer; None without a threshold.
     :param reachable: The smallest limit for which these questions have a threshold.
     """
 
     threshold: float | None
     generated: float
-    wrong: float | None
     reachable: float
 
     @property
@@ -82,17 +80,16 @@ def control_wrong_generate(scores: ArrayLike, answers: ArrayLike, most: float) -
     bounds = (wrong + 1) / (len(values) + 1) * len(values) / generated
     kept, reachable = np.flatnonzero(bounds <= most + _EPSILON), float(bounds.min())
     if not len(kept):
-        return RiskThreshold(None, 0.0, None, reachable)
+        return RiskThreshold(None, 0.0, reachable)
     lowest = kept[-1]
-    shares = float(generated[lowest] / len(values)), float(wrong[lowest] / generated[lowest])
-    return RiskThreshold(float(values[order][last_of_ties[lowest]]), *shares, reachable)
+    share = float(generated[lowest] / len(values))
+    return RiskThreshold(float(values[order][last_of_ties[lowest]]), share, reachable)
 
 
 def realised(
     scores: ArrayLike,
     answers: ArrayLike,
     threshold: float | None,
-    level: float = 0.95,
     groups: Sequence[Hashable] | None = None,
 ) -> dict[str, float | int | None]:
     """
@@ -101,7 +98,6 @@ def realised(
     :param scores: Of each question.
     :param answers: Whether its evidence answers.
     :param threshold: Generate from this score on; None generates nothing.
-    :param level: Of the interval of the share.
     :param groups: The source of each question: questions of one go wrong together, so many of few sources tell less.
         None: each is alone, and the interval the exact one (Clopper-Pearson).
     :returns: `n`, `generated` and `wrong` as numbers; `share` of wrong ones among the generated with `low` and `high`,
@@ -116,11 +112,11 @@ def realised(
     if not generated:
         return {**counts, "share": None, "low": None, "high": None}
     sources = range(len(values)) if groups is None else groups
-    low, high = _bounds(~chosen, [source for source, own in zip(sources, is_generated, strict=True) if own], level)
+    low, high = _bounds(~chosen, [source for source, own in zip(sources, is_generated, strict=True) if own])
     return {**counts, "share": wrong / generated, "low": low, "high": high}
 
 
-def _bounds(wrong: NDArray[np.bool_], sources: Sequence[Hashable], level: float) -> tuple[float, float]:
+def _bounds(wrong: NDArray[np.bool_], sources: Sequence[Hashable]) -> tuple[float, float]:
     """
     Give the interval of a share: Clopper and Pearson's, on as many questions as these of so few sources are worth.
 
@@ -129,7 +125,7 @@ def _bounds(wrong: NDArray[np.bool_], sources: Sequence[Hashable], level: float)
     """
     numbers: dict[Hashable, int] = {}
     each = np.array([numbers.setdefault(source, len(numbers)) for source in sources])
-    count, of, share, tail = len(wrong), len(numbers), float(wrong.mean()), (1 - level) / 2
+    count, of, share, tail = len(wrong), len(numbers), float(wrong.mean()), (1 - LEVEL) / 2
     if of == 1 < count:
         return 0.0, 1.0
     worth = float(of)

@@ -80,7 +80,7 @@ def evaluate(
     :returns: The records in the order of the data.
     :raises CragError: When it cannot begin, or the journal is of another evaluation.
     """
-    require(dataset, setup)
+    _require(dataset, setup)
     with closing(Journal(journal, dataset, setup, fresh=fresh)) as log:
         known = log.done
         pending = [number for number, case in enumerate(dataset.cases) if case.id not in known]
@@ -94,14 +94,8 @@ def evaluate(
         return [log.records[case.id] for case in dataset.cases]
 
 
-def require(dataset: Dataset, setup: Setup) -> None:
-    """
-    Refuse what cannot work, before any process starts.
-
-    :param dataset: The data.
-    :param setup: What is evaluated.
-    :raises ConfigurationError: With the way out.
-    """
+def _require(dataset: Dataset, setup: Setup) -> None:
+    """Refuse what cannot work, before any process starts."""
     # A part that cannot be loaded says so here; in a process of its own it could not say much.
     if setup.lists == "live":
         check(setup)
@@ -115,14 +109,8 @@ def require(dataset: Dataset, setup: Setup) -> None:
         raise ConfigurationError(msg)
 
 
-def judge_of(dataset: Dataset, setup: Setup) -> Judge:
-    """
-    Load what judges, once for each process.
-
-    :param dataset: The data.
-    :param setup: What is evaluated.
-    :returns: What makes records.
-    """
+def _judge_of(dataset: Dataset, setup: Setup) -> Judge:
+    """Load what judges, once for each process."""
     return LiveLists(dataset, setup) if setup.lists == "live" else FixedLists(dataset, setup)
 
 
@@ -155,7 +143,7 @@ def _records(dataset: Dataset, setup: Setup, pending: Sequence[int], workers: in
         return
     with _counted(dataset, setup) as counted:
         if workers == 1:
-            judge = judge_of(dataset, counted)
+            judge = _judge_of(dataset, counted)
             yield from (_record(judge, dataset.cases[number]) for number in pending)
         else:
             yield from _by_workers(dataset, counted, pending, workers)
@@ -190,7 +178,7 @@ def _begin(folder: Path, split: str, setup: Setup, level: int) -> None:
     os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
     logging.basicConfig(level=level)
     _Worker.dataset = read_dataset(folder, split)
-    _Worker.judge = judge_of(_Worker.dataset, setup)
+    _Worker.judge = _judge_of(_Worker.dataset, setup)
 
 
 def _chunk(numbers: Sequence[int]) -> list[Record]:

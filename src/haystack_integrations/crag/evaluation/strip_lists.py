@@ -108,18 +108,17 @@ class Kept:
         return self.hits, self.kept, self.found, self.labelled, self.words_kept, self.words_in
 
 
-def strip_lists(dataset: Dataset, groups: Sequence[int], top_k: int = TOP_K) -> list[StripList]:
+def strip_lists(dataset: Dataset, groups: Sequence[int]) -> list[StripList]:
     """
     Take the lists of a data set whose questions have labelled sentences.
 
     :param dataset: The data, with fixed lists.
     :param groups: The group of each of its cases.
-    :param top_k: How many documents of a list count.
-    :returns: Their lists.
+    :returns: Their lists: of each the first documents, as a verdict is about.
     """
     places, found = Sentences(dataset.passages), []
     for case, group in zip(dataset.cases, groups, strict=True):
-        names = case.fixed.retrieved[:top_k] if case.fixed is not None else ()
+        names = case.fixed.retrieved[:TOP_K] if case.fixed is not None else ()
         if not case.gold_sentences or not names:
             continue
         texts = tuple((dataset.passages[name].title, dataset.passages[name].text) for name in names)

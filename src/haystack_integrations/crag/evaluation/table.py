@@ -56,7 +56,7 @@ def text_table(
     :param result: The result of an evaluation.
     :param intervals: From `intervals.intervals`.
     :param comparison: From `intervals.paired`.
-    :param gap: From `measures.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say;
+    :param gap: From `gaps.gap_recall_at`: what a threshold on the scores notices, whatever the verdicts say;
         or why there is no such threshold.
     :param compared_on: What the comparison is about; see `shared`.
     :returns: What rich prints: the measures that apply, and the confusion.

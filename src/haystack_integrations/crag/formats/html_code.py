@@ -5,13 +5,15 @@ from typing import Any, Final
 
 from lxml.html import HtmlElement, builder
 
+from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
+
 _NUMBERS: Final = re.compile(r"\blinenos?\b")
 _DIGITS: Final = re.compile(r"[\d\s]*")
 WRAPPED: Final = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 """Where the source of a page is wrapped."""
 
 _IN_LINE: Final = ("code", "kbd", "samp", "tt", "var")
-_BLOCKS: Final = ("p", "div", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS: Final = ("p", "div", "pre", "ul", "ol", "dl", "table", "blockquote", *HEADINGS)
 
 
 def as_listings(body: HtmlElement) -> None:
@@ -45,7 +47,7 @@ def as_code(body: HtmlElement) -> None:
             line.tail = "\n" + (line.tail or "")
         code = builder.CODE(one.text_content())
         one[:], one.text = [code], None
-    in_line = [one for one in body.iter(*_IN_LINE) if next(one.iterancestors("pre", *_IN_LINE), None) is None]
+    in_line = [one for one in body.iter(*_IN_LINE) if not is_in(one, "pre", *_IN_LINE)]
     for one in in_line:
         if next(one.iter(*_BLOCKS), None) is None:
             for line in one.iter("br"):

@@ -16,6 +16,7 @@ from haystack_integrations.crag.formats.html_paragraphs import (
     with_unknown,
     without_layout,
 )
+from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
 from haystack_integrations.crag.formats.html_tables import (
     with_captions,
     with_cells,
@@ -32,11 +33,10 @@ _FURNITURE: Final = re.compile(
 _NOTE: Final = re.compile(
     r"(?i)(?:^|[\s-])(?:note|tip|hint|warning|caution|danger|important|admonition|callout|alert)(?:$|[\s-])"
 )
-_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _WORD: Final = re.compile(r"\w+")
 _NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
 _CHROME: Final = ("div", "ul", "ol")
-_TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *_HEADINGS)
+_TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *HEADINGS)
 _UNSEEN: Final = re.compile(r"(?i)hidden|noprint")
 _SECTION: Final = re.compile(r"\bsect|-extent\b")
 # Left out as decoration, with all that is in them; a date is a word of its sentence.
@@ -110,13 +110,13 @@ def with_content_marked(page: bytes) -> bytes:
 
 def _with_page_heading(body: HtmlElement, title: str) -> None:
     """Give a page one heading over all others, its title: DocBook's and Texinfo's begin lower, others have many."""
-    headings = list(body.iter(*_HEADINGS))
+    headings = list(body.iter(*HEADINGS))
     count = sum(one.tag == "h1" for one in headings)
     if not title or count == 1:
         return
     if count > 1:
         for one in headings:
-            one.tag = _HEADINGS[min(_HEADINGS.index(one.tag) + 1, 5)]
+            one.tag = HEADINGS[min(HEADINGS.index(one.tag) + 1, 5)]
     own = _WORD.findall(headings[0].text_content().casefold()) if headings else []
     if own and set(own) <= set(_WORD.findall(title.casefold())):
         headings[0].tag = "h1"
@@ -126,14 +126,14 @@ def _with_page_heading(body: HtmlElement, title: str) -> None:
 
 def _without_notes(body: HtmlElement) -> None:
     """Make paragraphs of headings of boxes and items ("Note", "Warning"): what follows the box is not part of it."""
-    for one in list(body.iter(*_HEADINGS)):
+    for one in list(body.iter(*HEADINGS)):
         if any(_NOTE.search(place.get("class", "")) for place in one.iterancestors("div", "aside", "blockquote")):
             one.tag = "p"
 
 
 def _on_one_line(body: HtmlElement) -> None:
     """Write a heading on one line, wherever its source breaks it: of a Markdown heading the next line is no part."""
-    for one in body.iter(*_HEADINGS):
+    for one in body.iter(*HEADINGS):
         for line in list(one.iter("br")):
             line.tail = " " + (line.tail or "")
             line.drop_tag()
@@ -172,9 +172,9 @@ def _with_boxes(body: HtmlElement) -> None:
     """Write whether a box is checked: of a task done and one to do, and of a cell, nothing else tells."""
     for one in list(body.iter("input")):
         shown = one.get("disabled") is not None or one.getparent().tag == "label"
-        if one.get("type", "").lower() == "checkbox" and shown and _is_in(one, "li", "td", "th"):
+        if one.get("type", "").lower() == "checkbox" and shown and is_in(one, "li", "td", "th"):
             one.tag, one.text = "span", _box(one.get("checked") is not None)
-    for one in [label for label in body.iter("label") if _is_in(label, *_TEXTS)]:
+    for one in [label for label in body.iter("label") if is_in(label, *_TEXTS)]:
         one.tag = "span"  # else left out, with its words
     for one in body.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):  # Confluence's
         one.text = _box("checked" in one.get("class", "").split()) + (one.text or "").lstrip()
@@ -189,14 +189,14 @@ def _without_buttons(body: HtmlElement) -> None:
     for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
         one.drop_tree()
     for one in list(body.iter("button")):
-        if _is_in(one, *_HEADINGS):
+        if is_in(one, *HEADINGS):
             one.drop_tag()
         elif _WORD.search(one.getparent().text or "") and _WORD.search(one.tail or ""):
             one.tag = "span"  # of a sentence on what to press
         elif one.get("aria-expanded") is not None or _OPENS.search(one.get("class", "")):
             one.tag = "p"
-    for one in list(body.iter(*_HEADINGS)):
-        if _is_in(one, "summary"):
+    for one in list(body.iter(*HEADINGS)):
+        if is_in(one, "summary"):
             one.drop_tag()
 
 
@@ -234,8 +234,4 @@ def _without_names(body: HtmlElement) -> None:
 def _is_said(one: HtmlElement, name: str) -> bool:
     """Tell whether these are words of a text: what to choose in which menu (`guimenu`), and which button to press."""
     is_words = one.tag == "span" and one.find(".//a") is None and _UNSEEN.search(one.get(name, "")) is None
-    return is_words and _is_in(one, *_TEXTS)
-
-
-def _is_in(one: HtmlElement, *tags: str) -> bool:
-    return next(one.iterancestors(*tags), None) is not None
+    return is_words and is_in(one, *_TEXTS)

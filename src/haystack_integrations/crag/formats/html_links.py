@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from lxml.html import HtmlElement
 
+from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
+
 _PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1", "\u200b"}
 _WORD: Final = re.compile(r"\w")
 _LETTER: Final = re.compile(r"[^\W\d_]")
@@ -26,9 +28,9 @@ def without_links(body: HtmlElement) -> None:
     :param body: The body of a page, changed in place.
     """
     for one in list(body.iter("a")):
-        if one.text_content().strip() in _PERMALINKS and _is_in(one, "h1", "h2", "h3", "h4", "h5", "h6", "dt"):
+        if one.text_content().strip() in _PERMALINKS and is_in(one, *HEADINGS, "dt"):
             one.drop_tree()
-        elif one.find(".//code") is not None or _is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
+        elif one.find(".//code") is not None or is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
             _as_words(one)
     for text in body.iter(*_TEXTS, *_LISTS):
         if _is_introduced(text) if text.tag in _LISTS else has_own_words(text):
@@ -87,7 +89,3 @@ def _parts_of(text: HtmlElement) -> Iterator[Any]:
         yield part
         if part.tag != "a":
             left += [one for one in part if one.tag not in (*_TEXTS, *_LISTS)]
-
-
-def _is_in(one: HtmlElement, *tags: str) -> bool:
-    return next(one.iterancestors(*tags), None) is not None

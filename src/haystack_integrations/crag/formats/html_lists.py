@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from lxml.html import HtmlElement, builder
 
+from haystack_integrations.crag.formats.html_parts import HEADINGS
 from haystack_integrations.crag.formats.numerals import FORMS
 
 # What docutils, Asciidoctor and Pandoc write into a class or style, where others give a `type`.
@@ -20,7 +21,7 @@ def with_lists(body: HtmlElement) -> None:
     """
     stray = [one for one in body.iter("li", "dt", "dd") if not _is_in_list(one)]
     for one in stray:
-        if one.tag != "li" or next(one.iter("h1", "h2", "h3", "h4", "h5", "h6"), None) is not None:
+        if one.tag != "li" or next(one.iter(*HEADINGS), None) is not None:
             one.tag = "div"  # what stands below a heading is no part of an item that nothing ends
     for one in stray:
         if one.tag == "div" or _is_in_list(one):

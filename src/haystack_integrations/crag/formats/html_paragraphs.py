@@ -7,6 +7,7 @@ from typing import Any, Final
 from lxml.html import HtmlElement, builder, defs
 
 from haystack_integrations.crag.formats.html_links import has_own_words, leads_on
+from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
 from haystack_integrations.crag.texts.headings import escaped
 
 _WORD: Final = re.compile(r"\w")
@@ -15,10 +16,10 @@ _INLINE: Final = frozenset(
     "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark nobr q s samp small span "
     "strike strong sub sup time tt u var wbr".split()
 )
-_BLOCKS: Final = (*_BOXES, "p", "pre", "ul", "ol", "dl", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
-_HEADINGS: Final = " or ".join(f"self::h{level}" for level in range(1, 7))
-_SECTIONS: Final = f".//li[section[*[{_HEADINGS}]] or contains(@class, 'blockList')]"  # of javadoc, new and old
-_LAYOUT: Final = f".//*[{_HEADINGS}][following-sibling::*]"
+_BLOCKS: Final = (*_BOXES, "p", "pre", "ul", "ol", "dl", "table", "blockquote", *HEADINGS)
+_IS_HEADING: Final = " or ".join(f"self::{name}" for name in HEADINGS)
+_SECTIONS: Final = f".//li[section[*[{_IS_HEADING}]] or contains(@class, 'blockList')]"  # of javadoc, new and old
+_LAYOUT: Final = f".//*[{_IS_HEADING}][following-sibling::*]"
 _SHOWN: Final = frozenset(("output", "blink", "marquee"))  # left out as others are that lxml does not know
 _KNOWN: Final = (defs.tags - _SHOWN) | set("dialog frame listing main noframes picture rb rtc template xml xmp".split())
 _PARTS: Final = ("thead", "tbody", "tfoot", "tr", "td")
@@ -49,7 +50,7 @@ def with_unknown(body: HtmlElement) -> None:
     for one in body.xpath(".//object[not(@data)]"):
         one.tag = "unknown"
     for one in [one for one in body.iter() if isinstance(one.tag, str) and one.tag not in _KNOWN]:
-        if next(one.iterancestors("svg", "math", "xml"), None) is None:
+        if not is_in(one, "svg", "math", "xml"):
             one.tag = "span" if next(one.iter(*_BLOCKS), None) is None else "div"
 
 
@@ -66,7 +67,7 @@ def with_paragraphs(body: HtmlElement) -> None:
     for box in [body, *body.iter(*_BOXES)]:
         _wrap(box)
     for box in list(body.iter(*_BOXES)):
-        if next(box.iterancestors("li", "dd", "td", "th"), None) is not None:
+        if is_in(box, "li", "dd", "td", "th"):
             box.drop_tag()
         elif not box.get("class") and not box.get("id") and box.getparent().tag != "dl":
             box.tag = "section"  # a short `div` with links were a menu, with all other text in it
@@ -110,7 +111,7 @@ def with_cells_in_line(body: HtmlElement) -> None:
     :param body: The body of a page, changed in place.
     """
     for end in body.iter("br"):
-        if next(end.iterancestors("td", "th"), None) is not None:
+        if is_in(end, "td", "th"):
             end.tag, end.tail = "span", f" {end.tail or ''}"
         elif end.tail and escaped(line := end.tail.lstrip()) != line:
             end.tail = escaped(line)

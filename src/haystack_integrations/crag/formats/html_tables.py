@@ -8,9 +8,8 @@ from typing import Any, Final
 from lxml.html import HtmlElement, builder
 
 from haystack_integrations.crag.formats.html_lists import number_of
-from haystack_integrations.crag.texts.table_heads import as_one_row
+from haystack_integrations.crag.texts.table_heads import LONGEST_CELL, as_one_row
 
-_LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
 _MOST_CELLS: Final = 10_000  # of a page
 _MOST_ROWS: Final = 9_999  # that a cell spans
 _MOST_HEADS: Final = 4  # rows that name the columns
@@ -52,7 +51,7 @@ def with_cells(body: HtmlElement) -> None:
             while cells or column in before:
                 if column not in before:
                     cell, place = cells.pop(0), place + 1
-                    rows, is_short = _rows(cell), len(cell.text_content()) <= _LONGEST_CELL
+                    rows, is_short = _rows(cell), len(cell.text_content()) <= LONGEST_CELL
                 else:
                     cell, rows, is_short = before[column]
                     if left > 0 and is_short:
@@ -142,7 +141,7 @@ def without_tables_in_lists(body: HtmlElement) -> None:
         rows = [(row, _columns(row)) for row in _rows_of(table)]
         has_head = len(rows) > 1 and _is_head(rows[0][0])
         names = rows.pop(0)[1] if has_head else []
-        if sum(map(len, names)) > _LONGEST_CELL:
+        if sum(map(len, names)) > LONGEST_CELL:
             names = []
         items = filter(None, (_told(cells, names) for _, cells in rows))
         told = builder.UL(*map(builder.LI, items))

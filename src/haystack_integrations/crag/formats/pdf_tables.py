@@ -6,15 +6,13 @@ from typing import Final
 
 from haystack_integrations.crag.formats.pdf_pieces import Piece
 from haystack_integrations.crag.formats.pdf_tags import Cell, Tags
-from haystack_integrations.crag.texts.table_heads import as_one_row
+from haystack_integrations.crag.texts.table_heads import LONGEST_CELL, LONGEST_NAMES, as_one_row
 
 _CAPTION: Final = re.compile(
     r"\n([^\W\d]+\.?[ \u00a0]?\d[^\n|]{0,199})(?=\n{2,}\| )"
 )  # "Table 3. Prices", which is no text
 _MOST_COLUMNS: Final = 50
 _LONGEST_ROW: Final = 150  # words: of longer ones, a table only places texts beside each other
-_LONGEST_CELL: Final = 200  # characters of a cell that is written into several rows
-_LONGEST_HEAD: Final = 400  # characters of column names that stand above each page of a table
 
 
 class Tables:
@@ -74,7 +72,7 @@ class Tables:
         heads = [row for at, row in rows.items() if head <= at <= last]
         names = as_one_row(heads) if heads else self._heads.get(table, [""] * len(columns[0]))
         self._heads[table] = names
-        if sum(map(len, names)) > _LONGEST_HEAD:
+        if sum(map(len, names)) > LONGEST_NAMES:
             names, others = [""] * len(names), [*heads, *others]
         lines = (f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *others))
         return "\n".join((*(f"{one}\n" for one in captions), *lines))
@@ -95,7 +93,7 @@ def _once(row: list[str], cells: Sequence[tuple[int, int]]) -> list[str]:
 
 def _shown(words: str, own: int, row: int) -> str:
     """Give the words of a cell in a row that it reaches: a long one stands in its first row alone."""
-    return words if own == row or len(words) <= _LONGEST_CELL else ""
+    return words if own == row or len(words) <= LONGEST_CELL else ""
 
 
 def _columns(rows: Sequence[Sequence[tuple[int, int]]]) -> list[list[tuple[int, int]]]:

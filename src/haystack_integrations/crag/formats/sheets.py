@@ -7,11 +7,10 @@ from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
 from haystack_integrations.crag.texts.headings import escaped
-from haystack_integrations.crag.texts.table_heads import as_one_row
+from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_row
 
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
-_LONGEST_HEAD: Final = 400  # characters of column names that can stand above every passage
 _LONGEST_HEADING: Final = 200
 _NUMBER: Final = re.compile(r"\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
@@ -134,7 +133,7 @@ def table_of(table: Sequence[Sequence[str]]) -> list[str]:
     if max(map(_words, names)) > _LONGEST_NAME or _is_nameless(columns):  # the first row is one like the others
         names, others = ("",) * len(names), rows
     is_long = not any(names) or any(sum(map(_words, row)) > _LONGEST_ROW for row in others)
-    if others and (is_long or sum(map(len, names)) > _LONGEST_HEAD):
+    if others and (is_long or sum(map(len, names)) > LONGEST_NAMES):
         key = max(range(len(names)), key=lambda column: len({row[column] for row in others if _names(row[column])}))
         return [part for row in others for part in _section(names, row, key)]
     return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]

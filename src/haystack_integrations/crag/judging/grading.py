@@ -170,9 +170,7 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
 
 
 def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading]) -> Frequencies:
-    if known is None:
-        return retrieved_frequencies(readings)
-    return lambda wanted: (known.documents, known.frequency(wanted))
+    return retrieved_frequencies(readings) if known is None else known.counts
 
 
 def _text(document: Document, title_field: str | None) -> tuple[str, str]:

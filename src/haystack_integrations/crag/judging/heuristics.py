@@ -18,13 +18,8 @@ from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 
-def is_unspaced(text: str) -> bool:
-    """
-    Tell text in a script without spaces between words, such as Chinese, Japanese or Thai, from other text.
-
-    :param text: Any text.
-    :returns: Whether at least half of its letters are of such a script: its words cannot be told apart here.
-    """
+def _is_unspaced(text: str) -> bool:
+    """Tell text of which half the letters are of a script without spaces, such as Chinese: its words are not parted."""
     letters = sum(map(str.isalpha, text))
     return letters > 0 and 2 * (len(UNSPACED.findall(text)) + len(PHRASES.findall(text))) >= letters
 
@@ -87,7 +82,7 @@ class Heuristics:
         :raises ConfigurationError: When a file cannot be used.
         """
         graded = self._graded(query, documents, kept)
-        if not graded.report.get("calibrated") and is_unspaced(query):
+        if not graded.report.get("calibrated") and _is_unspaced(query):
             # Often wrong (docs/limits.md), so it counts as degraded, in the record and wherever that is watched.
             graded.report["reasons"] = ["unspaced_question"]
         return graded

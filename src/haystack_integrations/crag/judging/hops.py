@@ -42,4 +42,4 @@ def with_hops(likely: Likely, asked: Asked, readings: Sequence[Reading]) -> Like
 
 
 def _words(asked: Asked, reading: Reading) -> set[str]:
-    return {term for term in asked.terms if term in reading.places or term in reading.title_terms}
+    return set(filter(reading.holds, asked.terms))

@@ -115,7 +115,7 @@ def concluded(
             np.where(doubted, np.minimum(v, _SELDOM), v) for v in (likely.answers, likely.sufficient)
         )
         likely = replace(likely, answers=answers, sufficient=sufficient)
-    conclusion = conclude(measured, likely, calibration)
+    conclusion = _conclude(measured, likely, calibration)
     if not (missing := len(absent(bare, texts))):
         return with_hops(likely, asked, readings), conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
@@ -165,15 +165,8 @@ def together(measured: Measured, likely: Likely) -> Features:
     return {**measured.together, **listed(likely.answers[own], likely.topic[own], likely.sufficient[own])}
 
 
-def conclude(measured: Measured, likely: Likely, calibration: Calibration) -> Conclusion:
-    """
-    Judge a list.
-
-    :param measured: What was measured of it.
-    :param likely: What its documents are likely to be.
-    :param calibration: The trained judgement.
-    :returns: The judgement on it.
-    """
+def _conclude(measured: Measured, likely: Likely, calibration: Calibration) -> Conclusion:
+    """Judge a list, by what was measured of it and what its documents are likely to be."""
     signals = [together(measured, likely)]
     verdict, probabilities = decide(calibration.verdict.probabilities(signals)[0], calibration)
     covered = calibration.covered

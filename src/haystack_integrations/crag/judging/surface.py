@@ -94,12 +94,22 @@ class WordForm(NamedTuple):
     is_large: bool
 
 
+def is_year(word: str) -> bool:
+    """
+    Tell whether a word looks like a year.
+
+    :param word: A word.
+    :returns: Whether it is a number from 1000 to 2999.
+    """
+    return len(word) == 4 and word.isdigit() and word[0] in "12"  # noqa: PLR2004
+
+
 def _form(word: str) -> WordForm:
     lowered = word.lower()
     stem = stems()[lowered]
     shown = plain = stem or lowered
     if word.isdigit():
-        shown = YEAR if len(word) == 4 and word[0] in "12" else NUMBER  # noqa: PLR2004
+        shown = YEAR if is_year(word) else NUMBER
     return WordForm(stem, plain, shown, word[0].isupper())
 
 

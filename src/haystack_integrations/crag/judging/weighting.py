@@ -52,13 +52,8 @@ def check_weights(weights: str | Mapping[str, float]) -> None:
         raise ConfigurationError(msg)
 
 
-def by_signal(weights: Weights) -> dict[str, float]:
-    """
-    Spell out weights.
-
-    :param weights: A preset's name, or weights by signal.
-    :returns: Weights by signal.
-    """
+def _by_signal(weights: Weights) -> dict[str, float]:
+    """Spell out weights by signal."""
     return PRESETS[weights] if isinstance(weights, str) else weights
 
 
@@ -71,7 +66,7 @@ def document_score(weights: Weights, signals: Signals) -> float:
     :returns: In [0, 1]. With `evidence` a document whose title the question names has at least 0.5: it is on topic, in
         whatever words it goes on. With other weights it is the weighted mean.
     """
-    mean = weighted(signals, by_signal(weights))
+    mean = weighted(signals, _by_signal(weights))
     if weights != "evidence":
         return mean
     return 1 / (1 + exp(-_SLOPE * ((max(mean, _MIDDLE) if signals["subject"] else mean) - _MIDDLE)))
@@ -99,7 +94,7 @@ def reason(weights: Weights, signals: Signals) -> str:
     :returns: For example `keyword 0.83, phrase 0.50, semantic 0.71`.
     """
     named = ", title named" if weights == "evidence" and signals["subject"] else ""
-    shown = [f"{name} {value:.2f}" for name in by_signal(weights) if (value := signals[name]) is not None]
+    shown = [f"{name} {value:.2f}" for name in _by_signal(weights) if (value := signals[name]) is not None]
     return ", ".join(shown) + named
 
 

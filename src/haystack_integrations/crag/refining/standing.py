@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from haystack_integrations.crag.refining.options import RefinerOptions
 from haystack_integrations.crag.refining.strips import Strip
-from haystack_integrations.crag.texts.open_questions import is_question
+from haystack_integrations.crag.texts.open_questions import OPENS, is_question
 from haystack_integrations.crag.texts.text import LINE, count_tokens
 
 Kind = Literal["heading", "row", "divider", "item", "code", "text"]
@@ -23,7 +23,6 @@ Kind = Literal["heading", "row", "divider", "item", "code", "text"]
 _MOST_BELOW: Final = 20
 _DIVIDER: Final = re.compile(r"[|\s:+=*_~^-]+")
 _UNDERLINED: Final = re.compile(r"[^\n]+\n[^\S\n]*(?:=+|-+)")
-_OPENS: Final = (":", "\uff1a")
 _MOST_OF_ANSWER: Final = 3  # "Yes." says little
 _TITLE: Final = re.compile(r"[^\n]{1,200}(?<![.,;!?\u2026\u3002])")
 _OF_TEXT: Final = -1
@@ -208,7 +207,7 @@ class _Reader:
             kind = "item" if self._openers and kind == "text" else kind
         if self._openers:
             self._put(number, self._openers[-1][0], self._found.lists)
-        if kind in ("item", "text") and strip.text.endswith(_OPENS):
+        if kind in ("item", "text") and strip.text.endswith(OPENS):
             self._openers.append((number, indent))
         return kind
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.reading import BRACKETS
+from haystack_integrations.crag.judging.surface import is_year
 from haystack_integrations.crag.texts.function_words import naming
 from haystack_integrations.crag.texts.stemming import stems
 from haystack_integrations.crag.texts.text import surface_words
@@ -19,7 +20,6 @@ Values = NDArray[np.float64]
 Table = NDArray[np.bool_]
 Stem = Callable[[str], str]
 
-_YEAR_DIGITS: Final = 4
 _MONTHS: Final = frozenset(
     "january february march april may june july august september october november december".split()
 )
@@ -152,7 +152,7 @@ class _Reader:
         for word, term in zip(lowered, terms, strict=True):
             if (word[0].isdigit() or word in _NUMBERS) and term not in self.places:
                 numbers += 1
-                dates += word.isdigit() and len(word) == _YEAR_DIGITS and word[0] in "12"
+                dates += is_year(word)
         return numbers, dates + (not _MONTHS.isdisjoint(lowered))
 
 

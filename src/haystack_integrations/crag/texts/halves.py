@@ -13,3 +13,13 @@ def whole(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def without_halves(text: str) -> str:
+    """
+    Leave halves of characters out, as of a broken file: no tokenizer and no stemmer takes them for text.
+
+    :param text: Any text.
+    :returns: The rest, which can be written as UTF-8.
+    """
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode()

@@ -8,8 +8,11 @@ from haystack_integrations.crag.texts.text import terms
 
 ASKS: Final = ("?", "\uff1f", "\u061f")
 """How a question ends."""
+
+OPENS: Final = (":", "\uff1a")
+"""How a line ends that what follows belongs to: a list, or an answer."""
+
 _CLOSING: Final = " \t\r\n\"'*_`)]|\u201d\u2019\u00bb\u300d"
-_OPENS: Final = (":", "\uff1a")
 
 
 def is_question(sentence: str) -> bool:
@@ -41,4 +44,4 @@ def open_from(sentences: Sequence[str]) -> int:
 
 
 def _is_open(sentence: str) -> bool:
-    return is_question(sentence) or sentence.rstrip(_CLOSING).endswith(_OPENS) or not terms(sentence)
+    return is_question(sentence) or sentence.rstrip(_CLOSING).endswith(OPENS) or not terms(sentence)

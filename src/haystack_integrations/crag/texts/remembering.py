@@ -20,17 +20,17 @@ class Remembered(dict[str, V]):
     ```
 
     :param work_out: What works it out.
-    :param most: Words to remember; None for 50,000.
+    :param most: Words to remember.
     """
 
-    def __init__(self, work_out: Callable[[str], V], most: int | None = None) -> None:
+    def __init__(self, work_out: Callable[[str], V], most: int = _MOST_WORDS) -> None:
         self._work_out, self._most = work_out, most
 
     def __missing__(self, word: str) -> V:
         value = self._work_out(word)
         if len(word) <= _LONGEST_WORD:
             # Texts never end, words nearly do: forgetting all of them now and then is enough of a bound.
-            if len(self) >= (self._most or _MOST_WORDS):
+            if len(self) >= self._most:
                 self.clear()
             self[word] = value
         return value

@@ -6,6 +6,7 @@ from typing import Final
 
 import Stemmer
 
+from haystack_integrations.crag.texts.halves import without_halves
 from haystack_integrations.crag.texts.remembering import Remembered
 from haystack_integrations.crag.texts.spelling import one_spelling
 
@@ -33,7 +34,7 @@ _stemmer: Final = _Stemmer()
 
 
 def _stem(word: str) -> str:
-    clean = word if word.isascii() else word.encode("utf-8", "ignore").decode()  # no lone surrogates
+    clean = without_halves(word)
     nothing = word in STOP_WORDS or "\u3040" < word < "\u30a0" or not clean
     return "" if nothing else _stemmer.stem(one_spelling(clean))
 

@@ -12,6 +12,12 @@ _DASHES: Final = re.compile(r"([-=])\1{3,}")  # so wide that the columns stand b
 _LONGEST: Final = 500
 _LONGEST_CAPTION: Final = 200
 
+LONGEST_NAMES: Final = 400
+"""Characters of the names of columns, together, that a converter writes to stand above each passage of a table."""
+
+LONGEST_CELL: Final = 200
+"""Characters of a cell that a converter writes into each of the rows that it reaches over."""
+
 
 class TableHeads:
     """Follows the tables of a text, Markdown's or drawn ones, that is read passage by passage, in order."""

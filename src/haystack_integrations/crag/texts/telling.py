@@ -5,11 +5,11 @@ from typing import Final
 
 from haystack_integrations.crag.texts.courtesies import ENDS
 from haystack_integrations.crag.texts.function_words import ASKING
+from haystack_integrations.crag.texts.open_questions import ASKS
 from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import asked_terms
 
 _FEWEST_TERMS: Final = 2
-_MARKS: Final = frozenset("?\uff1f\u061f")
 _LETTER: Final = re.compile(r"\w")
 _POINTING: Final = frozenset(
     "it its this that these those they them their he him his she her hers one ones there here such same".split()
@@ -43,4 +43,4 @@ def asking_part(query: str) -> str | None:
 
 def _asks(part: str) -> bool:
     """Tell whether there is a question mark behind the last word."""
-    return not _MARKS.isdisjoint(_LETTER.split(part)[-1])
+    return not set(ASKS).isdisjoint(_LETTER.split(part)[-1])

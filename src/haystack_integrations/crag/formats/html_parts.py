@@ -1,0 +1,17 @@
+"""What is looked up in a page: headings, and what an element stands in."""
+
+from typing import Any, Final
+
+HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+"""The elements that are headings, by their level."""
+
+
+def is_in(one: Any, *tags: str) -> bool:
+    """
+    Tell whether an element stands in another one.
+
+    :param one: The element.
+    :param tags: The names of the others.
+    :returns: Whether it stands in one of these, however deep.
+    """
+    return next(one.iterancestors(*tags), None) is not None
