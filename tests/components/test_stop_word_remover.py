@@ -52,10 +52,20 @@ def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["what is this about?", "怎么删除文件？", "ファイルを削除するには", "autosave", " ", ""]
+    "query",
+    [
+        "what is this about?",
+        "who is it ?",
+        "is it - or not?",
+        "怎么删除文件？",
+        "ファイルを削除するには",
+        "autosave",
+        " ",
+        "",
+    ],
 )
 def test_a_query_that_would_lose_all_or_nothing_stays_as_it_is(query: str) -> None:
-    """Stop words alone are better than no query; Chinese and Japanese have no spaces to part words by."""
+    """Stop words alone are better than no query, or a mark alone; Chinese and Japanese have no spaces to part words."""
     assert words_of(query) == query
 
 
