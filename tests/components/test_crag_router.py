@@ -396,6 +396,16 @@ def test_an_ungraded_retrieval_is_answered_from_what_may_answer_and_not_from_wha
     assert [document.id for document in result["generate"]] == [document.id for document in failed]
 
 
+def test_in_the_place_of_the_web_what_may_answer_is_answered_from_and_not_what_is_known_to_be_poor() -> None:
+    """Where a document of an earlier pass was never judged, a verdict `incorrect` leads to an answer from that one."""
+    failed = docs(0.5, status="failed", tag="failed ")
+    router = CragRouter(on_incorrect=["re_retrieve", "web"], on_ungraded="generate")
+    state = router.run(query=QUESTION, documents=[*failed, *docs(0.1, 0.2, tag="first ")])["re_retrieve"]
+    result = router.run(query=QUESTION, documents=docs(0.1, 0.2), state=state)
+    assert result["decision"]["rule"] == "grader_partial"
+    assert [document.id for document in result["generate"]] == [document.id for document in failed]
+
+
 @pytest.mark.parametrize("action", ["web", "web_and_refine"])
 @pytest.mark.parametrize("scores", [(0.5,), (0.1,), ()])
 def test_what_was_not_searched_never_leads_to_a_web_search(action: str, scores: tuple[float, ...]) -> None:
