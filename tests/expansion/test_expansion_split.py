@@ -62,6 +62,8 @@ def test_two_questions_and_two_things_are_split(question: str, parts: list[str])
         "Who painted the Mona Lisa and when finished?",  # two words are no question
         "I know who I am and what I want",
         "How does useState work and what are they for?",
+        "What did the UN and WHO offices ask the countries?",
+        "What is the song of the university whose hall is in Kestrel and whose branches are in Pier Town?",
         "Are Kestrel and Letters from the Pier both novels?",  # where does the second name end?
     ],
 )

@@ -87,7 +87,7 @@ def _two_questions(text: str) -> list[str]:
     if found is None or _QUOTES.search(text) or not _OPENING.match(found[1]):
         return []
     first, second = found[1].rstrip(" ,;?"), _standing_alone(found[1], found[2])
-    if second is None or _TWO_QUESTIONS.fullmatch(second) or _dangling(first):
+    if second is None or _TWO_QUESTIONS.fullmatch(second) or _dangling(first) or _goes_on(first, second):
         return []
     parts = [first, second]
     return parts if all(len(p.split()) >= _FEWEST_WORDS and content_words(p) for p in parts) else []
@@ -97,6 +97,13 @@ def _dangling(first: str) -> bool:
     """Tell whether what stands before "and" ends in the middle: "between who", "the link of how and why"."""
     written = first.lower().split()
     return "between" in written or written[-1] in _OPEN_ENDED
+
+
+def _goes_on(first: str, second: str) -> bool:
+    """Tell a clause or a name from a question: "the actor who sang and who danced", "of the ECDC and WHO"."""
+    asks = second.split(maxsplit=1)[0]
+    is_name = asks.isupper() and not first.isupper()
+    return is_name or re.search(rf"\s{re.escape(asks)}\b", first, re.IGNORECASE) is not None
 
 
 def _standing_alone(first: str, second: str) -> str | None:
