@@ -417,6 +417,22 @@ def test_what_was_not_searched_never_leads_to_a_web_search(action: str, scores: 
     assert "refine" in result
 
 
+def test_at_a_limit_no_answer_is_made_of_poor_documents_where_others_were_not_searched() -> None:
+    """`on_limit='generate'` takes the best there is; where a search failed, nobody knows what the best would be."""
+    router = CragRouter(on_ungraded="re_retrieve", on_limit="generate", max_iterations=1)
+    said = {"status": "incomplete", "retrievers": {"bm25": {"status": "failed"}, "dense": {"status": "ok"}}}
+    assert "abstain" in router.run(query=QUESTION, documents=docs(0.1, 0.2), retrieval=said)
+    assert "generate" in router.run(query=QUESTION, documents=docs(0.1, 0.2, tag="other "), retrieval=None)
+
+
+def test_many_documents_are_enough_only_where_they_may_answer() -> None:
+    """Three that nobody could judge, or that together do not answer, are not answered from for being three."""
+    router = CragRouter(aggregate="set", enough_documents=3, on_ungraded="abstain", on_incorrect="abstain")
+    report = {"set_score": 0.1, "verdict": "incorrect"}
+    assert "abstain" in router.run(query=QUESTION, documents=docs(0.4, 0.4, 0.4), report=report)
+    assert "abstain" in router.run(query=QUESTION, documents=docs(0.5, 0.5, 0.5, status="failed"))
+
+
 @pytest.mark.parametrize("asked", ["web", "web_and_refine"])
 @pytest.mark.parametrize("instead", ["refine", "re_retrieve"])
 def test_what_goes_along_is_chosen_by_what_is_done_in_place_of_the_web(asked: Any, instead: Any) -> None:
