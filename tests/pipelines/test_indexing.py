@@ -1129,12 +1129,13 @@ def test_a_text_without_any_word_is_indexed_without_a_vector(folder, store):
 
 
 def test_progress_is_told_after_each_source(folder, store):
-    """Number done, total and name; the total counts files and lines."""
+    """Number done, total and name; the total counts files and lines, also a last one that does not end."""
     (folder / "bad.pdf").write_bytes(b"no PDF")
+    (folder / "one.jsonl").write_text(json.dumps(record("only")))
     told = []
     index(folder, store, base=folder, progress=lambda done, total, source: told.append((done, total, source)))
-    assert [done for done, _, _ in told] == list(range(1, 7))
-    assert {total for _, total, _ in told} == {6}
+    assert [done for done, _, _ in told] == list(range(1, 8))
+    assert {total for _, total, _ in told} == {7}
     assert {source for _, _, source in told} >= {"long.md", "bad.pdf", "c.jsonl#1"}
 
 
