@@ -16,7 +16,7 @@ _BEFORE: Final = "(`'"
 _BEHIND: Final = f"{_ENDS},;)`'"
 _JOINERS: Final = "\u200c\u200d"
 _PREFIX: Final = re.compile(
-    r"(?:[-*+>\u2022\u2013]|\(?\d{1,2}[.):])\s+"
+    r"(?:[-*+>\u2022\u2013]|\(?\d{1,2}[.):]|\[\d{1,2}\])\s+"
     r"|(?:(?:new|next|improved|rewritten|rephrased|standalone|better|final|search|web|sub)[ -]?){0,3}"
     r"(?:quer(?:y|ies)|questions?|keywords?)(?: ?#?\d{1,2})? ?[:\uff1a]\s*",
     re.IGNORECASE,
