@@ -44,6 +44,7 @@ def test_words_that_only_hold_a_question_together_are_left_out(query: str, left:
         ("What does `with` do, and what 'for'?", "`with` 'for'?"),
         ("Is there an option --no or -A to it?", "option --no -A"),
         ("In London I met Will. I saw him", "London met Will. saw"),
+        ("In London, as I'm told by Will", "London, told Will"),
     ],
 )
 def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:
