@@ -396,6 +396,16 @@ def test_an_ungraded_retrieval_is_answered_from_what_may_answer_and_not_from_wha
     assert [document.id for document in result["generate"]] == [document.id for document in failed]
 
 
+def test_in_the_place_of_the_web_what_may_answer_is_answered_from_and_not_what_is_known_to_be_poor() -> None:
+    """Where a document of an earlier pass was never judged, a verdict `incorrect` leads to an answer from that one."""
+    failed = docs(0.5, status="failed", tag="failed ")
+    router = CragRouter(on_incorrect=["re_retrieve", "web"], on_ungraded="generate")
+    state = router.run(query=QUESTION, documents=[*failed, *docs(0.1, 0.2, tag="first ")])["re_retrieve"]
+    result = router.run(query=QUESTION, documents=docs(0.1, 0.2), state=state)
+    assert result["decision"]["rule"] == "grader_partial"
+    assert [document.id for document in result["generate"]] == [document.id for document in failed]
+
+
 @pytest.mark.parametrize("action", ["web", "web_and_refine"])
 @pytest.mark.parametrize("scores", [(0.5,), (0.1,), ()])
 def test_what_was_not_searched_never_leads_to_a_web_search(action: str, scores: tuple[float, ...]) -> None:
@@ -405,6 +415,22 @@ def test_what_was_not_searched_never_leads_to_a_web_search(action: str, scores: 
     result = router.run(query=QUESTION, documents=docs(*scores), retrieval=said)
     assert result["decision"]["rule"] == "retrieval_incomplete"
     assert "refine" in result
+
+
+def test_at_a_limit_no_answer_is_made_of_poor_documents_where_others_were_not_searched() -> None:
+    """`on_limit='generate'` takes the best there is; where a search failed, nobody knows what the best would be."""
+    router = CragRouter(on_ungraded="re_retrieve", on_limit="generate", max_iterations=1)
+    said = {"status": "incomplete", "retrievers": {"bm25": {"status": "failed"}, "dense": {"status": "ok"}}}
+    assert "abstain" in router.run(query=QUESTION, documents=docs(0.1, 0.2), retrieval=said)
+    assert "generate" in router.run(query=QUESTION, documents=docs(0.1, 0.2, tag="other "), retrieval=None)
+
+
+def test_many_documents_are_enough_only_where_they_may_answer() -> None:
+    """Three that nobody could judge, or that together do not answer, are not answered from for being three."""
+    router = CragRouter(aggregate="set", enough_documents=3, on_ungraded="abstain", on_incorrect="abstain")
+    report = {"set_score": 0.1, "verdict": "incorrect"}
+    assert "abstain" in router.run(query=QUESTION, documents=docs(0.4, 0.4, 0.4), report=report)
+    assert "abstain" in router.run(query=QUESTION, documents=docs(0.5, 0.5, 0.5, status="failed"))
 
 
 @pytest.mark.parametrize("asked", ["web", "web_and_refine"])

@@ -32,6 +32,24 @@ def test_phrases_win_over_their_words() -> None:
     assert expander.run(query="How do I log in?")["query"] == "How do I log in? sign in"
 
 
+@pytest.mark.parametrize(
+    ("question", "term", "synonym", "found"),
+    [
+        ("怎么删除文件？", "删除", "移除", True),
+        ("ファイルを削除するには", "削除", "消去", True),
+        ("파일을 삭제하려면?", "삭제", "제거", True),
+        ("วิธีลบไฟล์", "ลบ", "นำออก", True),
+        ("怎么调用API的方法？", "api", "接口", True),
+        ("怎么删除或移除文件？", "删除", "移除", False),  # it has that word
+        ("a scarf", "car", "automobile", False),
+    ],
+)
+def test_a_term_is_found_where_its_script_parts_no_words(question: str, term: str, synonym: str, found: bool) -> None:
+    """Chinese and Japanese have no spaces, and Korean writes particles behind; Latin words stay whole."""
+    query = QueryExpander(synonyms={term: [synonym]}).run(query=question).get("query", "")
+    assert (f" {synonym}" in query) == found
+
+
 def test_a_plural_finds_the_synonyms_of_its_singular() -> None:
     """`cars` is a form of `car`."""
     assert QueryExpander(synonyms={"car": ["automobile"]}).run(query="fast cars")["query"] == "fast cars automobile"

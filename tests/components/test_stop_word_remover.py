@@ -44,6 +44,7 @@ def test_words_that_only_hold_a_question_together_are_left_out(query: str, left:
         ("What does `with` do, and what 'for'?", "`with` 'for'?"),
         ("Is there an option --no or -A to it?", "option --no -A"),
         ("In London I met Will. I saw him", "London met Will. saw"),
+        ("In London, as I'm told by Will", "London, told Will"),
     ],
 )
 def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:
@@ -52,10 +53,20 @@ def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["what is this about?", "怎么删除文件？", "ファイルを削除するには", "autosave", " ", ""]
+    "query",
+    [
+        "what is this about?",
+        "who is it ?",
+        "is it - or not?",
+        "怎么删除文件？",
+        "ファイルを削除するには",
+        "autosave",
+        " ",
+        "",
+    ],
 )
 def test_a_query_that_would_lose_all_or_nothing_stays_as_it_is(query: str) -> None:
-    """Stop words alone are better than no query; Chinese and Japanese have no spaces to part words by."""
+    """Stop words alone are better than no query, or a mark alone; Chinese and Japanese have no spaces to part words."""
     assert words_of(query) == query
 
 

@@ -166,6 +166,20 @@ def test_no_operator_of_a_models_tells_a_search_engine_where_to_look(reply: str,
 
 
 @pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("What is the difference between AND and OR?", "SQL difference AND OR"),
+        ("What do the options -Wall, -Wextra and -O3 mean?", "gcc options -Wall -Wextra -O3"),
+        ("Which compilers know it (`-Wall`)?", "compilers -Wall"),
+    ],
+)
+def test_what_the_question_is_about_is_searched_for_whatever_mark_stands_behind_it(question: str, reply: str) -> None:
+    """A comma, a bracket, a question mark: without the word the query would ask for nothing."""
+    result = expand(QueryExpander(mode="web", chat_generator=scripted(reply)), CragState.start(question))
+    assert (result["query"], result["report"]["source"]) == (reply, "model")
+
+
+@pytest.mark.parametrize(
     ("reply", "query", "fallback"),
     [
         ("site:python.org pip -q", "site:python.org pip -q", None),

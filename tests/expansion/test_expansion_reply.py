@@ -27,6 +27,7 @@ from haystack_integrations.crag.expansion.rules import keywords
         ('<think>maybe "slow"?</think>fast cars', ["fast cars"]),
         ("The user asks for speed.\nPerhaps slow cars?\n</think>\n\nfast cars", ["fast cars"]),
         ('speed of "Model S" cars', ['speed of "Model S" cars']),
+        ("[1] fast cars\n[2] slow cars", ["fast cars", "slow cars"]),
         ("the array[1] of cars", ["the array[1] of cars"]),
         ('{"query": "fast cars"} {"query": "slow cars"}', ["fast cars", "slow cars"]),
         ('Here it is: {"query": "fast cars"}', ["fast cars"]),

@@ -29,6 +29,10 @@ from haystack_integrations.crag.expansion.split import split
             "Were Scott Derrickson and Ed Wood of the same nationality?",
             ["Scott Derrickson nationality", "Ed Wood nationality"],
         ),
+        (
+            "Are Kestrel and At the End of the Pier both novels?",
+            ["Kestrel novels", "At the End of the Pier novels"],
+        ),
         ("What is the difference between TCP and UDP?", ["TCP", "UDP"]),
         ("Compare PostgreSQL and MySQL in terms of replication.", ["PostgreSQL replication", "MySQL replication"]),
         ("Redis vs. Memcached", ["Redis", "Memcached"]),
@@ -58,6 +62,9 @@ def test_two_questions_and_two_things_are_split(question: str, parts: list[str])
         "Who painted the Mona Lisa and when finished?",  # two words are no question
         "I know who I am and what I want",
         "How does useState work and what are they for?",
+        "What did the UN and WHO offices ask the countries?",
+        "What is the song of the university whose hall is in Kestrel and whose branches are in Pier Town?",
+        "Are Kestrel and Letters from the Pier both novels?",  # where does the second name end?
     ],
 )
 def test_a_doubt_leaves_the_question_whole(question: str) -> None:

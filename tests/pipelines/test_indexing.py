@@ -1129,12 +1129,13 @@ def test_a_text_without_any_word_is_indexed_without_a_vector(folder, store):
 
 
 def test_progress_is_told_after_each_source(folder, store):
-    """Number done, total and name; the total counts files and lines."""
+    """Number done, total and name; the total counts files and lines, also a last one that does not end."""
     (folder / "bad.pdf").write_bytes(b"no PDF")
+    (folder / "one.jsonl").write_text(json.dumps(record("only")))
     told = []
     index(folder, store, base=folder, progress=lambda done, total, source: told.append((done, total, source)))
-    assert [done for done, _, _ in told] == list(range(1, 7))
-    assert {total for _, total, _ in told} == {6}
+    assert [done for done, _, _ in told] == list(range(1, 8))
+    assert {total for _, total, _ in told} == {7}
     assert {source for _, _, source in told} >= {"long.md", "bad.pdf", "c.jsonl#1"}
 
 
@@ -1155,8 +1156,8 @@ def test_a_report_is_plain_json(folder, store):
     assert values["seconds"] > 0
 
 
-def scanned(*pages: str, has_pictures: bool = True) -> bytes:
-    """Give a PDF of such pages; those without text show a picture, as a scanner makes it, or nothing."""
+def scanned(*pages: str, has_pictures: bool = True, forms: int = 0) -> bytes:
+    """Give a PDF of such pages; those without text show a picture, as a scanner makes it, in forms, or nothing."""
     writer = PdfWriter()
     for text in pages:
         writer.append(PdfReader(io.BytesIO(pdf(text))))
@@ -1164,6 +1165,11 @@ def scanned(*pages: str, has_pictures: bool = True) -> bytes:
             picture = StreamObject()
             picture[NameObject("/Subtype")] = NameObject("/Image")
             drawn = DictionaryObject({NameObject("/P"): writer._add_object(picture)})
+            for _ in range(forms):
+                form = StreamObject()
+                form[NameObject("/Subtype")] = NameObject("/Form")
+                form[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): drawn})
+                drawn = DictionaryObject({NameObject("/F"): writer._add_object(form)})
             writer.pages[-1]["/Resources"][NameObject("/XObject")] = drawn
     writer.write(data := io.BytesIO())
     return data.getvalue()
@@ -1194,6 +1200,7 @@ def test_a_pdf_of_which_pages_are_pictures_is_indexed_and_named(folder, store):
     long = "Goods can be returned within thirty days after their delivery. " * 40
     files = {
         "letter.pdf": scanned("The contract is enclosed.", ""),
+        "form.pdf": scanned("The contract is enclosed.", "", forms=2),
         "book.pdf": scanned("", *[long] * 4, ""),  # a cover, and its back
         "annex.pdf": scanned(*[long] * 4, "", long, "", "", long),
         "blank.pdf": scanned(long, "", "", "", has_pictures=False),
@@ -1204,6 +1211,7 @@ def test_a_pdf_of_which_pages_are_pictures_is_indexed_and_named(folder, store):
     told = {doubt["source"]: doubt["reason"].partition(" are pictures")[0] for doubt in report["doubts"]}
     assert told == {
         "annex.pdf": "got a PDF of which 3 of 9 pages, page 5 first,",
+        "form.pdf": "got a PDF of which 1 of 2 pages, page 2 first,",
         "letter.pdf": "got a PDF of which 1 of 2 pages, page 2 first,",
     }
     assert report["failures"] == []

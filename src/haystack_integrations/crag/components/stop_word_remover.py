@@ -67,7 +67,9 @@ class StopWordRemover:
             for place, (word, low) in enumerate(zip(words, bare, strict=True))
             if low not in stop_words or _is_name(words, place, low)
         ]
-        return {"query": " ".join(kept) if 0 < len(kept) < len(words) else query}
+        # A mark that stands alone, as French has it before its `?`, is no word to search for.
+        names_something = any(map(str.isalnum, "".join(kept)))
+        return {"query": " ".join(kept) if names_something and len(kept) < len(words) else query}
 
     def _of(self, bare: list[str]) -> frozenset[str]:
         if self.stop_words is not None:

@@ -175,7 +175,8 @@ class Policy:
             action = "abstain" if self.on_limit == "abstain" else "generate"
             evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
         else:
-            evidence = [] if unsearched else judgement.kept or (sound if rule == GRADER_FAILED else list(pool))
+            left = list(pool) if rule == judgement.rule != GRADER_FAILED else sound  # `on_ungraded` asks for none else
+            evidence = [] if unsearched else judgement.kept or left
         # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.
         unsure = judgement.correct_from is not None and judgement.verdict != "correct"
         if action == "generate" and (unsure or not evidence):

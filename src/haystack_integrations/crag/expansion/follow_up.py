@@ -14,6 +14,7 @@ from haystack_integrations.crag.expansion.prompt import beginning
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, query_key
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template, new_boundary
+from haystack_integrations.crag.texts.function_words import naming
 from haystack_integrations.crag.texts.text import HANGUL, PHRASES, count_tokens, terms, words
 
 logger = logging.getLogger(__name__)
@@ -109,7 +110,8 @@ class FollowUp:
     def _is_made_of_it(self, question: str) -> bool:
         """Tell whether enough words of a question were said before, in whatever form."""
         said = {root for text in (self.message, *(turn.text or "" for turn in self._earlier)) for root in _roots(text)}
-        asked = [root in said for root in _roots(question)]
+        # What holds any question together tells nothing of what it is about: few messages have it, and most inventions.
+        asked = [root in said for root in [*_roots(question, about=True)] or _roots(question)]
         return sum(asked) >= _LEAST_SAID * len(asked)
 
     def _leaves_it_out(self, question: str) -> bool:
@@ -141,11 +143,12 @@ class FollowUp:
         return {"query": self._written or self.message, "report": report}
 
 
-def _roots(text: str) -> Iterator[str]:
-    """Give what words are known again by, in whatever form."""
+def _roots(text: str, *, about: bool = False) -> Iterator[str]:
+    """Give what words are known again by, in whatever form; or of a question those words that tell what it is about."""
     for run in _RUN.findall(text):
         yield from (run[at : at + _IN_A_ROW] for at in range(max(1, len(run) - _IN_A_ROW + 1)))
-    for word in words(_RUN.sub(" ", text)):
+    written = words(_RUN.sub(" ", text))
+    for word in filter(terms, naming(written)) if about else written:
         yield word[: _SYLLABLES if HANGUL.match(word) else _ROOT]
 
 

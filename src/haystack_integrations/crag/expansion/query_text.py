@@ -12,9 +12,11 @@ MAX_WEB_WORDS: Final = 9
 """Most words that a search engine is sent."""
 
 _ENDS: Final = " ?!.\u3002\uff1f\uff01\u2026"
+_BEFORE: Final = "(`'"
+_BEHIND: Final = f"{_ENDS},;)`'"
 _JOINERS: Final = "\u200c\u200d"
 _PREFIX: Final = re.compile(
-    r"(?:[-*+>\u2022\u2013]|\(?\d{1,2}[.):])\s+"
+    r"(?:[-*+>\u2022\u2013]|\(?\d{1,2}[.):]|\[\d{1,2}\])\s+"
     r"|(?:(?:new|next|improved|rewritten|rephrased|standalone|better|final|search|web|sub)[ -]?){0,3}"
     r"(?:quer(?:y|ies)|questions?|keywords?)(?: ?#?\d{1,2})? ?[:\uff1a]\s*",
     re.IGNORECASE,
@@ -138,7 +140,9 @@ def without_operators(text: str, question: str) -> str:
     :param question: The question that it was written for; what that has itself is asked for, and stays.
     :returns: The query; may be empty.
     """
-    asked = set(question.split())
+    written = question.split()
+    # What ends a sentence or stands around a word is none of it: `-Wall` in "What does `-Wall` do, and what -O3?"
+    asked = {*written, *(word.lstrip(_BEFORE).rstrip(_BEHIND) for word in written)}
     if '"' not in question:
         text = text.replace('"', " ")
     orders = (word for word in text.split() if _OPERATOR.match(word) or word in _CONNECTIVES)

@@ -19,6 +19,8 @@ _NAMES: Final = ("queries", "query", "questions", "question", "sub_questions", "
 _SORRY: Final = re.compile(
     r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|i (?:can['\u2019]?t|cannot)\b|as an ai\b", re.IGNORECASE
 )
+# Not the number of a query: `[1] emma author`.
+_BEGINS: Final = re.compile(r"[`json \n]*(?:\{|\[(?!\d{1,2}\]\s+\S))")
 _HEADING: Final = re.compile(r"```|#{1,6}\s")
 _BOUNDARY: Final = re.compile(r"</?(?:found|said)-[0-9a-f]{8}")
 
@@ -60,7 +62,7 @@ def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str]
     # JSON may also be what is asked about, and square brackets are JSON too (`[1]`): only texts in it count, and with
     # none the lines do.
     written = [query for value in values for query in _texts(value, 0)]
-    if not written and said.lstrip("`json \n")[:1] in ("{", "["):
+    if not written and _BEGINS.match(said):
         return [], "not_json"
     lines = written or list(_lines(said))
     found: dict[str, str] = {}

@@ -22,7 +22,7 @@ from haystack_integrations.crag.expansion.query_text import (
 )
 from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
-from haystack_integrations.crag.texts.text import MARKS, PHRASES, UNSPACED, surface_words, words
+from haystack_integrations.crag.texts.text import HANGUL, MARKS, PHRASES, UNSPACED, surface_words, words
 
 _FORM: Final = "{term: [synonym, ...]}"
 
@@ -32,6 +32,10 @@ _NAME: Final = re.compile(
     r"(?<![\w.&])(?:\w+(?:&\w+)+|\.?\w*[^\W_]{2}(?:\.(?:[^\WA-Z_]+|[^\Wa-z_]+))+|\w\w*(?:\.\d+){2,}"
     r"|\.[^\W\d_]\w+|[^\W\d_]\w*(?:\+\+|\#)|[^\W_]+(?:_+[^\W_]+)+)(?![\w+#])"
 )
+
+# Where a word begins and ends: also beside a script that parts no words, and before a Korean particle.
+_JOINED: Final = UNSPACED.pattern[1:-1] + PHRASES.pattern[1:-1]
+_BEGIN, _END = rf"(?<![^\W{_JOINED}])", rf"(?![^\W{_JOINED}{HANGUL.pattern[1:-1]}])"
 
 
 def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
@@ -110,13 +114,13 @@ def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: 
     matches = []
     # Looked for as plain text first: a pattern for each term of a large mapping would take seconds.
     for term in sorted((term for term in mapping if term in text), key=lambda term: (-len(term), term)):
-        for match in re.finditer(rf"(?<!\w){re.escape(term)}(?:e?s)?(?!\w)", text):
+        for match in re.finditer(rf"{_BEGIN}{re.escape(term)}(?:e?s)?{_END}", text):
             if all(match.end() <= start or match.start() >= end for start, end in taken):
                 taken.append(match.span())
                 matches.append((match.start(), term))
     for _, term in sorted(matches):
         for word in mapping[term][skip : skip + per_term]:
-            if not re.search(rf"(?<!\w){re.escape(folded(word))}(?!\w)", text):
+            if not re.search(rf"{_BEGIN}{re.escape(folded(word))}{_END}", text):
                 found.setdefault(folded(word), word)
     return list(found.values())
 

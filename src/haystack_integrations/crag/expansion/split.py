@@ -9,7 +9,7 @@ _ASKS: Final = r"(?:who|whom|whose|what|when|where|which|why|how)"
 _AUXILIARY: Final = r"(?:is|are|was|were|do|does|did|has|have|had)"
 _SPAN: Final = r"(?:(?!\b(?:and|or|between|than)\b)[^,;:?()\"\u201c\u201d])"
 _SIDE: Final = rf"({_SPAN}{{1,80}}?)"
-_NAME: Final = r"[A-Z][\w.'\u2019-]*(?:\s+(?:(?:of|the|de|van|von|da)\s+)?[A-Z][\w.'\u2019-]*)*"
+_NAME: Final = r"[A-Z][\w.'\u2019-]*(?:\s+(?:(?:of|the|de|van|von|da)\s+)*[A-Z][\w.'\u2019-]*)*"
 _ABOUT: Final = r"(?:\s+(?:in terms of|with respect to|with regard to|regarding|when it comes to)\s+(.{1,80}?))?"
 
 _TWO_QUESTIONS: Final = re.compile(
@@ -33,8 +33,9 @@ _THAN: Final = re.compile(
     rf"(?:{_AUXILIARY})\s+{_SIDE}\s+((?:more|less)\s+[a-z-]+|[a-z]{{3,}}er|better|worse)\s+than\s+{_SIDE}[\s?.!]*",
     re.IGNORECASE,
 )
+# A name that goes on until `both` is no name that is known here: "Escape from the Dark".
 _BOTH: Final = re.compile(
-    rf"(?i:{_AUXILIARY})\s+(?:both\s+)?(?:the\s+)?({_NAME})\s+and\s+(?:the\s+)?({_NAME})\s+([a-z][^,;:()\"\u201c\u201d]{{3,160}}?)[\s?.!]*"
+    rf"(?i:{_AUXILIARY})\s+(?:both\s+)?(?:the\s+)?({_NAME})\s+and\s+(?:the\s+)?({_NAME})\s+((?!.+\bboth\b)[a-z][^,;:()\"\u201c\u201d]{{3,160}}?)[\s?.!]*"
 )
 _QUOTES: Final = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u2018]|['\u2019](?!\w)")
 _THINGS: Final = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
@@ -86,7 +87,7 @@ def _two_questions(text: str) -> list[str]:
     if found is None or _QUOTES.search(text) or not _OPENING.match(found[1]):
         return []
     first, second = found[1].rstrip(" ,;?"), _standing_alone(found[1], found[2])
-    if second is None or _TWO_QUESTIONS.fullmatch(second) or _dangling(first):
+    if second is None or _TWO_QUESTIONS.fullmatch(second) or _dangling(first) or _goes_on(first, second):
         return []
     parts = [first, second]
     return parts if all(len(p.split()) >= _FEWEST_WORDS and content_words(p) for p in parts) else []
@@ -96,6 +97,13 @@ def _dangling(first: str) -> bool:
     """Tell whether what stands before "and" ends in the middle: "between who", "the link of how and why"."""
     written = first.lower().split()
     return "between" in written or written[-1] in _OPEN_ENDED
+
+
+def _goes_on(first: str, second: str) -> bool:
+    """Tell a clause or a name from a question: "the actor who sang and who danced", "of the ECDC and WHO"."""
+    asks = second.split(maxsplit=1)[0]
+    is_name = asks.isupper() and not first.isupper()
+    return is_name or re.search(rf"\s{re.escape(asks)}\b", first, re.IGNORECASE) is not None
 
 
 def _standing_alone(first: str, second: str) -> str | None:

@@ -170,6 +170,9 @@ def _is_elsewhere(name: str) -> bool:
 def _count_lines(path: Path) -> int:
     try:
         with path.open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+            lines, block = 0, b"\n"
+            for block in iter(lambda: file.read(1 << 20), b""):
+                lines += block.count(b"\n")
+            return lines + (not block.endswith(b"\n"))  # the last line of many files has no end
     except OSError:
         return 0  # reported when it is read

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pypdf import PageObject, PasswordType, PdfReader
 from pypdf.errors import DependencyError
+from pypdf.generic import DictionaryObject
 
 from haystack_integrations.crag.texts.legibility import illegible
 
@@ -57,12 +58,20 @@ def _is_damaged(page: PageObject) -> bool:
 
 
 def _has_picture(page: PageObject) -> bool:
-    try:
-        resources: Any = page["/Resources"]
-        drawn = resources["/XObject"]
-        return any(drawn[name]["/Subtype"] == "/Image" for name in drawn)
-    except (KeyError, TypeError):  # it draws nothing, or is damaged
-        return False
+    """Tell whether a page draws a picture, itself or by its forms: programs that recognise text put scans into some."""
+    waiting: list[Any] = [page]
+    seen = set[int]()
+    while waiting:
+        try:
+            drawn = waiting.pop()["/Resources"]["/XObject"]
+            parts = [part for name in drawn if isinstance(part := drawn[name], DictionaryObject)]
+        except (KeyError, TypeError):  # it draws nothing, or is damaged
+            continue
+        if any(part.get("/Subtype") == "/Image" for part in parts):
+            return True
+        waiting += [part for part in parts if id(part) not in seen]  # forms may draw each other
+        seen.update(map(id, parts))
+    return False
 
 
 def pdf_problem(data: bytes) -> str | None:
