@@ -29,6 +29,7 @@ def words_of(query: str, **settings: Any) -> str:
         ("It can’t save. What should I do about the error?", "save. error?"),
         ("Wie kann ich eine gelöschte Datei wiederherstellen?", "gelöschte Datei wiederherstellen?"),
         ("¿Cómo puedo borrar un archivo?", "borrar archivo?"),
+        ("I've lost my key, and they'd like to know how it'd open", "lost key, like know open"),
     ],
 )
 def test_words_that_only_hold_a_question_together_are_left_out(query: str, left: str) -> None:

@@ -13,7 +13,7 @@ from haystack_integrations.crag.texts.stemming import STOP_WORDS
 # Not quotes and backticks: `with` in them is what is asked about.
 _MARKS: Final = ".,;:?!\u2026()\u00bf\u00a1"
 _ENDS: Final = tuple(".?!:\u2026\u00bf\u00a1")
-_OWN_CAPITAL: Final = re.compile(r"i(?:'\w+)?")
+_SHORTENED: Final = re.compile(r"'(?:d|ll|m|re|s|ve)$")  # "I've", "they'd": of most, only the longer form is listed
 
 
 @component
@@ -65,7 +65,7 @@ class StopWordRemover:
         kept = [
             word
             for place, (word, low) in enumerate(zip(words, bare, strict=True))
-            if low not in stop_words or _is_name(words, place, low)
+            if stop_words.isdisjoint((low, _SHORTENED.sub("", low))) or _is_name(words, place, low)
         ]
         # A mark that stands alone, as French has it before its `?`, is no word to search for.
         names_something = any(map(str.isalnum, "".join(kept)))
@@ -80,4 +80,4 @@ class StopWordRemover:
 def _is_name(words: list[str], place: int, low: str) -> bool:
     """Tell whether a word has a capital that neither the beginning of a sentence nor English `I` gives it."""
     begins = place == 0 or words[place - 1].endswith(_ENDS)
-    return not (words[place].islower() or begins or _OWN_CAPITAL.fullmatch(low))
+    return not (words[place].islower() or begins or _SHORTENED.sub("", low) == "i")

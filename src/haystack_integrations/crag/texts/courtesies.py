@@ -55,7 +55,8 @@ def bare_question(query: str) -> str:
     :returns: What is left, in plain letters; the question itself where there is nothing to leave out, or nothing would
         be left.
     """
-    query = in_plain_letters(query)
+    plain = in_plain_letters(query)
+    query = plain if plain.strip() else query
     told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
     left = [part for part in map(_bare, told) if _names(part) or _courtesies().occasion.isdisjoint(words(part))]
     if not any(map(_names, left)):
