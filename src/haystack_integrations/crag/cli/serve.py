@@ -48,9 +48,14 @@ def serve(
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
             raise ConfigurationError(msg)
+    from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, find_place
     from haystack_integrations.crag.settings import named
 
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
+    if index and (docs or find_place(store, url, index).kind != ELASTICSEARCH):
+        msg = f"got the index {index!r} of a store in memory, which has none; leave it out, or pass --store "
+        msg += f"{ELASTICSEARCH} --url URL, and no --docs"
+        raise ConfigurationError(msg)
     from haystack_integrations.crag.serving.server import serve as run
 
     given: dict[str, Any] = {
