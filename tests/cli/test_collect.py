@@ -221,7 +221,7 @@ def test_what_cannot_be_collected_is_refused_before_anything_is_written(
     folder = tmp_path / "data"
     for options, code, message in (
         ([], ExitCode.USAGE, "neither files nor a store"),
-        (["--docs", docs, "--index", "handbook"], ExitCode.USAGE, "both files and a store or its index"),
+        (["--docs", docs, "--index", "handbook"], ExitCode.USAGE, "got the index 'handbook' without a store"),
         (["--docs", docs, "--pipeline", "indexing"], ExitCode.USAGE, "'indexing'"),
         (["--docs", tmp_path / "none"], ExitCode.INPUTS_FAILED, "none"),
     ):
