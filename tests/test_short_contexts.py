@@ -190,6 +190,15 @@ def test_later_prompts_are_as_long_as_the_context_allows(server: ShortContext, g
     assert recorded(short, 2)["crag"]["coverage"]["reasons"] == []
 
 
+def test_a_context_that_has_become_shorter_is_found_out_once(server: ShortContext, generator: AnswerGenerator) -> None:
+    """A server that is started anew with less, or another model behind a proxy, does not refuse each later prompt."""
+    generator.run(messages=prompt(10))
+    server.most = 3
+    generator.run(messages=prompt(10))
+    generator.run(messages=prompt(10))
+    assert server.shown == [10, 7, 7, 5, 3, 3]
+
+
 def test_what_was_learned_of_a_context_is_forgotten_after_ten_minutes(
     server: ShortContext, generator: AnswerGenerator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

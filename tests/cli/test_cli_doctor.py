@@ -133,6 +133,18 @@ def test_a_model_that_the_server_does_not_have_is_a_warning(configured_model: Sc
     assert NAME in check["fix"]
 
 
+@pytest.mark.parametrize("listed", ["llama3.2:latest", "models/llama3.2"])
+def test_a_model_may_be_listed_with_its_tag_or_its_kind(httpserver: HTTPServer, listed: str) -> None:
+    """As Ollama and Google list what is asked for without it."""
+    httpserver.expect_request("/v1/models").respond_with_json({"object": "list", "data": [{"id": listed}]})
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
+    reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(reply)
+    at = ("--llm-base-url", httpserver.url_for("/v1"), "--llm-model")
+    assert examined(*at, "llama3.2")[1]["chat model"]["status"] == "ok"
+    assert "llama3 at" in examined(*at, "llama3")[1]["chat model"]["found"]
+
+
 def test_so_is_one_that_is_to_grade(configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is asked at each question, and named by its own setting."""
     monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
@@ -140,6 +152,9 @@ def test_so_is_one_that_is_to_grade(configured_model: ScriptedModel, monkeypatch
     assert check["status"] == "warning"
     assert check["found"].startswith("small at ")
     assert "CRAG_LLM_GRADING_MODEL" in check["fix"]
+    both = examined("--llm-model", "writer")[1]["chat model"]
+    assert both["found"].startswith("writer at ")
+    assert "set CRAG_LLM_MODEL to" in both["fix"]
     assert configured_model.calls == 0
 
 

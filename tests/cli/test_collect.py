@@ -205,7 +205,11 @@ def test_a_sheet_is_about_the_lists_that_are_there(docs: Path, questions: Path, 
     folder = tmp_path / "data"
     assert crag("collect", questions, folder, "--split", "asked", "--docs", docs).exit_code == 0
     command = ["label", folder, "--split", "asked", "--output", "mine", "--sheet", folder / "asked" / "sheet.xlsx"]
-    assert "leave out --lists" in refused(crag(*command, "--lists", "live"), ExitCode.USAGE)
+    for other in (["--lists", "live"], ["--top-k", "3"], ["--pipeline", "corrective_rag"]):
+        assert f"got a sheet and {other[0]}, wanted the lists" in refused(crag(*command, *other), ExitCode.USAGE)
+    nothing = crag(*command)
+    assert "Labelled 0 of" in nothing.stdout
+    assert "crag calibrate" not in nothing.stdout
     (folder / "asked" / "bm25_top10.jsonl").unlink()
     assert "'asked' has no lists" in refused(crag(*command), ExitCode.USAGE)
 
@@ -213,10 +217,11 @@ def test_a_sheet_is_about_the_lists_that_are_there(docs: Path, questions: Path, 
 def test_what_cannot_be_collected_is_refused_before_anything_is_written(
     docs: Path, questions: Path, tmp_path: Path
 ) -> None:
-    """Neither files nor a store, no questions, no pipeline."""
+    """Neither files nor a store, or both, no questions, no pipeline."""
     folder = tmp_path / "data"
     for options, code, message in (
         ([], ExitCode.USAGE, "neither files nor a store"),
+        (["--docs", docs, "--index", "handbook"], ExitCode.USAGE, "got the index 'handbook' without a store"),
         (["--docs", docs, "--pipeline", "indexing"], ExitCode.USAGE, "'indexing'"),
         (["--docs", tmp_path / "none"], ExitCode.INPUTS_FAILED, "none"),
     ):

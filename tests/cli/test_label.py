@@ -141,6 +141,7 @@ def test_without_a_chat_model_the_settings_are_named(folder: Path) -> None:
     [
         (["--output", SPLIT], "holds questions that `crag label` did not write; choose another --output"),
         (["--output", "../mine"], "wanted the name of a split"),
+        (["--output", "ä" * 128], "wanted the name of a split"),
         (["--output", "mine", "--lists", "live", "--pipeline", "indexing"], "wanted one with the input `query`"),
     ],
 )

@@ -54,6 +54,12 @@ def test_a_data_set_is_read_whole(folder: Path) -> None:
     assert (first.fixed.retrieved[0], first.gap.retrieved[0], first.gap.status) == ("built-0", "isle-0", "gap")
 
 
+def test_a_split_of_a_name_that_no_file_can_have_is_refused(folder: Path) -> None:
+    """As all that cannot be read."""
+    with pytest.raises(SourceError, match="too long"):
+        read_dataset(folder, "a" * 300)
+
+
 def test_labels_follow_from_the_grades(folder: Path) -> None:
     """What answers makes a list correct, what is on topic ambiguous, anything else incorrect."""
     dataset = read_dataset(folder, SPLIT)

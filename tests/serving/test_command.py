@@ -230,6 +230,8 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         (["--store", "postgres"], {}, "CRAG_STORE"),
         (["--store", "elasticsearch"], {}, "--url"),
         (["--workers", "2"], {}, "a memory store is of one process"),
+        (["--index", "handbook"], {}, "got the index 'handbook' without a store that has it"),
+        (["--index", "handbook", "--docs", "."], {"CRAG_STORE": "elasticsearch"}, "for the store 'memory'"),
         ([], {"CRAG_SERVE_PORT": "secret"}, "CRAG_SERVE_PORT"),
         ([], {"CRAG_SERVE_CONCURRENT": "0", "CRAG_SERVE_BODY_BYTES": "x"}, "CRAG_SERVE_BODY_BYTES"),
         ([], {"CRAG_SERVE_API_KEYS_FILE": "no-such-file"}, "one a line"),

@@ -580,6 +580,16 @@ def test_a_page_is_read_without_its_markup_whatever_the_case_of_its_type(door: D
     assert "<" not in found[0][1]
 
 
+@pytest.mark.parametrize("sign", ["&#11;", "&#x0B;", "&#1", "&#xFFFE;"])
+def test_a_character_that_no_xml_has_costs_no_page(door: Door, sign: str) -> None:
+    """Written by number, as editors do."""
+    page = PAGE.replace(b"clever, ", f"clever,{sign} ".encode())
+    door.reply = lambda peer, _: peer.sendall(answer(page))
+    label, text = read_one(reader(door.port), f"http://pages.example:{door.port}/")
+    assert label == "read"
+    assert "handsome, clever, and rich" in " ".join(text.split())
+
+
 def test_every_label_has_a_codec_that_reads_ascii() -> None:
     """All of them are Python's own, and none is used that is no character set."""
     for label, codec in _CODECS.items():

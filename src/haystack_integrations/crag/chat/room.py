@@ -62,3 +62,5 @@ class Room:
         :param size: Its size.
         """
         self._refused, self._ends = min(size, self._refused), believed_until(taken=True)
+        if size <= self._taken:  # by a server with more context: each later prompt would be too long
+            self._taken = 0

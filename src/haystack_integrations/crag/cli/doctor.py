@@ -128,11 +128,11 @@ def _chat_model(model: ChatModel | None) -> Check:
         return Check("chat model", "info", "not configured; `crag ask` shows the sentences that answer", fix)
     judging, server = model.judging or model, display_url(model.base_url or "api.openai.com")
     asked, listed = {model.model, judging.model}, _listed(model)
-    if listed is not None and asked - listed:
+    if listed is not None and (missing := asked - listed - set(map(_short, listed))):
         known = ", ".join(sorted(listed)[:8]) or "none"
-        name = GRADING_MODEL_SETTING if model.model in listed else MODEL_SETTING
+        name, lost = (MODEL_SETTING, model) if model.model in missing else (GRADING_MODEL_SETTING, judging)
         fix = f"set {name} to a model that the server has: {known}"
-        found = f"{sorted(asked - listed)[0]} at {server} is not among the {len(listed)} models listed there"
+        found = f"{lost.model} at {server} is not among the {len(listed)} models listed there"
         return Check("chat model", "warning", found, fix)
     started = time.perf_counter()
     for one in (model, judging) if (model.model, model.options) != (judging.model, judging.options) else (model,):
@@ -151,6 +151,11 @@ def _listed(model: ChatModel) -> set[str] | None:
             return {one.id for one in client.models.list().data}
         except (APIStatusError, AttributeError, TypeError, ValueError):
             return None
+
+
+def _short(name: str) -> str:
+    """Give the name that is asked for: Ollama lists it with its tag, Google with its kind, and both take it without."""
+    return name.removeprefix("models/").removesuffix(":latest")
 
 
 def _trouble(model: ChatModel, place: str) -> Check | None:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import RenderableType
@@ -37,7 +37,11 @@ Sheet = Annotated[
         metavar="FILE", help="Take the grades of this filled sheet (.xlsx), and ask no model.", show_default=False
     ),
 ]
-TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question.")]
+TopK = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).", show_default=False),
+]
+_TOP_K: Final = 10
 
 
 def label(
@@ -46,7 +50,7 @@ def label(
     output: Output,
     pipeline: PipelineName = PIPELINE,
     lists: ListsFrom = None,
-    top_k: TopK = 10,
+    top_k: TopK = None,
     sheet: Sheet = None,
     fresh: Fresh = False,
     json: Json = False,
@@ -59,15 +63,17 @@ def label(
     from haystack_integrations.crag.evaluation.labelling import check_target
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
+    if sheet is not None:
+        _check_lists({"--lists": lists == "live", "--top-k": top_k is not None, "--pipeline": pipeline != PIPELINE})
     model = _model() if sheet is None else None
     with working("reading the data"):
         dataset = read_dataset(folder, split, labelled=False, least=1)
     place = check_target(dataset, output, by_model=model is not None)
     chosen: Lists = lists or ("fixed" if sheet or any(case.fixed for case in dataset.cases) else "live")
     if model is not None:
-        records = _asked(dataset, pipeline, chosen, top_k, model, place, fresh=fresh)
+        records = _asked(dataset, pipeline, chosen, top_k or _TOP_K, model, place, fresh=fresh)
     else:
-        records = _taken(dataset, chosen, sheet, place)
+        records = _taken(dataset, sheet, place)
     summary = _summary(output, records)
     show_json(summary) if json else show(*_told(summary, place, dataset, by_model=model is not None))
     if summary["left_out"]:
@@ -90,16 +96,20 @@ def _asked(
         return make_labels(dataset, setup, ranked, grader_of(model), place, fresh=fresh, progress=progress)
 
 
-def _taken(dataset: "Dataset", lists: Lists, sheet: Path | None, place: Path) -> list[dict[str, Any]]:
+def _check_lists(given: dict[str, bool]) -> None:
+    """Refuse what says of other lists: a sheet is about those of the data."""
+    if others := " and ".join(name for name, is_given in given.items() if is_given):
+        msg = f"got a sheet and {others}, wanted the lists that the sheet is about; leave out {others}"
+        raise ConfigurationError(msg)
+
+
+def _taken(dataset: "Dataset", sheet: Path | None, place: Path) -> list[dict[str, Any]]:
     """Take what people filled in."""
     from haystack_integrations.crag.evaluation.labelling import take_labels
     from haystack_integrations.crag.evaluation.setup import Setup
     from haystack_integrations.crag.evaluation.sheets import read_sheet
 
     assert sheet is not None  # noqa: S101 - else there is a model
-    if lists == "live":
-        msg = "got a sheet and --lists live, wanted the lists that the sheet is about; leave out --lists"
-        raise ConfigurationError(msg)
     if any(case.fixed is None for case in dataset.cases):
         raise no_lists(dataset)
     records = read_sheet(sheet, dataset)
@@ -166,6 +176,8 @@ def _told(summary: dict[str, Any], place: Path, dataset: "Dataset", *, by_model:
     if by_model:
         told.append(f"  cost {cost['llm_calls']} calls, {cost['tokens_in']} tokens in, {cost['tokens_out']} tokens out")
     folder, split, sheet = (quote(str(one)) for one in (place.parent, place.name, place / SHEET))
+    if not summary["labelled"]:
+        return [*told, f"Written to {place}."]
     told.append(f"Written to {place}. Use it:")
     told.append(to_copy(f"crag calibrate {folder} --split {split} --output calibration.json"))
     if by_model:

@@ -22,11 +22,11 @@ def choose_place(docs: Sequence[Path], place: tuple[str | None, str | None, str 
     from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, find_place
 
     # Files that are named say more than a store in the environment.
-    found = find_place(*place) if not docs or any(place[:2]) else None
+    found = find_place(*place) if not docs or any(place) else None
     is_kept = found is not None and found.kind == ELASTICSEARCH
     if bool(docs) == is_kept:
         got = "both files and a store" if docs else "neither files nor a store"
-        msg = f"got {got}, wanted one of them; pass --docs PATH, or --store elasticsearch --url URL --index NAME"
+        msg = f"got {got}, wanted one of them; pass only --docs PATH, or --store elasticsearch --url URL --index NAME"
         raise ConfigurationError(msg)
     return found if is_kept else None
 

@@ -48,17 +48,21 @@ def serve(
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
             raise ConfigurationError(msg)
+    from haystack_integrations.crag.pipelines.opening import find_place
     from haystack_integrations.crag.settings import named
 
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
+    # What is named here says more than a store in the environment.
+    store = store or ("elasticsearch" if url else "memory" if docs else None)
+    if index:
+        find_place(store, url, index)  # refuses one that no store has
     from haystack_integrations.crag.serving.server import serve as run
 
     given: dict[str, Any] = {
         "host": host,
         "port": port,
         "pipelines": pipelines,
-        # What is named here says more than a store in the environment.
-        "store": store or ("elasticsearch" if url else "memory" if docs else None),
+        "store": store,
         "url": url,
         "index": index,
         "docs": tuple(map(str, docs)) if docs else None,

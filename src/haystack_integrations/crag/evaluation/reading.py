@@ -1,5 +1,6 @@
 """Read a data folder, check all of it, and say in one error what is wrong and where."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,8 @@ STATISTICS: Final = "store_statistics.json"
 LEAST_QUESTIONS: Final = 10
 """With fewer, one question more or less moves every measure by a tenth."""
 
+# Bytes of a file's name, on the usual file systems.
+_LONGEST_NAME: Final = 255
 _STATUS: Final = 'write "gap" where all documents that answer are removed, "covered" where none of them is'
 _CORRECT: Final = "correct one of the two"
 
@@ -47,8 +50,8 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     """
     folder, split = Path(folder), str(Path(split))  # `dev/`, as a shell completes it, is the split `dev`
     place = folder / split
-    _check_folders(folder, place)
     try:
+        _check_folders(folder, place)
         passages = passages_of(folder / CORPUS)
         cases, doubts = _cases(place, passages, labelled=labelled)
         if len(cases) < least:
@@ -87,7 +90,7 @@ def split_folder(folder: Path, name: str) -> Path:
     :returns: The folder; it need not be there.
     :raises ConfigurationError: For what is no name of a folder in that of the set.
     """
-    if name in ("", "..") or Path(name).name != name:
+    if name in ("", "..") or Path(name).name != name or len(os.fsencode(name)) > _LONGEST_NAME:
         msg = f"got {name!r}, wanted the name of a split, a folder in {str(folder)!r}"
         raise ConfigurationError(msg)
     return folder / name

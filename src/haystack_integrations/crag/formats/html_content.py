@@ -17,6 +17,7 @@ from haystack_integrations.crag.formats.html_paragraphs import (
     without_layout,
 )
 from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
+from haystack_integrations.crag.formats.html_references import without_no_text
 from haystack_integrations.crag.formats.html_tables import (
     with_captions,
     with_cells,
@@ -48,10 +49,6 @@ _KEPT: Final = {
 }
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
-# Characters by number that no XML has: one of them, such as a vertical tab of Word's, and the page was given up.
-_NO_TEXT: Final = re.compile(
-    rb"(?i)&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])(?![0-9a-f])|0*(?:[0-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d));?"
-)
 _ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
@@ -67,7 +64,8 @@ def with_content_marked(page: bytes) -> bytes:
     :param page: An HTML page.
     :returns: The page in UTF-8; the same if there is no body.
     """
-    tree = load_html(_NO_TEXT.sub(b" ", page))
+    # Byte by byte: which character set it is in is read later.
+    tree = load_html(without_no_text(page.decode("latin-1")).encode("latin-1"))
     if tree is None:
         return page
     if tree.tag != "html":

@@ -52,7 +52,7 @@ def find_place(store: str | None, url: str | None, index: str | None) -> Place:
     :param url: `http://HOST:PORT`; of a cluster all of them, with commas between.
     :param index: Name of the index.
     :returns: The place. What the environment says of a server is for a store that has one.
-    :raises ConfigurationError: For an unknown kind of store, and an address of one that has none.
+    :raises ConfigurationError: For an unknown kind of store, and an address or an index of one that has none.
     """
     word = store or (ELASTICSEARCH if url else configured(STORE_SETTING))
     kind = None if word is None else profile_named(word)
@@ -60,7 +60,11 @@ def find_place(store: str | None, url: str | None, index: str | None) -> Place:
         if url:
             msg = f"got an address for the store {store!r}, which has none; leave out --url, or --store {ELASTICSEARCH}"
             raise ConfigurationError(msg)
-        return Place(kind, None, index or INDEX)
+        if index:
+            got = f"for the store {word!r}, which has none" if word else "without a store that has it"
+            msg = f"got the index {index!r} {got}; leave it out, or pass --store {ELASTICSEARCH} --url URL with it"
+            raise ConfigurationError(msg)
+        return Place(kind, None, INDEX)
     return Place(kind, url or configured(STORE_URL_SETTING), index or configured(INDEX_SETTING) or INDEX)
 
 

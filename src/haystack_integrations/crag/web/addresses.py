@@ -34,7 +34,7 @@ _REFUSED_V6: Final = tuple(
     map(
         IPv6Network,
         (
-            "2001::/23",  # protocol assignments, benchmarks, ORCHID; Teredo is unwrapped before
+            "2001::/23",  # protocol assignments, benchmarks, ORCHID, Teredo
             "2001:db8::/32",  # documentation
             "2620:4f:8000::/48",  # AS112
             "3ffe::/16",  # the former test network
@@ -49,7 +49,7 @@ def public(address: str) -> bool:
     """
     Tell whether an address is one of the public internet.
 
-    An IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, Teredo) is what counts there. A network's own NAT64 prefix
+    An IPv4 address inside an IPv6 one (NAT64, 6to4) is what counts there. A network's own NAT64 prefix
     (64:ff9b:1::/48) is refused: where in it the IPv4 address stands, only that network knows.
 
     :param address: An IP address as a name service gives it.
@@ -64,17 +64,11 @@ def public(address: str) -> bool:
     if parsed.scope_id is not None:
         return False
     inner = _inner(parsed)
-    if inner:
-        return all(public(str(each)) for each in inner)
+    if inner is not None:
+        return public(str(inner))
     return parsed in _GLOBAL_UNICAST and not any(parsed in network for network in _REFUSED_V6)
 
 
-def _inner(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """Find the IPv4 addresses that a packet to this address ends up at, or passes."""
-    if address.ipv4_mapped is not None:
-        return (address.ipv4_mapped,)
-    if address in _NAT64:
-        return (IPv4Address(int(address) & 0xFFFFFFFF),)
-    if address.sixtofour is not None:
-        return (address.sixtofour,)
-    return address.teredo or ()
+def _inner(address: IPv6Address) -> IPv4Address | None:
+    """Find the IPv4 address that a packet to this address ends up at."""
+    return IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address.sixtofour

@@ -12,6 +12,7 @@ import trafilatura
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
+from haystack_integrations.crag.formats.html_references import without_no_text
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of
 from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
@@ -111,7 +112,7 @@ def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
     text = decoded(body, kind)
     if kind.partition(";")[0].strip().lower() in MARKUP:
         # A string, not bytes: those it would also decompress. Comments are other people's words.
-        page = _with_few_cells(trafilatura.load_html(bounded(text)))
+        page = _with_few_cells(trafilatura.load_html(bounded(without_no_text(text))))
         text = trafilatura.extract(page, fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
     with trace("crag.guard") as span:
         text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
