@@ -175,8 +175,9 @@ class Policy:
             action = "abstain" if self.on_limit == "abstain" else "generate"
             evidence = sound or (list(pool) if self.on_limit == "generate" and not unsearched else [])
         else:
-            left = list(pool) if rule == judgement.rule != GRADER_FAILED else sound  # `on_ungraded` asks for none else
-            evidence = [] if unsearched else judgement.kept or left
+            # In the place of a web search, as where the grader failed, only what may answer; else the best there is.
+            is_judged = rule == judgement.rule and rule != GRADER_FAILED
+            evidence = [] if unsearched else judgement.kept or (list(pool) if is_judged else sound)
         # A calibration that promises how rarely an answer is wrong promises it of what is called correct, of no rest.
         unsure = judgement.correct_from is not None and judgement.verdict != "correct"
         if action == "generate" and (unsure or not evidence):
