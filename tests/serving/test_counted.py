@@ -96,9 +96,10 @@ def test_traces_and_figures_come_from_one_service(
     code = """
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.spans import trace_runs
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 trace_runs()
-for resource in (trace.get_tracer_provider().resource, configure_metrics().provider._sdk_config.resource):
+configure_metrics()
+for resource in (trace.get_tracer_provider().resource, metrics.get_meter_provider()._sdk_config.resource):
     print(resource.attributes["service.name"])
 """
     assert in_new_process(code).splitlines() == [name, name]
