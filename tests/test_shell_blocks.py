@@ -53,9 +53,10 @@ def test_the_page_on_serving_is_pasted_from_the_first_question_to_the_upload(han
 def test_a_hayhooks_of_ones_own_answers_by_the_exported_file(handbook: Path) -> None:
     """Pasted as it stands, on another port, and in memory: the page's Elasticsearch is not there."""
     (block,) = bash_blocks(DOCS / "serving.md")["In a Hayhooks of your own"]
-    assert block.count(ON_ELASTICSEARCH) == 1
+    on_server = f"{ON_ELASTICSEARCH} --index crag"
+    assert block.count(on_server) == 1
     port = free_port()
-    script = block.replace(ON_ELASTICSEARCH, "").replace("1416", port)
+    script = block.replace(on_server, "").replace("1416", port)
     done = paste(script, handbook, HAYHOOKS_HOST="127.0.0.1", HAYHOOKS_PORT=port)
     (answered,) = [line for line in done.stdout.splitlines() if line.startswith('{"result"')]
     assert json.loads(answered)["result"]["record"]["crag"]["verdict"] == "incorrect"  # the store is empty

@@ -99,6 +99,7 @@ def test_a_long_message_lacks_nothing_and_is_asked_as_it_stands() -> None:
         ("How long?", "content_filter", "content_filter"),
         ("Fourteen working weeks, as a rule.", "stop", "unrelated"),
         ("I think they are relevant.", "stop", "unrelated"),
+        ("The refund takes long [1].", "stop", "unrelated"),
         ("How does that bake?", "stop", "unrelated"),
         ("How long does the refund take?\nHow long does the return take?", "stop", "several"),
         ("I'm sorry, I cannot do that.", "stop", "unusable"),

@@ -51,7 +51,7 @@ def test_one_document_above_the_upper_threshold_makes_the_retrieval_correct(
     result = run(store, {"good": 0.8, "near": 0.0, "far": 0.0}, asynchronous=asynchronous)
     assert result["crag"]["verdict"] == "correct"
     assert "Henry Feilden was a politician by occupation." in " ".join(texts(result))
-    assert "weather" not in " ".join(texts(result))
+    assert not any(word in " ".join(texts(result)) for word in ("graze", "bakers"))
     assert metasearch.queries == []
 
 

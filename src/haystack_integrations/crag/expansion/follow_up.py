@@ -41,6 +41,7 @@ _LONGEST_TURN: Final = 600
 _LEAST_SAID: Final = 0.5
 # In how many of its letters a word is known again: its beginning, or each so many in a row of a script without spaces.
 _ROOT, _SYLLABLES, _IN_A_ROW = 4, 2, 3
+_CITED: Final = re.compile(r"(?<!\S)\[\d+\]")
 _RUN: Final = re.compile(rf"{PHRASES.pattern}+")
 # A model that repeats an earlier question to a message with so much of its own has not read it.
 _OF_ITS_OWN: Final = 3
@@ -102,10 +103,14 @@ class FollowUp:
         if problem is not None or len(written) != 1:
             # Several lines are an answer, or a choice that nobody here can make.
             self.failed(problem or "several")
-        elif not self._is_made_of_it(written[0]) or self._leaves_it_out(written[0]):
+        elif self._is_answer(written[0]) or not self._is_made_of_it(written[0]) or self._leaves_it_out(written[0]):
             self.failed("unrelated")
         else:
             self._written = written[0]
+
+    def _is_answer(self, written: str) -> bool:
+        """Tell an answer, by passages that it cites and the message does not."""
+        return bool(_CITED.search(written)) and not _CITED.search(self.message)
 
     def _is_made_of_it(self, question: str) -> bool:
         """Tell whether enough words of a question were said before, in whatever form."""
