@@ -126,11 +126,21 @@ def test_a_model_that_is_listed_and_hangs_is_a_fault(
     assert "its load" in check["fix"]
 
 
-def test_a_model_that_the_server_does_not_have_is_a_warning(configured_model: ScriptedModel) -> None:
-    """With the models it has."""
-    check = examined("--llm-model", "other")[1]["chat model"]
-    assert check["status"] == "warning"
-    assert NAME in check["fix"]
+def test_a_model_that_is_not_listed_and_refused_is_a_fault(configured_model: ScriptedModel) -> None:
+    """With the models that the server has."""
+    configured_model.status = 404
+    code, checks = examined("--llm-model", "other")
+    assert (code, checks["chat model"]["status"]) == (ExitCode.FAILED, "error")
+    assert checks["chat model"]["found"].endswith("(not among the 1 models listed there)")
+    assert checks["chat model"]["fix"].startswith(f"set CRAG_LLM_MODEL to a model that the server has: {NAME}; else ")
+
+
+def test_a_model_that_is_not_listed_and_answers_is_healthy(configured_model: ScriptedModel) -> None:
+    """An alias or a pattern of a proxy; that it is not listed is said, as a small server answers to any name."""
+    code, checks = examined("--llm-model", "alias")
+    assert (code, checks["chat model"]["status"], configured_model.calls) == (0, "ok", 1)
+    assert checks["chat model"]["found"].startswith("alias at ")
+    assert checks["chat model"]["found"].endswith("; not among the models listed there: alias")
 
 
 @pytest.mark.parametrize("listed", ["llama3.2:latest", "models/llama3.2"])
@@ -142,20 +152,23 @@ def test_a_model_may_be_listed_with_its_tag_or_its_kind(httpserver: HTTPServer, 
     httpserver.expect_request("/v1/chat/completions").respond_with_json(reply)
     at = ("--llm-base-url", httpserver.url_for("/v1"), "--llm-model")
     assert examined(*at, "llama3.2")[1]["chat model"]["status"] == "ok"
-    assert "llama3 at" in examined(*at, "llama3")[1]["chat model"]["found"]
+    assert "not among" not in examined(*at, "llama3.2")[1]["chat model"]["found"]
+    assert examined(*at, "llama3")[1]["chat model"]["found"].endswith("not among the models listed there: llama3")
 
 
-def test_so_is_one_that_is_to_grade(configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is asked at each question, and named by its own setting."""
+def test_a_model_that_grades_is_asked_by_its_own_name(
+    configured_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked at each question, and named by its own setting when it is refused."""
     monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
+    assert examined()[1]["chat model"]["found"].endswith("; not among the models listed there: small")
+    assert [request["model"] for request in configured_model.requests] == [NAME, "small"]
+    configured_model.refuses, configured_model.refusal = "max_completion_tokens", 404
+    monkeypatch.setenv("CRAG_LLM_GRADING_OPTIONS", '{"max_completion_tokens": 9}')
     check = examined()[1]["chat model"]
-    assert check["status"] == "warning"
-    assert check["found"].startswith("small at ")
-    assert "CRAG_LLM_GRADING_MODEL" in check["fix"]
-    both = examined("--llm-model", "writer")[1]["chat model"]
-    assert both["found"].startswith("writer at ")
-    assert "set CRAG_LLM_MODEL to" in both["fix"]
-    assert configured_model.calls == 0
+    assert check["status"] == "error"
+    assert check["found"].startswith("small: ")
+    assert check["fix"].startswith("set CRAG_LLM_GRADING_MODEL to ")
 
 
 def test_a_server_without_a_list_of_models_is_asked_for_a_word(
