@@ -7,10 +7,21 @@ from makers import graded
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.record_builder import RecordBuilder
-from haystack_integrations.crag.deciding.record_tags import asked_alone, read_otherwise, record_tags, route_tags
+from haystack_integrations.crag.deciding.record_tags import (
+    asked_alone,
+    asked_apart,
+    read_otherwise,
+    record_tags,
+    route_tags,
+)
 
 QUESTION = "Which canoe did Amundsen paddle?"
-OF_SET = {"absent": 2, "read_as": {"canoo": "canoe"}, "asked_alone": "incorrect"}
+OF_SET = {
+    "absent": 2,
+    "read_as": {"canoo": "canoe"},
+    "asked_alone": "incorrect",
+    "asked_apart": ["correct", "incorrect"],
+}
 
 
 def decided(scores: list[float], of_set: Any = None, verdict: str = "incorrect", **report: Any) -> dict[str, Any]:
@@ -33,6 +44,7 @@ def test_the_span_of_a_decision_tells_all_of_it_in_numbers_and_names() -> None:
         "crag.decision.absent": 2,
         "crag.decision.read_as": 1,
         "crag.decision.asked_alone": "incorrect",
+        "crag.decision.asked_apart": ["correct", "incorrect"],
         "crag.action": "abstain",
         "crag.mode": "enforce",
         "crag.score": 0.2,
@@ -114,20 +126,20 @@ def test_of_many_documents_a_span_names_the_first_fifty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_set", "words", "alone"),
+    ("of_set", "words", "alone", "apart"),
     [
-        ({"read_as": 3, "asked_alone": "correct"}, 3, "correct"),
-        ({"read_as": {"a": "b", "c": "d"}, "asked_alone": "ungraded"}, 2, None),
-        ({"read_as": "canoe", "asked_alone": None}, 0, None),
-        ("none", 0, None),
+        ({"read_as": 3, "asked_alone": "correct", "asked_apart": ["correct"] * 2}, 3, "correct", ["correct"] * 2),
+        ({"read_as": {"a": "b", "c": "d"}, "asked_alone": "ungraded", "asked_apart": ["correct"]}, 2, None, None),
+        ({"read_as": "canoe", "asked_alone": None, "asked_apart": ["correct", 1]}, 0, None, None),
+        ("none", 0, None, None),
     ],
 )
 def test_what_a_grader_of_ones_own_says_of_a_set_is_told_as_far_as_it_is_that(
-    of_set: Any, words: int, alone: str | None
+    of_set: Any, words: int, alone: str | None, apart: list[str] | None
 ) -> None:
     """Anybody may write signals of these names."""
     decision = decided([0.9], of_set)["decision"]
-    assert (read_otherwise(decision), asked_alone(decision)) == (words, alone)
+    assert (read_otherwise(decision), asked_alone(decision), asked_apart(decision)) == (words, alone, apart)
 
 
 def test_what_a_question_names_and_no_document_has_is_told_only_where_it_decided() -> None:

@@ -82,10 +82,10 @@ def test_more_parts_than_allowed_are_no_parts() -> None:
         st.sampled_from("who what and or between than is Are A Bo it ? , vs compare faster the in".split()), max_size=90
     )
 )
-def test_any_question_is_split_fast_into_two_parts_or_none(parts: list[str]) -> None:
+def test_any_question_is_split_fast_into_few_parts_or_none(parts: list[str]) -> None:
     """No text makes the rules search for long."""
     started = time.thread_time()
     found = split(" ".join(parts), 3)
     assert time.thread_time() - started < 0.5
-    assert len(found) in (0, 2)
+    assert len(found) in (0, 2, 3)
     assert all(found)

@@ -21,7 +21,7 @@ _SECONDS: Final = 10.0
 _MOST_BYTES: Final = 100_000_000
 _MOST_DOCUMENTS: Final = 10_000
 _DIGITS: Final = (16, 32)
-_SIGNALS: Final = ("absent", "read_as", "asked_alone")
+_SIGNALS: Final = ("absent", "read_as", "asked_alone", "asked_apart")
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
 _HINTS: Final = {401: _LOGIN, 403: _LOGIN}
 

@@ -13,6 +13,7 @@ _TEXTS: Final = (
     "crag.discarded.ids",
     "crag.discarded.reasons",
     "crag.degraded.reasons",
+    "crag.decision.asked_apart",
     "crag.answer.unsupported_numbers.text",
 )
 _SCORES: Final = ("crag.scores", "crag.discarded.scores")

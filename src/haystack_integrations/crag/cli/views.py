@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.deciding.abstention import unanswered
-from haystack_integrations.crag.deciding.record_tags import absent_in, asked_alone, read_otherwise
+from haystack_integrations.crag.deciding.record_tags import absent_in, asked_alone, asked_apart, read_otherwise
 from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import told
 
@@ -215,6 +215,8 @@ def _reason(decision: Mapping[str, Any]) -> str:
         reasons.append(f"{named} of the question read as the documents write {'it' if others == 1 else 'them'}")
     if (alone := asked_alone(decision)) not in (None, decision["verdict"]):
         reasons.append(f"{alone} by what is asked alone")
+    if apart := asked_apart(decision):
+        reasons.append(f"its questions one by one: {', '.join(apart)}")
     return "; ".join(reasons)
 
 

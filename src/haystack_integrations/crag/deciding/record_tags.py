@@ -30,6 +30,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.decision.absent": absent_in(decision) or None,
         "crag.decision.read_as": read_otherwise(decision) or None,
         "crag.decision.asked_alone": asked_alone(decision),
+        "crag.decision.asked_apart": asked_apart(decision),
         "crag.action": decision["action"],
         "crag.mode": decision["mode"],
         "crag.score": decision["score"],
@@ -101,6 +102,17 @@ def asked_alone(decision: Mapping[str, Any]) -> str | None:
     """
     told = _of_set(decision).get("asked_alone")
     return told if told in JUDGED else None
+
+
+def asked_apart(decision: Mapping[str, Any]) -> list[str] | None:
+    """
+    Give the verdicts on questions that were asked as one.
+
+    :param decision: A decision, as `decision_record` gave it, or as spans tell it.
+    :returns: The verdict on each, in order, or None.
+    """
+    told = _of_set(decision).get("asked_apart")
+    return told if isinstance(told, list) and len(told) > 1 and all(each in JUDGED for each in told) else None
 
 
 def _of_set(decision: Mapping[str, Any]) -> Mapping[str, Any]:

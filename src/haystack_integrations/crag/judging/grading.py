@@ -13,11 +13,13 @@ from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
+from haystack_integrations.crag.judging.joining import between, of_all
 from haystack_integrations.crag.judging.judge import Opinion, judge
-from haystack_integrations.crag.judging.likely import Likely
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.several_questions import questions_in
 from haystack_integrations.crag.texts.telling import asking_part
 
 # What a grade's reason tells of a document's signals.
@@ -118,35 +120,12 @@ def _judged(
         known, how["read_as"] = statistics(query), read_as
     counted = _frequencies(known, readings)
     opinion = judge(query, texts, calibration, reader, counted)
-    if (part := asking_part(query)) is not None:
+    if apart := [judge(part, texts, calibration, reader, counted) for part in questions_in(bare_question(query))]:
+        opinion, how["asked_apart"] = of_all(opinion, apart), [part.conclusion.verdict for part in apart]
+    elif (part := asking_part(query)) is not None:
         alone = judge(part, texts, calibration, reader, counted)
-        opinion, how["asked_alone"] = _between(opinion, alone), alone.conclusion.verdict
+        opinion, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
     return opinion, {"statistics": "retrieved" if known is None else known.origin, **how}
-
-
-def _between(whole: Opinion, part: Opinion) -> Opinion:
-    """
-    Join what is thought of a list for a whole question, and for what is asked in it: verdicts that differ are a doubt.
-
-    "We are moving to the new building and everything is chaos. How do I order a desk?" has words that no document on
-    desks has, and in "I have a dishwasher. How long is the warranty?" they decide. No program knows which. With chatter
-    in front, the shipped model called 10 to 41 % of the lists that answer `incorrect`, and so 3 to 14 %
-    (benchmarks/as_typed.py).
-    """
-    one, other = whole.conclusion, part.conclusion
-    return Opinion(
-        Likely(
-            (whole.likely.answers + part.likely.answers) / 2,
-            (whole.likely.topic + part.likely.topic) / 2,
-            (whole.likely.sufficient + part.likely.sufficient) / 2,
-        ),
-        one._replace(
-            verdict=one.verdict if one.verdict == other.verdict else "ambiguous",
-            probabilities={name: (value + other.probabilities[name]) / 2 for name, value in one.probabilities.items()},
-            covered=(one.covered + other.covered) / 2,
-        ),
-        whole.signals,
-    )
 
 
 def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:

@@ -1,6 +1,6 @@
 """One refinement of one list: decomposes, has strips judged, recomposes. Lives as long as the run of the component."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -28,6 +28,7 @@ from haystack_integrations.crag.refining.strips import (
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
+from haystack_integrations.crag.texts.several_questions import questions_in
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
@@ -153,14 +154,20 @@ class Refinement:
 
     def _own_scores(self) -> list[float]:
         if self.options.scorer == "calibrated":
-            model = load_strip_model(self.options.calibration)
-            return model.probabilities(self.query, self.strips, self.titles, alone=self.options.evidence_share is None)
+            model, alone = load_strip_model(self.options.calibration), self.options.evidence_share is None
+            return self._for_any(lambda asked: model.probabilities(asked, self.strips, self.titles, alone=alone))
         if self.options.scorer == "embedding":
-            return embedding_scores(self.query, self.strips, self.titles, load_encoder(self.options.model))
+            encoder = load_encoder(self.options.model)
+            return self._for_any(lambda asked: embedding_scores(asked, self.strips, self.titles, encoder))
         return self._lexical()
 
     def _lexical(self) -> list[float]:
-        return lexical_scores(self.query, self.strips, self.titles, self._standing.heads())
+        heads = self._standing.heads()
+        return self._for_any(lambda asked: lexical_scores(asked, self.strips, self.titles, heads))
+
+    def _for_any(self, score: Callable[[str], list[float]]) -> list[float]:
+        """Score strips for each of the questions that are asked as one: what answers one of them is worth as much."""
+        return [max(scores) for scores in zip(*map(score, questions_in(self.query) or [self.query]), strict=True)]
 
     @cached_property
     def _standing(self) -> Standing:

@@ -1,0 +1,76 @@
+"""One judgement on a list from several: for a question as it stands, and for the parts that it has."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haystack_integrations.crag.judging.judge import Conclusion, Opinion
+from haystack_integrations.crag.judging.likely import Likely
+
+
+def between(whole: Opinion, part: Opinion) -> Opinion:
+    """
+    Join what is thought of a list for a whole question, and for what is asked in it: verdicts that differ are a doubt.
+
+    "We are moving to the new building and everything is chaos. How do I order a desk?" has words that no document on
+    desks has, and in "I have a dishwasher. How long is the warranty?" they decide. No program knows which. With chatter
+    in front, the shipped model called 10 to 41 % of the lists that answer `incorrect`, and so 3 to 14 %
+    (benchmarks/as_typed.py).
+
+    :param whole: The judgement for the whole question.
+    :param part: That for the part.
+    :returns: What lies between them, with the signals of the whole.
+    """
+    one, other = whole.conclusion, part.conclusion
+    return Opinion(
+        Likely(
+            (whole.likely.answers + part.likely.answers) / 2,
+            (whole.likely.topic + part.likely.topic) / 2,
+            (whole.likely.sufficient + part.likely.sufficient) / 2,
+        ),
+        one._replace(
+            verdict=one.verdict if one.verdict == other.verdict else "ambiguous",
+            probabilities={name: (value + other.probabilities[name]) / 2 for name, value in one.probabilities.items()},
+            covered=(one.covered + other.covered) / 2,
+        ),
+        whole.signals,
+    )
+
+
+def of_all(whole: Opinion, parts: Sequence[Opinion]) -> Opinion:
+    """
+    Join what is thought of a list for each of the questions that were asked as one.
+
+    To the words of two questions, a document that answers one is half of an answer: of lists that answered both, a
+    quarter of the halves was lost to the filter, and of those that answered one a third was called `correct`
+    (benchmarks/several_questions.py). So a document is as good as it is for any of them. Where all find the same
+    document best, a later question may lack words that only the first has, so the whole may still say `correct`.
+
+    :param whole: The judgement for all of them together.
+    :param parts: That for each of them, two or more.
+    :returns: What holds for all.
+    """
+    answers = np.array([part.likely.answers for part in parts])
+    said = [part.conclusion for part in parts]
+    is_told_by_one = len(set(answers.argmax(axis=1))) == 1 and "incorrect" not in {each.verdict for each in said}
+    return Opinion(
+        Likely(
+            answers.max(axis=0),
+            np.max([part.likely.topic for part in parts], axis=0),
+            np.max([part.likely.sufficient for part in parts], axis=0),
+        ),
+        whole.conclusion if is_told_by_one and whole.conclusion.verdict == "correct" else _for_all(said),
+        [parts[best].signals[place] for place, best in enumerate(answers.argmax(axis=0))],
+    )
+
+
+def _for_all(said: Sequence[Conclusion]) -> Conclusion:
+    """Take no more of each than all have: where only some of the questions are answered, that is a doubt."""
+    verdicts = {each.verdict for each in said}
+    correct, incorrect = (min(each.probabilities[name] for each in said) for name in ("correct", "incorrect"))
+    return Conclusion(
+        verdicts.pop() if len(verdicts) == 1 else "ambiguous",
+        {"correct": correct, "ambiguous": 1 - correct - incorrect, "incorrect": incorrect},
+        min(each.covered for each in said),
+        sum(each.absent for each in said),
+    )

@@ -1,0 +1,131 @@
+"""Questions that are asked as one: each is judged, searched for, and answered from sentences of its own."""
+
+from io import StringIO
+
+import pytest
+from haystack import Document
+from rich.console import Console
+
+from haystack_integrations.crag.cli.span_values import read_tags
+from haystack_integrations.crag.cli.views import trail_tree
+from haystack_integrations.crag.components import HeuristicGrader, StripRefiner
+from haystack_integrations.crag.deciding.record_tags import route_tags
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.several_questions import questions_in
+
+ASKED = "Where is the harbour of Kestrel and who designed the lighthouse of Merrow?"
+HARBOUR = Document(content="The harbour of Kestrel is in the north of the island, behind the old mill.", id="harbour")
+LIGHTHOUSE = Document(content="The lighthouse of Merrow was designed by the engineer Ada Holm in 1911.", id="light")
+BREAD = Document(content="Bread is left to rise for two hours before it is baked.", id="bread")
+
+
+def graded(query: str, *documents: Document) -> tuple[str, dict[str, float], list[str] | None]:
+    """Grade them; gives the verdict on the set, the score of each document, and the verdict on each question."""
+    result = HeuristicGrader().run(query=query, documents=list(documents))
+    scores = dict(zip((document.id for document in documents), result["scores"], strict=True))
+    return result["report"]["verdict"]["verdict"], scores, result["signals"]["set"].get("asked_apart")
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("When did Claude Monet die and what was the cause?", ["the cause Claude Monet"]),
+        ("Who won the 2010 World Cup and which player scored the winning goal?", ["winning goal 2010 World Cup"]),
+        ("When was Python 3.12 released and what does it bring?", ["what does Python 3.12 bring"]),
+        ("What was Cao's first mistake and what were the consequences?", ["what were the consequences Cao"]),
+        ("How do I install Redis and how do I start it?", ["how do I start Redis"]),
+        ("How does the lease work and what is the maximum?", []),
+        ("Where do I park and which doors are open at night?", ["which doors are open at night"]),
+    ],
+)
+def test_a_second_question_that_names_nothing_is_about_what_the_first_names(question: str, parts: list[str]) -> None:
+    """Alone it would be about anything; without a name it must have words enough of its own."""
+    found = questions_in(question)
+    assert len(found) == 2 * len(parts)
+    assert all(found[1].endswith(part) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "Where was Alan Turing born and when did he die and what did he study?",
+            ["Where was Alan Turing born", "when did Alan Turing die", "what did Alan Turing study"],
+        ),
+        (
+            "How do I reset my password?\nCan I use two devices? Also, which browsers are supported?",
+            ["How do I reset my password", "Can I use two devices", "which browsers are supported"],
+        ),
+        ("Which river is the longest and is it navigable?", []),  # behind "and" a verb may go on with the question
+        ("Who wrote Emma? Who wrote Persuasion? Who wrote Ulysses? Who wrote Dubliners? Who wrote Beloved?", []),
+    ],
+)
+def test_up_to_four_questions_are_told_apart(question: str, parts: list[str]) -> None:
+    """A question mark parts questions of any kind, "and" such as begin with a question word."""
+    assert questions_in(question) == parts
+
+
+def test_three_questions_are_correct_when_all_are_answered() -> None:
+    """One that is not makes the list ambiguous."""
+    asked = f"{ASKED[:-1]} and how long is bread left to rise?"
+    assert graded(asked, HARBOUR, LIGHTHOUSE, BREAD)[::2] == ("correct", ["correct"] * 3)
+    assert graded(asked, HARBOUR, LIGHTHOUSE)[::2] == ("ambiguous", ["correct", "correct", "incorrect"])
+
+
+def test_a_list_that_answers_one_of_two_questions_is_ambiguous() -> None:
+    """It is neither an answer nor nothing, whichever of them it answers; the other is what a second search is for."""
+    assert graded(ASKED, HARBOUR, LIGHTHOUSE)[0] == "correct"
+    assert graded(ASKED, HARBOUR, BREAD)[::2] == ("ambiguous", ["correct", "incorrect"])
+    assert graded(ASKED, BREAD, LIGHTHOUSE)[::2] == ("ambiguous", ["incorrect", "correct"])
+    assert graded(ASKED, BREAD)[0] == "incorrect"
+
+
+def test_a_document_is_as_good_as_it_is_for_either_question() -> None:
+    """To the words of both questions each document would be half of an answer."""
+    _, scores, _ = graded(ASKED, HARBOUR, LIGHTHOUSE, BREAD)
+    for question, document in zip(questions_in(ASKED), (HARBOUR, LIGHTHOUSE), strict=True):
+        assert scores[document.id] == graded(question, HARBOUR, LIGHTHOUSE, BREAD)[1][document.id]
+    assert scores["bread"] < 0.3
+
+
+def test_courtesies_are_no_part_of_either_question() -> None:
+    """They are left out before the two are told apart."""
+    assert graded(f"Hi, could you please tell me {ASKED} Thanks in advance!", HARBOUR, LIGHTHOUSE)[2] is not None
+
+
+def test_the_probabilities_of_two_questions_are_no_more_than_each_has() -> None:
+    """They still add up to one."""
+    verdict = HeuristicGrader().run(query=ASKED, documents=[HARBOUR, BREAD])["report"]["verdict"]
+    each = [
+        HeuristicGrader().run(query=part, documents=[HARBOUR, BREAD])["report"]["verdict"]
+        for part in questions_in(ASKED)
+    ]
+    for name in ("correct", "incorrect"):
+        assert verdict["probabilities"][name] == min(one["probabilities"][name] for one in each)
+    assert sum(verdict["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+    assert verdict["covered"] == min(one["covered"] for one in each)
+
+
+@pytest.mark.parametrize("scorer", ["calibrated", "lexical", "embedding"])
+def test_sentences_are_kept_for_both_questions(scorer: str) -> None:
+    """Not only for the one that has more words."""
+    page = Document(content=f"{BREAD.content} {HARBOUR.content} Ferries are late. {LIGHTHOUSE.content} It snows.")
+    [kept] = StripRefiner(scorer=scorer).run(query=ASKED, documents=[page])["documents"]
+    assert "behind the old mill" in kept.content
+    assert "Ada Holm" in kept.content
+    assert "snows" not in kept.content
+
+
+def test_the_trail_and_the_trace_tell_the_verdict_on_each_question() -> None:
+    """In names only; what was asked stays in the record."""
+    store = memory_store()
+    store.write_documents([HARBOUR, BREAD])
+    record = load("corrective_retrieval", store=store).run(query=ASKED)["crag"]
+    decision = record["trail"][0]
+    tags = route_tags(decision)
+    assert read_tags({**tags, "crag.decision.asked_apart": '["correct", "incorrect"]'})["crag.decision.asked_apart"]
+    assert tags["crag.decision.asked_apart"] == ["correct", "incorrect"]
+    shown = Console(width=200, file=StringIO())
+    shown.print(trail_tree({**record, "trail": [decision]}))
+    assert "its questions one by one: correct, incorrect" in shown.file.getvalue()  # type: ignore[attr-defined]
