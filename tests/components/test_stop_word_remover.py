@@ -29,6 +29,8 @@ def words_of(query: str, **settings: Any) -> str:
         ("It can’t save. What should I do about the error?", "save. error?"),
         ("Wie kann ich eine gelöschte Datei wiederherstellen?", "gelöschte Datei wiederherstellen?"),
         ("¿Cómo puedo borrar un archivo?", "borrar archivo?"),
+        ("HOW DO I RESET MY PASSWORD?", "RESET PASSWORD?"),
+        ("How Do I Reset My Password?", "Reset Password?"),
         ("I've lost my key, and they'd like to know how it'd open", "lost key, like know open"),
     ],
 )
@@ -46,6 +48,9 @@ def test_words_that_only_hold_a_question_together_are_left_out(query: str, left:
         ("Is there an option --no or -A to it?", "option --no -A"),
         ("In London I met Will. I saw him", "London met Will. saw"),
         ("In London, as I'm told by Will", "London, told Will"),
+        ("WHO guidelines for masks", "WHO guidelines masks"),
+        ("IT: who is in charge?", "IT: charge?"),
+        ("The Who Albums", "Who Albums"),
     ],
 )
 def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:

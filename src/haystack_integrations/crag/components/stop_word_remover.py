@@ -13,6 +13,7 @@ from haystack_integrations.crag.texts.stemming import STOP_WORDS
 # Not quotes and backticks: `with` in them is what is asked about.
 _MARKS: Final = ".,;:?!\u2026()\u00bf\u00a1"
 _ENDS: Final = tuple(".?!:\u2026\u00bf\u00a1")
+_FEWEST_EVEN: Final = 4
 _SHORTENED: Final = re.compile(r"'(?:d|ll|m|re|s|ve)$")  # "I've", "they'd": of most, only the longer form is listed
 
 
@@ -27,8 +28,8 @@ class StopWordRemover:
     the word that was meant: usual indexes and Haystack's store in memory keep them. The right text is among the first
     ten more often without them (docs/results.md). An embedding model reads whole sentences; leave its query as it is.
 
-    What is written as a name stays: capitals inside a sentence (`The Who`, `IT`), and what stands in quotes, backticks
-    or beside any other mark. A query of stop words alone stays whole.
+    What is written as a name stays: capitals inside a sentence (`The Who`, `IT`), unless all of it has them, and what
+    stands in quotes, backticks or beside any other mark. A query of stop words alone stays whole.
 
     ```python
     from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
@@ -61,11 +62,11 @@ class StopWordRemover:
         """
         words = query.split()
         bare = [word.strip(_MARKS).lower().replace("\u2019", "'") for word in words]
-        stop_words = self._of(bare)
+        stop_words, is_even = self._of(bare), _is_even(words)
         kept = [
             word
             for place, (word, low) in enumerate(zip(words, bare, strict=True))
-            if stop_words.isdisjoint((low, _SHORTENED.sub("", low))) or _is_name(words, place, low)
+            if stop_words.isdisjoint((low, _SHORTENED.sub("", low))) or (not is_even and _is_name(words, place, low))
         ]
         # A mark that stands alone, as French has it before its `?`, is no word to search for.
         names_something = any(map(str.isalnum, "".join(kept)))
@@ -77,7 +78,14 @@ class StopWordRemover:
         return function_words(bare) or STOP_WORDS
 
 
+def _is_even(words: list[str]) -> bool:
+    """Tell whether a query is written in capitals alone, or each word with one, so that no capital tells a name."""
+    is_long = len(words) >= _FEWEST_EVEN
+    return is_long and (" ".join(words).isupper() or all(word == word.capitalize() for word in words))
+
+
 def _is_name(words: list[str], place: int, low: str) -> bool:
     """Tell whether a word has a capital that neither the beginning of a sentence nor English `I` gives it."""
     begins = place == 0 or words[place - 1].endswith(_ENDS)
-    return not (words[place].islower() or begins or _SHORTENED.sub("", low) == "i")
+    says_nothing = begins and not (words[place].isupper() and len(low) > 1)
+    return not (words[place].islower() or says_nothing or _SHORTENED.sub("", low) == "i")
