@@ -8,6 +8,8 @@ Questions of the open half are joined in pairs by "and"; each pair is judged as 
 are taken out; `none`: both; `same`: one document answers both. `halves kept`: of `both` and `same`, the questions for
 which an answering document passes the filter of 0.3. Uncalibrated, the fixed lists' first five documents of each.
 
+`compared`: questions that compare two things, their fixed lists of ten: all that answers passes the filter.
+
 Then whole runs of `corrective_retrieval` in memory: of how many questions the answering document is in the evidence,
 with all documents in the store, and how often it abstains.
 """
@@ -35,6 +37,7 @@ from haystack_integrations.crag.judging.grading import Graded
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.refining import refinement
+from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.several_questions import questions_in
 from haystack_integrations.crag.vocabulary import JUDGED
 
@@ -51,8 +54,9 @@ Grade = Callable[[str, Sequence[str]], Graded]
 def rule(*, is_on: bool) -> Iterator[None]:
     """Judge two questions apart, or as one."""
     with ExitStack() as patched:
-        for module in () if is_on else (grading, refinement):
-            patched.enter_context(patch.object(module, "questions_in", lambda _: []))
+        rules = ((grading, "questions_in"), (grading, "things_compared"), (refinement, "questions_in"))
+        for module, name in () if is_on else rules:
+            patched.enter_context(patch.object(module, name, lambda _: []))
         yield
 
 
@@ -121,6 +125,19 @@ def show_verdicts(name: str, grade: Grade, pairs: Sequence[Pair], same: Sequence
         print(f"{name:9} {kind:5} {' / '.join(JUDGED)}: {verdicts}{halves}", flush=True)
 
 
+def show_comparisons(name: str, data: Dataset, grade: Grade) -> None:
+    """Print for how many questions that compare two things all that answers passes the filter, and how many do."""
+    cases = [case for case in data.ordered if case.fixed and things_compared(case.question)]
+    kept = passed = 0
+    for case in cases:
+        shown = case.fixed.retrieved
+        scores = zip(shown, grade(case.question, shown).scores, strict=True)
+        passing = {id_ for id_, score in scores if score >= FILTER}
+        kept, passed = kept + (answering(case) <= passing), passed + len(passing)
+    if cases:
+        print(f"{name:9} compared: all that answers passes in {kept} of {len(cases)}, documents {passed}", flush=True)
+
+
 def show_runs(name: str, data: Dataset, pairs: Sequence[Pair]) -> None:
     """Print what whole runs bring."""
     drawn = random.Random(2).sample(list(data.passages), min(_CORPUS, len(data.passages)))
@@ -157,6 +174,7 @@ def main() -> None:
             with rule(is_on=is_on):
                 print("as two" if is_on else "as one")
                 show_verdicts(name, grade, pairs[: asked.limit], same[: asked.limit])
+                show_comparisons(name, data, grade)
         if pairs[: asked.runs]:
             show_runs(name, data, pairs[: asked.runs])
 

@@ -1,6 +1,7 @@
 """Questions that are asked as one: each is judged, searched for, and answered from sentences of its own."""
 
 from io import StringIO
+from unittest.mock import patch
 
 import pytest
 from haystack import Document
@@ -10,6 +11,7 @@ from haystack_integrations.crag.cli.span_values import read_tags
 from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import HeuristicGrader, StripRefiner
 from haystack_integrations.crag.deciding.record_tags import route_tags
+from haystack_integrations.crag.judging import grading
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.several_questions import questions_in
@@ -87,6 +89,23 @@ def test_a_document_is_as_good_as_it_is_for_either_question() -> None:
     for question, document in zip(questions_in(ASKED), (HARBOUR, LIGHTHOUSE), strict=True):
         assert scores[document.id] == graded(question, HARBOUR, LIGHTHOUSE, BREAD)[1][document.id]
     assert scores["bread"] < 0.3
+
+
+def test_a_document_on_one_of_two_things_that_are_compared_is_kept() -> None:
+    """It has half of the words of the question; the verdict on the list stays that on the whole question."""
+    asked = "Which lighthouse is taller, Kestrel or Merrow?"
+    kestrel = Document(
+        content="Kestrel has a lighthouse 31 metres tall, painted white and rebuilt in 1950.", id="kestrel"
+    )
+    merrow = Document(content="The tower at Merrow is 44 metres tall; it is the oldest lighthouse there.", id="merrow")
+    verdict, scores, apart = graded(asked, kestrel, merrow, BREAD)
+    assert min(scores["kestrel"], scores["merrow"]) > 0.3 > scores["bread"]
+    assert apart is None
+    with patch.object(grading, "things_compared", lambda _: []):
+        whole, lower, _ = graded(asked, kestrel, merrow, BREAD)
+    assert verdict == whole
+    assert all(scores[name] >= lower[name] for name in scores)
+    assert scores != lower
 
 
 def test_courtesies_are_no_part_of_either_question() -> None:

@@ -11,10 +11,11 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.expansion.options import ExpansionOptions
 from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key, without_operators
 from haystack_integrations.crag.expansion.reply import read_reply
-from haystack_integrations.crag.expansion.rules import keywords, web_form, wordings
+from haystack_integrations.crag.expansion.rules import web_form, wordings
 from haystack_integrations.crag.expansion.split import split
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.keywords import keywords
 from haystack_integrations.crag.texts.spelling import reread
 from haystack_integrations.crag.texts.telling import asking_part
 from haystack_integrations.crag.texts.text import count_tokens

@@ -20,18 +20,10 @@ from haystack_integrations.crag.expansion.query_text import (
     folded,
     one_line,
 )
-from haystack_integrations.crag.texts.function_words import function_words
-from haystack_integrations.crag.texts.stemming import STOP_WORDS
-from haystack_integrations.crag.texts.text import HANGUL, MARKS, PHRASES, UNSPACED, surface_words, words
+from haystack_integrations.crag.texts.keywords import keywords
+from haystack_integrations.crag.texts.text import HANGUL, PHRASES, UNSPACED, surface_words
 
 _FORM: Final = "{term: [synonym, ...]}"
-
-# Names that are others, or none, once they are cut into words: AT&T, node.js, v2.1.0, .NET, C++ and C#; and
-# `on_delete`, which to a search is one word, though a text may write it as two.
-_NAME: Final = re.compile(
-    r"(?<![\w.&])(?:\w+(?:&\w+)+|\.?\w*[^\W_]{2}(?:\.(?:[^\WA-Z_]+|[^\Wa-z_]+))+|\w\w*(?:\.\d+){2,}"
-    r"|\.[^\W\d_]\w+|[^\W\d_]\w*(?:\+\+|\#)|[^\W_]+(?:_+[^\W_]+)+)(?![\w+#])"
-)
 
 # Where a word begins and ends: also beside a script that parts no words, and before a Korean particle.
 _JOINED: Final = UNSPACED.pattern[1:-1] + PHRASES.pattern[1:-1]
@@ -123,43 +115,6 @@ def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: 
             if not re.search(rf"{_BEGIN}{re.escape(folded(word))}{_END}", text):
                 found.setdefault(folded(word), word)
     return list(found.values())
-
-
-def content_words(text: str) -> list[str]:
-    """
-    Give the words of a text that say something about its topic.
-
-    :param text: Any text.
-    :returns: Lower-case words in order, stop words left out.
-    """
-    return [word for word in words(text) if word not in STOP_WORDS]
-
-
-def _as_named(question: str) -> Iterator[str]:
-    """Give the content words of a question, and its names as they are written."""
-    position = 0
-    for name in _NAME.finditer(question):
-        yield from content_words(question[position : name.start()])
-        yield name[0].lower()
-        yield from content_words(name[0]) if "_" in name[0] else ()
-        position = name.end()
-    yield from content_words(question[position:])
-
-
-def keywords(question: str, most: int | None = None) -> str:
-    """
-    Reduce a question to its content words, in order, each once; function words of its language are none.
-
-    :param question: The question.
-    :param most: Most words; None for all.
-    :returns: The words in lower case, separated by spaces.
-    """
-    found, common = list(_as_named(question)), function_words(words(question))
-    found = [word for word in found if word not in common] or found
-    if UNSPACED.search(question) or PHRASES.search(question):
-        # There a word is a run of characters between marks; single characters would be no words to search for.
-        found = [part for part in re.findall(rf"[\w{MARKS}]+", question.casefold()) if part not in STOP_WORDS]
-    return " ".join(list(dict.fromkeys(found))[:most])
 
 
 def web_form(text: str) -> str:

@@ -13,11 +13,12 @@ from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
-from haystack_integrations.crag.judging.joining import between, of_all
+from haystack_integrations.crag.judging.joining import between, of_all, with_sides
 from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.several_questions import questions_in
 from haystack_integrations.crag.texts.telling import asking_part
@@ -120,8 +121,11 @@ def _judged(
         known, how["read_as"] = statistics(query), read_as
     counted = _frequencies(known, readings)
     opinion = judge(query, texts, calibration, reader, counted)
-    if apart := [judge(part, texts, calibration, reader, counted) for part in questions_in(bare_question(query))]:
+    bare = bare_question(query)
+    if apart := [judge(part, texts, calibration, reader, counted) for part in questions_in(bare)]:
         opinion, how["asked_apart"] = of_all(opinion, apart), [part.conclusion.verdict for part in apart]
+    elif sides := [judge(side, texts, calibration, reader, counted) for side in things_compared(bare)]:
+        opinion = with_sides(opinion, sides)
     elif (part := asking_part(query)) is not None:
         alone = judge(part, texts, calibration, reader, counted)
         opinion, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
