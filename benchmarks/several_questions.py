@@ -8,6 +8,7 @@ Questions of the open half are joined in pairs by "and"; each pair is judged as 
 are taken out; `none`: both; `same`: one document answers both. `halves kept`: of `both` and `same`, the questions for
 which an answering document passes the filter of 0.3. Uncalibrated, the fixed lists' first five documents of each.
 
+`of two names`: two questions that differ in a name, asked as one about both names.
 `compared`: questions that compare two things, their fixed lists of ten: all that answers passes the filter.
 
 Then whole runs of `corrective_retrieval` in memory: of how many questions the answering document is in the evidence,
@@ -20,7 +21,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 from unittest.mock import patch
 
@@ -54,9 +55,9 @@ Grade = Callable[[str, Sequence[str]], Graded]
 def rule(*, is_on: bool) -> Iterator[None]:
     """Judge two questions apart, or as one."""
     with ExitStack() as patched:
-        rules = ((grading, "questions_in"), (grading, "things_compared"), (refinement, "questions_in"))
+        rules = ((grading, "asked_apart"), (grading, "things_compared"), (refinement, "asked_apart"))
         for module, name in () if is_on else rules:
-            patched.enter_context(patch.object(module, name, lambda _: []))
+            patched.enter_context(patch.object(module, name, lambda *_: []))
         yield
 
 
@@ -64,6 +65,21 @@ def asked_as_one(pair: Pair) -> str:
     """Join two questions."""
     first, second = (case.question.strip().rstrip(" ?.!") for case in pair)
     return f"{first} and {second[0].lower()}{second[1:]}?"
+
+
+def _common(one: str, two: str) -> str:
+    """Give what two texts begin with."""
+    return "".join(a for a, _ in takewhile(lambda both: both[0] == both[1], zip(one, two, strict=False)))
+
+
+def asked_of_names(pair: Pair) -> str:
+    """Join two questions that differ in a name only; empty where they do not."""
+    one, two = (case.question.strip() for case in pair)
+    front = _common(one, two).rpartition(" ")[0]
+    rest = _common(one[len(front) :][::-1], two[len(front) :][::-1])[::-1]
+    names = [text[len(front) + 1 : len(text) - len(rest)] for text in (one, two)]
+    is_named = len(front.split()) > 1 and all(name[:1].isupper() and name[-1:].isalnum() for name in names)
+    return f"{front} {names[0]} and {names[1]}{rest}" if is_named else ""
 
 
 def answering(case: Case) -> set[str]:
@@ -78,8 +94,8 @@ def listed(pair: Pair, gone: set[str]) -> list[str]:
     return [id_ for id_ in dict.fromkeys(chain.from_iterable(zip_longest(*ranked))) if id_]
 
 
-def pairs_of(data: Dataset) -> tuple[list[Pair], list[Pair]]:
-    """Pair questions that their lists answer: with the next one, and with the next that the same documents answer."""
+def pairs_of(data: Dataset) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """Pair questions that their lists answer: with the next, the next of the same answer, and the same for a name."""
     cases = [c for c in data.ordered if c.strict and c.fixed and data.truth(c, c.fixed, FIRST) == "correct"]
     alike = defaultdict(list)
     for case in (cases := [case for case in cases if _ASKS.match(case.question)]):
@@ -87,12 +103,14 @@ def pairs_of(data: Dataset) -> tuple[list[Pair], list[Pair]]:
     next_ones = list(zip(cases[::2], cases[1::2], strict=False))
     same = [pair for group in alike.values() for pair in zip(group[::2], group[1::2], strict=False)]
     kinds = []
+    alike_asked = sorted(cases, key=lambda case: case.question)
+    named = [pair for pair in zip(alike_asked[::2], alike_asked[1::2], strict=False) if asked_of_names(pair)]
     apart = [pair for pair in next_ones if answering(pair[0]).isdisjoint(answering(pair[1]))]
-    for found in (apart, same):
-        pairs = [pair for pair in found if questions_in(asked_as_one(pair))]
+    for found in (apart, same, named):
+        pairs = [pair for pair in found if found is named or questions_in(asked_as_one(pair))]
         random.Random(1).shuffle(pairs)
         kinds.append(pairs)
-    return kinds[0], kinds[1]
+    return kinds[0], kinds[1], kinds[2]
 
 
 def grading_of(data: Dataset) -> Grade:
@@ -106,7 +124,9 @@ def grading_of(data: Dataset) -> Grade:
     return grade
 
 
-def show_verdicts(name: str, grade: Grade, pairs: Sequence[Pair], same: Sequence[Pair]) -> None:
+def show_verdicts(
+    name: str, grade: Grade, asked_of: Callable[[Pair], str], pairs: Sequence[Pair], same: Sequence[Pair]
+) -> None:
     """Print verdicts by what the documents answer, and what passes the filter."""
     told, kept, asked = Counter[tuple[str, str]](), Counter[str](), Counter[str]()
     for kind, some in (("both", pairs), ("one", pairs), ("none", pairs), ("same", same)):
@@ -114,7 +134,7 @@ def show_verdicts(name: str, grade: Grade, pairs: Sequence[Pair], same: Sequence
             one, two = map(answering, pair)
             for gone in {"one": (one, two), "none": (one | two,)}.get(kind, (set(),)):
                 shown = listed(pair, gone)
-                graded = grade(asked_as_one(pair), shown)
+                graded = grade(asked_of(pair), shown)
                 told[kind, graded.report["verdict"]["verdict"]] += 1
                 passing = {id_ for id_, score in zip(shown, graded.scores, strict=True) if score >= FILTER}
                 asked[kind] += 2
@@ -168,12 +188,14 @@ def main() -> None:
     asked = parser.parse_args()
     for name in SETS:
         data = read_dataset(asked.datasets / name, "dev")
-        pairs, same = pairs_of(data)
+        pairs, same, named = pairs_of(data)
         grade = grading_of(data)
         for is_on in (False, True):
             with rule(is_on=is_on):
                 print("as two" if is_on else "as one")
-                show_verdicts(name, grade, pairs[: asked.limit], same[: asked.limit])
+                show_verdicts(name, grade, asked_as_one, pairs[: asked.limit], same[: asked.limit])
+                if named:
+                    show_verdicts(f"{name}, of two names", grade, asked_of_names, named[: asked.limit], [])
                 show_comparisons(name, data, grade)
         if pairs[: asked.runs]:
             show_runs(name, data, pairs[: asked.runs])

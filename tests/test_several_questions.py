@@ -14,6 +14,7 @@ from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.judging import grading
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.several_questions import questions_in
 
 ASKED = "Where is the harbour of Kestrel and who designed the lighthouse of Merrow?"
@@ -73,6 +74,32 @@ def test_three_questions_are_correct_when_all_are_answered() -> None:
     asked = f"{ASKED[:-1]} and how long is bread left to rise?"
     assert graded(asked, HARBOUR, LIGHTHOUSE, BREAD)[::2] == ("correct", ["correct"] * 3)
     assert graded(asked, HARBOUR, LIGHTHOUSE)[::2] == ("ambiguous", ["correct", "correct", "incorrect"])
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Who designed Kestrel Light and Merrow Light?", ["Who designed Kestrel Light?", "Who designed Merrow Light?"]),
+        ("What are the fees for Visa and for Amex in Japan?", ["for Visa in Japan?", "for Amex in Japan?"]),
+        ("What is the distance between Kestrel and Merrow?", []),  # of both together
+        ("Are Kestrel and Merrow of the same height?", []),
+        ("Who met Ada and Ben and Cleo?", []),
+        ("Kestrel and Merrow", []),
+    ],
+)
+def test_one_question_about_two_names_is_asked_of_each(question: str, parts: list[str]) -> None:
+    """Unless it is about both together."""
+    found = asked_apart(question, [("Lights", "The lights of Kestrel stand by the sea.")])
+    assert len(found) == len(parts)
+    assert all(one.endswith(part) for one, part in zip(found, parts, strict=True))
+
+
+def test_two_names_that_a_document_has_side_by_side_are_not_parted() -> None:
+    """They may be the name of one thing, or be told of together."""
+    asked = "Who wrote Pride and Prejudice?"
+    book = Document(content="Pride and\nPrejudice is a novel by Jane Austen.", id="book")
+    assert graded(asked, book, BREAD)[2] is None
+    assert graded("Who designed Kestrel and Merrow?", HARBOUR, LIGHTHOUSE)[2] is not None
 
 
 def test_a_list_that_answers_one_of_two_questions_is_ambiguous() -> None:

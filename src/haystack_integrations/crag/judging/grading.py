@@ -18,9 +18,9 @@ from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.several_questions import questions_in
 from haystack_integrations.crag.texts.telling import asking_part
 
 # What a grade's reason tells of a document's signals.
@@ -122,7 +122,7 @@ def _judged(
     counted = _frequencies(known, readings)
     opinion = judge(query, texts, calibration, reader, counted)
     bare = bare_question(query)
-    if apart := [judge(part, texts, calibration, reader, counted) for part in questions_in(bare)]:
+    if apart := [judge(part, texts, calibration, reader, counted) for part in asked_apart(bare, texts)]:
         opinion, how["asked_apart"] = of_all(opinion, apart), [part.conclusion.verdict for part in apart]
     elif sides := [judge(side, texts, calibration, reader, counted) for side in things_compared(bare)]:
         opinion = with_sides(opinion, sides)

@@ -26,9 +26,9 @@ from haystack_integrations.crag.refining.strips import (
     lexical_scores,
 )
 from haystack_integrations.crag.state import CragState, seconds_for
+from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
-from haystack_integrations.crag.texts.several_questions import questions_in
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
@@ -167,7 +167,9 @@ class Refinement:
 
     def _for_any(self, score: Callable[[str], list[float]]) -> list[float]:
         """Score strips for each of the questions that are asked as one: what answers one of them is worth as much."""
-        return [max(scores) for scores in zip(*map(score, questions_in(self.query) or [self.query]), strict=True)]
+        texts = zip(self.titles, (document.content or "" for document in self.documents), strict=True)
+        asked = asked_apart(self.query, texts) or [self.query]
+        return [max(scores) for scores in zip(*map(score, asked), strict=True)]
 
     @cached_property
     def _standing(self) -> Standing:

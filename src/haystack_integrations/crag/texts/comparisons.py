@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from haystack_integrations.crag.texts.keywords import content_words, keywords
-from haystack_integrations.crag.texts.several_questions import AUXILIARY, NAME, questions_in
+from haystack_integrations.crag.texts.several_questions import AUXILIARY, LONGEST, NAME, questions_in
 
 _SPAN: Final = r"(?:(?!\b(?:and|or|between|than)\b)[^,;:?()\"\u201c\u201d])"
 _SIDE: Final = rf"({_SPAN}{{1,80}}?)"
@@ -32,7 +32,6 @@ _BOTH: Final = re.compile(
     rf"(?i:{AUXILIARY})\s+(?:both\s+)?(?:the\s+)?({NAME})\s+and\s+(?:the\s+)?({NAME})\s+((?!.+\bboth\b)[a-z][^,;:()\"\u201c\u201d]{{3,160}}?)[\s?.!]*"
 )
 _IDLE: Final = frozenset("same both common different difference".split())
-_LONGEST: Final = 400
 
 
 def things_compared(question: str) -> list[str]:
@@ -50,8 +49,7 @@ def things_compared(question: str) -> list[str]:
     :returns: For each of two things its name, and what is asked about it; nothing when none are compared.
     """
     text = " ".join(question.split())
-    # Rules for questions; what is longer than a paragraph is none, and would cost time to look through.
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return []
     for pattern in _COMPARISONS:
         if found := pattern.fullmatch(text):

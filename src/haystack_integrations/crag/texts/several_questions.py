@@ -19,7 +19,9 @@ _NEXT: Final = re.compile(
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(rf"(?:\d[\w.-]*\s+)?{NAME}(?:\s+\d[\w.-]*)?")
-_OPENING: Final = re.compile(rf"(?:{_ASKS}|{AUXILIARY}|in (?:which|what)|tell|explain|describe|list)\b", re.IGNORECASE)
+OPENING: Final = re.compile(rf"(?:{_ASKS}|{AUXILIARY}|in (?:which|what)|tell|explain|describe|list)\b", re.IGNORECASE)
+"""How a question begins."""
+
 _QUOTES: Final = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u2018]|['\u2019](?!\w)")
 _THINGS: Final = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
 _PERSONS: Final = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -29,7 +31,9 @@ _VAGUE: Final = re.compile(
 )
 _NAMING: Final = re.compile(r"\s*(?:in\s+)?(?:who|whom|whose|what|which)\b", re.IGNORECASE)
 _OPEN_ENDED: Final = frozenset("a an the of and or to for with by than about from not no my your its".split())
-_LONGEST: Final = 400
+LONGEST: Final = 400
+"""Characters of what these rules are for; a longer text is no question, and would cost time to look through."""
+
 _MOST: Final = 4
 _FEWEST_CHARACTERS: Final = 8
 _FEWEST_WORDS: Final = 3
@@ -57,7 +61,7 @@ def questions_in(question: str) -> list[str]:
     :returns: Two to four questions, in order; none when it is one question, or with any doubt.
     """
     text = " ".join(question.split())
-    if len(text) > _LONGEST or _QUOTES.search(text) or not _OPENING.match(text):
+    if len(text) > LONGEST or _QUOTES.search(text) or not OPENING.match(text):
         return []
     first, *others = (part.strip(" ,;?.!") for part in _NEXT.split(text))
     if not others or len(others) >= _MOST or len(first) < _FEWEST_CHARACTERS:
