@@ -22,7 +22,7 @@ _MOST_LEADS: Final = 8
 _MOST_KEPT: Final = 64
 """Questions that are kept: retriever, grader, statistics and expander ask for the same one."""
 
-_FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our"})
+_FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "i'd", "we're", "we've", "we'd"})
 ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
 
@@ -34,6 +34,7 @@ class _Courtesies(NamedTuple):
     tails: re.Pattern[str]
     opening: re.Pattern[str]
     closing: re.Pattern[str]
+    signed: re.Pattern[str]
     form: frozenset[str]
     occasion: frozenset[str]
 
@@ -58,21 +59,21 @@ def bare_question(query: str) -> str:
     plain = in_plain_letters(query)
     query = plain if plain.strip() else query
     told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
-    left = [part for part in map(_bare, told) if _names(part) or _courtesies().occasion.isdisjoint(words(part))]
+    left = [part for part in map(_bare, told) if not _is_silent(part)]
     if not any(map(_names, left)):
         return query
     return query if " ".join(left) == " ".join(query.split()) else " ".join(left)
 
 
 def _unlettered(query: str) -> str:
-    """Take the first line off a letter, and what stands below its closing: names, addresses."""
+    """Take the first line off a letter, and its closing with what stands behind it: names, addresses."""
     lines, known = query.strip().split("\n"), _courtesies()
     if len(lines) > 1 and known.opening.fullmatch(lines[0].strip()):
         del lines[0]
     for number, line in enumerate(lines[1:], 1):
         if is_closing(line):
             return "\n".join(lines[:number])
-    return "\n".join(lines)
+    return known.signed.sub("", "\n".join(lines))
 
 
 def is_closing(line: str) -> bool:
@@ -96,6 +97,13 @@ def _bare(sentence: str) -> str:
             break
         sentence = shorter
     return sentence
+
+
+def _is_silent(sentence: str) -> bool:
+    """Tell whether a sentence says why one asks, or how to answer, and nothing else."""
+    known = _courtesies()
+    is_of_words = not (_names(sentence) or known.occasion.isdisjoint(words(sentence)))
+    return is_of_words or known.tails.fullmatch(f" {sentence}") is not None
 
 
 def _names(sentence: str) -> bool:
@@ -128,6 +136,10 @@ def _courtesies() -> _Courtesies:
         tails=re.compile(tails, re.IGNORECASE),
         opening=re.compile(known["letter"]["opening"], re.IGNORECASE),
         closing=re.compile(known["letter"]["closing"], re.IGNORECASE),
+        # A letter on one line: behind its last sentence, and with names alone behind it.
+        signed=re.compile(
+            rf"(?<=[.!?])\s+(?i:{known['letter']['closing']})\s*[,.!\u2013\u2014-]*(?:\s+[A-Z][\w.'-]*){{0,4}}\s*\Z"
+        ),
         form=frozenset(form),
         occasion=frozenset((*form, *" ".join(known["occasion"].values()).split())),
     )
