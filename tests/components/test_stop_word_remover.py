@@ -29,6 +29,7 @@ def words_of(query: str, **settings: Any) -> str:
         ("It can’t save. What should I do about the error?", "save. error?"),
         ("Wie kann ich eine gelöschte Datei wiederherstellen?", "gelöschte Datei wiederherstellen?"),
         ("¿Cómo puedo borrar un archivo?", "borrar archivo?"),
+        ("휴가를 신청하려면 어떻게 해야 하나요?", "휴가를 신청하려면"),
         ("I've lost my key, and they'd like to know how it'd open", "lost key, like know open"),
     ],
 )

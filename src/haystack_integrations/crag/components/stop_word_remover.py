@@ -80,4 +80,5 @@ class StopWordRemover:
 def _is_name(words: list[str], place: int, low: str) -> bool:
     """Tell whether a word has a capital that neither the beginning of a sentence nor English `I` gives it."""
     begins = place == 0 or words[place - 1].endswith(_ENDS)
-    return not (words[place].islower() or begins or _SHORTENED.sub("", low) == "i")
+    has_capital = words[place] != words[place].lower()  # Korean has neither capitals nor small letters
+    return has_capital and not (begins or _SHORTENED.sub("", low) == "i")
