@@ -72,6 +72,13 @@ def test_a_query_that_would_lose_all_or_nothing_stays_as_it_is(query: str) -> No
     assert words_of(query) == query
 
 
+def test_capitals_of_a_query_that_has_no_others_make_no_name() -> None:
+    """Who leaves the key for capitals on is searched for as anyone else; quotes still tell what is asked about."""
+    assert words_of("WHAT IS THE NOTICE PERIOD OF 2024?") == "NOTICE PERIOD 2024?"
+    assert words_of("WAS IST DIE FRIST, UND WO STEHT `WITH`?") == "FRIST, STEHT `WITH`?"
+    assert words_of("THE WHO") == "THE WHO"
+
+
 def test_words_of_ones_own_take_the_place_of_the_built_in_ones() -> None:
     """An empty list switches it off."""
     assert words_of("Which invoice is open?", stop_words=["Invoice"]) == "Which is open?"

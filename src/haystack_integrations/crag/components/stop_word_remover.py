@@ -28,7 +28,7 @@ class StopWordRemover:
     ten more often without them (docs/results.md). An embedding model reads whole sentences; leave its query as it is.
 
     What is written as a name stays: capitals inside a sentence (`The Who`, `IT`), and what stands in quotes, backticks
-    or beside any other mark. A query of stop words alone stays whole.
+    or beside any other mark. A query in capitals alone has no names, and one of stop words alone stays whole.
 
     ```python
     from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
@@ -62,10 +62,11 @@ class StopWordRemover:
         words = query.split()
         bare = [word.strip(_MARKS).lower().replace("\u2019", "'") for word in words]
         stop_words = self._of(bare)
+        tells_names = not query.isupper()
         kept = [
             word
             for place, (word, low) in enumerate(zip(words, bare, strict=True))
-            if stop_words.isdisjoint((low, _SHORTENED.sub("", low))) or _is_name(words, place, low)
+            if stop_words.isdisjoint((low, _SHORTENED.sub("", low))) or (tells_names and _is_name(words, place, low))
         ]
         # A mark that stands alone, as French has it before its `?`, is no word to search for.
         names_something = any(map(str.isalnum, "".join(kept)))
