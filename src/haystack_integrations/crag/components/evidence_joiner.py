@@ -97,8 +97,8 @@ class EvidenceJoiner:
             strategy's weights replace the joiner's own and whose kept documents are carried on; `refined_state`, the
             state of a correction that ran beside; and a retriever's report, by its name and `_report`.
         :returns: A dictionary with the following keys:
-            - `documents`: Fused documents, best first; equal ones in the order of the weights. `document.score` is
-              the fused score.
+            - `documents`: Fused documents, best first; equal ones in the order of their retrievers' names.
+              `document.score` is the fused score.
             - `state`: Both states as one, only when a `refined_state` came.
             - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
         :raises ConfigurationError: For a list of no such name, or of something else than documents.
@@ -107,7 +107,8 @@ class EvidenceJoiner:
         reports = {name: lists.pop(f"{name}_report", None) for name in self.weights}
         state, refined = lists.pop("state", None), lists.pop("refined_state", None)
         known = CragState.merged(state, refined)
-        weights = {**self.weights, **(known.weights if known is not None else {})}
+        # By name, and not as they were given: a pipeline that was saved has them sorted, and must not give other lists.
+        weights = dict(sorted({**self.weights, **(known.weights if known is not None else {})}.items()))
         if known is not None and self.kept_weight is not None:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
