@@ -1,6 +1,7 @@
 """What became of an answer: one sentence tells that the model declined, and citations are counted against passages."""
 
 import time
+from datetime import UTC, datetime
 from unittest.mock import ANY
 
 import pytest
@@ -126,6 +127,14 @@ def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
     evidence = [Document(content="Prices.", meta={"date": "2021-05-17"})]
     told = answer_account(reply, asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
     assert told["unsupported_numbers"] == []
+
+
+def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
+    """Also where it is one of Python's own, which a template shows as a text has it."""
+    reply = ChatMessage.from_assistant("It changed on 2021-05-17, at 14:30 [1].")
+    evidence = [Document(content="Prices.", meta={"changed": datetime(2021, 5, 17, 14, 30, tzinfo=UTC)})]
+    account = answer_account([reply], asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
+    assert account["unsupported_numbers"] == []
 
 
 def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:

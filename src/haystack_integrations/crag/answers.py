@@ -8,6 +8,7 @@ that case, so that an application can tell a found answer from a polite refusal 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import date
 from itertools import chain
 from typing import Any, Final
 
@@ -232,9 +233,8 @@ def _account(
 
 def _invented(text: str, question: str, passages: Sequence[Document]) -> list[str]:
     """Name the numbers of an answer that nothing has which its prompt may have shown: a template may use any field."""
-    told = (
-        str(value) for passage in passages for value in passage.meta.values() if isinstance(value, str | int | float)
-    )
+    values = (value for passage in passages for value in passage.meta.values())
+    told = (str(value) for value in values if isinstance(value, str | int | float | date))
     shown = chain((question,), (passage.content or "" for passage in passages), told)
     return unsupported_numbers(_CITED.sub(" ", text), shown)
 
