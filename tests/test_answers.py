@@ -97,6 +97,7 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
         ("Emma\uff3b\uff11\uff3d\u3002\u30142\u3015", [1, 2], []),
         ("Emma\u30101\u30012\uff0c3\u3011", [1, 2, 3], []),
         ("Emma\uff3b1\uff5e3\uff3d", [1, 2, 3], []),
+        ("See [ 1 ], [ 2, 3 ] and \u3010 4 \u3011.", [1, 2, 3], [4]),
         ("\u0625\u064a\u0645\u0627 [\u0661\u060c \u0663\u061b 7].", [1, 3], [7]),
         ("A share of [0-100] percent.", [], [0, 100]),
         ("Emma [2-1].", [1, 2], []),
