@@ -62,7 +62,7 @@ class EvidenceJoiner:
             fills up the list but cannot take its first place.
         :param fusion: `rrf` sums weight / (rrf_k + rank); `score` sums weight x score, each list scaled to [0, 1].
         :param rrf_k: The constant of reciprocal rank fusion, 1 or more.
-        :param top_k: Most documents to give on, kept ones of an earlier pass not counted.
+        :param top_k: Most documents to give on, kept ones of an earlier pass not counted unless `kept_weight` is set.
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
             (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine; scores that grow
             from the first document to the last are distances, and say nothing.
