@@ -31,8 +31,7 @@ STREAM: Final = "stream"
 # width, as Chinese and Japanese do.
 _TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
 _CITED: Final = re.compile(
-    r"[\[\u3010\u3014\uff3b]\s*"
-    rf"(\d{{1,3}}(?:(?:\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*|{_TO})\d{{1,3}})*)"
+    rf"[\[\u3010\u3014\uff3b]\s*(\d{{1,3}}(?:(?:\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*|{_TO})\d{{1,3}})*)"
     r"\s*[\]\u3011\u3015\uff3d]"
 )
 _RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}(\d{{1,3}})")
