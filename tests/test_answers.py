@@ -1,6 +1,7 @@
 """What became of an answer: one sentence tells that the model declined, and citations are counted against passages."""
 
 import time
+from datetime import UTC, datetime
 from unittest.mock import ANY
 
 import pytest
@@ -96,6 +97,7 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
         ("Emma\uff3b\uff11\uff3d\u3002\u30142\u3015", [1, 2], []),
         ("Emma\u30101\u30012\uff0c3\u3011", [1, 2, 3], []),
         ("Emma\uff3b1\uff5e3\uff3d", [1, 2, 3], []),
+        ("See [ 1 ], [ 2, 3 ] and \u3010 4 \u3011.", [1, 2, 3], [4]),
         ("\u0625\u064a\u0645\u0627 [\u0661\u060c \u0663\u061b 7].", [1, 3], [7]),
         ("A share of [0-100] percent.", [], [0, 100]),
         ("Emma [2-1].", [1, 2], []),
@@ -126,6 +128,14 @@ def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
     evidence = [Document(content="Prices.", meta={"date": "2021-05-17"})]
     told = answer_account(reply, asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
     assert told["unsupported_numbers"] == []
+
+
+def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
+    """Also where it is one of Python's own, which a template shows as a text has it."""
+    reply = ChatMessage.from_assistant("It changed on 2021-05-17, at 14:30 [1].")
+    evidence = [Document(content="Prices.", meta={"changed": datetime(2021, 5, 17, 14, 30, tzinfo=UTC)})]
+    account = answer_account([reply], asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
+    assert account["unsupported_numbers"] == []
 
 
 def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:

@@ -37,11 +37,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_path: Path) -> None:
     """With bounds; what a limit does is told, and `crag eval` reads the file."""
-    file, page = tmp_path / "mine.json", tmp_path / "mine.html"
+    file, page = tmp_path / "my own.json", tmp_path / "mine.html"
     shown = crag(
         "calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.375", "--html", page
     )
     assert shown.exit_code == 0, shown.stderr
+    option = f"Use it: --calibration '{file}' of crag ask"  # as a shell takes it; what is shown is wrapped
+    assert "".join(option.split()) in "".join(shown.stdout.split())
     assert "Calibrated on 60 questions, judged by the first five documents;" in shown.stdout
     assert "held out, in five folds that share no source:" in shown.stdout
     for told in ("macro-F1 0.", "adaptive ECE", "limit 37.5% of wrong answers", "correct from a probability of"):

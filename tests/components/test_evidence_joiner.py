@@ -38,6 +38,16 @@ def test_reciprocal_rank_fusion_sums_weighted_ranks() -> None:
     assert documents[0].score == pytest.approx(1 / 12 + 0.1 / 12)
 
 
+def test_a_pipeline_that_was_saved_and_loaded_puts_equal_documents_in_the_same_order() -> None:
+    """Haystack sorts what it saves, so that the order in which weights were given is lost."""
+    pipeline = Pipeline()
+    pipeline.add_component("joiner", EvidenceJoiner(weights={"dense": 1.0, "bm25": 1.0}))
+    loaded = Pipeline.loads(pipeline.dumps())
+    lists = {"dense": [doc("d")], "bm25": [doc("b")]}
+    found = [each.run({"joiner": lists})["joiner"]["documents"] for each in (pipeline, loaded)]
+    assert ids(found[0]) == ids(found[1]) == ["b", "d"]
+
+
 def test_score_fusion_scales_each_list() -> None:
     """BM25's 20 and a cosine of 0.8 are made comparable within their lists."""
     joiner = EvidenceJoiner({"bm25": 1.0, "dense": 1.0}, fusion="score")

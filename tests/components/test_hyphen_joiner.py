@@ -2,6 +2,7 @@
 
 import pytest
 from haystack import Document
+from haystack.dataclasses import SparseEmbedding
 
 from haystack_integrations.crag.components import HyphenJoiner
 
@@ -50,6 +51,14 @@ def test_a_frequent_word_of_english_is_joined_that_stands_nowhere_else() -> None
 def test_any_other_hyphen_stays(text: str) -> None:
     """Also where both parts are words, or the same word is parted twice: that proves nothing."""
     assert joined(text) == text
+
+
+def test_a_joined_text_has_no_vectors_of_the_one_that_was_parted() -> None:
+    """Neither dense nor sparse ones: a store would find it by the halves of its words."""
+    sparse = SparseEmbedding(indices=[1], values=[1.0])
+    parted = Document(content="Infor-\nmation, information", embedding=[1.0], sparse_embedding=sparse)
+    (found,) = HyphenJoiner().run([parted])["documents"]
+    assert (found.content, found.embedding, found.sparse_embedding) == ("Information,\ninformation", None, None)
 
 
 def test_what_is_not_changed_stays_the_same_document() -> None:

@@ -22,6 +22,13 @@ def test_a_good_question_passes_and_starts_a_state() -> None:
     assert (state.budget.llm_calls, state.budget.seconds) == (3, 9)
 
 
+@pytest.mark.parametrize("web", ["false", 0])
+def test_a_web_that_is_neither_on_nor_off_is_refused(web: Any) -> None:
+    """Only False keeps a run from the web: anything like it would send the question out all the same."""
+    with pytest.raises(ConfigurationError, match="for web, wanted true or false"):
+        QuestionGuard().run(query="Who wrote Emma?", web=web)
+
+
 @pytest.mark.parametrize("question", ["", " \n\t", None])
 def test_an_empty_question_is_refused(question: Any) -> None:
     """Elasticsearch would raise, a retriever would find anything."""

@@ -38,6 +38,12 @@ def test_metadata_fields_come_before_the_content() -> None:
     assert found == StaticTextEmbedder().run("Eiffel Tower | 1889 | It opened.")["embedding"]
 
 
+def test_a_field_that_is_not_in_a_list_is_refused() -> None:
+    """Read letter by letter it would name fields that no document has, and no title would be embedded."""
+    with pytest.raises(ConfigurationError, match="got a str for meta_fields_to_embed, wanted a list of texts"):
+        StaticDocumentEmbedder(meta_fields_to_embed="title")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("content", [None, "", " \n", "🤖"])
 def test_a_document_without_a_known_token_has_no_embedding(content: str | None) -> None:
     stale = Document(content=content, embedding=[1.0, 0.0])

@@ -31,6 +31,7 @@ def words_of(query: str, **settings: Any) -> str:
         ("¿Cómo puedo borrar un archivo?", "borrar archivo?"),
         ("HOW DO I RESET MY PASSWORD?", "RESET PASSWORD?"),
         ("How Do I Reset My Password?", "Reset Password?"),
+        ("휴가를 신청하려면 어떻게 해야 하나요?", "휴가를 신청하려면"),
         ("I've lost my key, and they'd like to know how it'd open", "lost key, like know open"),
     ],
 )
@@ -74,6 +75,13 @@ def test_what_is_written_as_a_name_stays(query: str, left: str) -> None:
 def test_a_query_that_would_lose_all_or_nothing_stays_as_it_is(query: str) -> None:
     """Stop words alone are better than no query, or a mark alone; Chinese and Japanese have no spaces to part words."""
     assert words_of(query) == query
+
+
+def test_capitals_of_a_query_that_has_no_others_make_no_name() -> None:
+    """Who leaves the key for capitals on is searched for as anyone else; quotes still tell what is asked about."""
+    assert words_of("WHAT IS THE NOTICE PERIOD OF 2024?") == "NOTICE PERIOD 2024?"
+    assert words_of("WAS IST DIE FRIST, UND WO STEHT `WITH`?") == "FRIST, STEHT `WITH`?"
+    assert words_of("THE WHO") == "THE WHO"
 
 
 def test_words_of_ones_own_take_the_place_of_the_built_in_ones() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
+from haystack.dataclasses import SparseEmbedding
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import scripted, texts
@@ -117,16 +118,23 @@ def test_strips_keep_reading_order_and_the_space_between_neighbours() -> None:
 
 
 def test_documents_keep_their_order_and_the_rest_of_themselves() -> None:
-    """Ids, scores and metadata stay; an embedding of the whole text would be none of the rest."""
+    """Ids, scores and metadata stay; the vectors of the whole text, also sparse ones, would be none of the rest."""
+    sparse = SparseEmbedding(indices=[1], values=[1.0])
     documents = [
         Document(id="b", content="The iron tower did open.", score=0.2, meta={"page": 1, "crag": {"score": 0.9}}),
-        Document(id="a", content="When did the iron tower open? In 1889.", score=0.9, embedding=[1.0]),
+        Document(
+            id="a",
+            content="When did the iron tower open? In 1889.",
+            score=0.9,
+            embedding=[1.0],
+            sparse_embedding=sparse,
+        ),
     ]
     result = StripRefiner(threshold=None).run(query=QUESTION, documents=documents)["documents"]
     assert [(document.id, document.score) for document in result] == [("b", 0.2), ("a", 0.9)]
     assert result[0].meta["page"] == 1
     assert result[0].meta["crag"]["score"] == 0.9
-    assert result[1].embedding is None
+    assert (result[1].embedding, result[1].sparse_embedding) == (None, None)
     assert documents[1].embedding == [1.0]
     assert "strips" not in documents[0].meta["crag"]
 

@@ -8,6 +8,7 @@ that case, so that an application can tell a found answer from a polite refusal 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import date
 from itertools import chain
 from typing import Any, Final
 
@@ -30,7 +31,8 @@ STREAM: Final = "stream"
 # width, as Chinese and Japanese do.
 _TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
 _CITED: Final = re.compile(
-    rf"[\[\u3010\u3014\uff3b](\d{{1,3}}(?:(?:\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*|{_TO})\d{{1,3}})*)[\]\u3011\u3015\uff3d]"
+    rf"[\[\u3010\u3014\uff3b]\s*(\d{{1,3}}(?:(?:\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*|{_TO})\d{{1,3}})*)"
+    r"\s*[\]\u3011\u3015\uff3d]"
 )
 _RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}(\d{{1,3}})")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
@@ -232,9 +234,8 @@ def _account(
 
 def _invented(text: str, question: str, passages: Sequence[Document]) -> list[str]:
     """Name the numbers of an answer that nothing has which its prompt may have shown: a template may use any field."""
-    told = (
-        str(value) for passage in passages for value in passage.meta.values() if isinstance(value, str | int | float)
-    )
+    values = (value for passage in passages for value in passage.meta.values())
+    told = (str(value) for value in values if isinstance(value, str | int | float | date))
     shown = chain((question,), (passage.content or "" for passage in passages), told)
     return unsupported_numbers(_CITED.sub(" ", text), shown)
 

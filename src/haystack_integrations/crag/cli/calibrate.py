@@ -1,6 +1,7 @@
 """`crag calibrate`: a judgement that knows how often it is wrong, from labelled questions of one's own."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -179,7 +180,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     given = "" if model is None else f", model={model!r}"
     show(
         Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
-        f"Written to {output}. Use it: --calibration {output} of crag ask, serve and eval, or "
+        f"Written to {output}. Use it: --calibration {quote(str(output))} of crag ask, serve and eval, or "
         f"HeuristicGrader(calibration={str(output)!r}{given})",
     )
 

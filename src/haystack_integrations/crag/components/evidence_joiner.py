@@ -62,7 +62,7 @@ class EvidenceJoiner:
             fills up the list but cannot take its first place.
         :param fusion: `rrf` sums weight / (rrf_k + rank); `score` sums weight x score, each list scaled to [0, 1].
         :param rrf_k: The constant of reciprocal rank fusion, 1 or more.
-        :param top_k: Most documents to give on, kept ones of an earlier pass not counted.
+        :param top_k: Most documents to give on, kept ones of an earlier pass not counted unless `kept_weight` is set.
         :param similarity: Retrievers whose score is a vector similarity: `cosine` as it is, `half_cosine` when it is
             (1 + cosine) / 2, as Elasticsearch gives it of cosines. Rules and graders read the cosine; scores that grow
             from the first document to the last are distances, and say nothing.
@@ -97,8 +97,8 @@ class EvidenceJoiner:
             strategy's weights replace the joiner's own and whose kept documents are carried on; `refined_state`, the
             state of a correction that ran beside; and a retriever's report, by its name and `_report`.
         :returns: A dictionary with the following keys:
-            - `documents`: Fused documents, best first; equal ones in the order of the weights. `document.score` is
-              the fused score.
+            - `documents`: Fused documents, best first; equal ones in the order of their retrievers' names.
+              `document.score` is the fused score.
             - `state`: Both states as one, only when a `refined_state` came.
             - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
         :raises ConfigurationError: For a list of no such name, or of something else than documents.
@@ -107,7 +107,8 @@ class EvidenceJoiner:
         reports = {name: lists.pop(f"{name}_report", None) for name in self.weights}
         state, refined = lists.pop("state", None), lists.pop("refined_state", None)
         known = CragState.merged(state, refined)
-        weights = {**self.weights, **(known.weights if known is not None else {})}
+        # By name, and not as they were given: a pipeline that was saved has them sorted, and must not give other lists.
+        weights = dict(sorted({**self.weights, **(known.weights if known is not None else {})}.items()))
         if known is not None and self.kept_weight is not None:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
         with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:

@@ -65,4 +65,6 @@ def _joined(document: Document) -> Document:
         return found[0] if is_parted or not (word in whole or is_word(word)) else f"{first}{second}{rest}\n"
 
     content = _AND_REST.sub(join, text)
-    return document if content == text else replace(document, id="", content=content, embedding=None)
+    if content == text:
+        return document
+    return replace(document, id="", content=content, embedding=None, sparse_embedding=None)

@@ -9,6 +9,7 @@ from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.errors import QuestionError
 from haystack_integrations.crag.expansion.query_text import one_line
 from haystack_integrations.crag.fusion import check_strategy
+from haystack_integrations.crag.inputs import check_input
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
@@ -80,7 +81,7 @@ class QuestionGuard:
             - `query`: What to search for: the question without courtesies, in plain letters; see `texts.courtesies`.
             - `state`: The state of the run, its clock started.
         :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
-        :raises ConfigurationError: For an unknown mode or limit, or a `top_k` below 1.
+        :raises ConfigurationError: For an unknown mode or limit, a `top_k` below 1, or a `web` that is neither.
         """
         if query is not None and not isinstance(query, str):
             msg = f"got a {type(query).__name__} as the question, wanted a text; of a ChatMessage pass its text"
@@ -107,6 +108,7 @@ class QuestionGuard:
             raise QuestionError(msg, "empty")
         if top_k is not None:
             check_whole("top_k", top_k)
+        check_input("QuestionGuard", "web", web, bool | None)  # "false" would let the web be asked
         Budget.of(budget)
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)

@@ -6,6 +6,7 @@ from typing import Any
 from haystack import Document, component
 
 from haystack_integrations.crag.encoding.encoders import load_static_encoder
+from haystack_integrations.crag.inputs import check_input
 
 
 @component
@@ -41,7 +42,9 @@ class StaticDocumentEmbedder:
         :param model: Folder of a model2vec model. None takes the one shipped in this package.
         :param meta_fields_to_embed: Metadata fields whose values are put before the content, for example `["title"]`.
         :param embedding_separator: Text between those values and the content.
+        :raises ConfigurationError: For anything but a list of fields: of a text each letter would be taken for one.
         """
+        check_input(type(self).__name__, "meta_fields_to_embed", meta_fields_to_embed, list[str] | None)
         self.model = model
         self.meta_fields_to_embed = meta_fields_to_embed
         self.embedding_separator = embedding_separator

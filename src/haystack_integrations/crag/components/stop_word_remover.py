@@ -88,4 +88,5 @@ def _is_name(words: list[str], place: int, low: str) -> bool:
     """Tell whether a word has a capital that neither the beginning of a sentence nor English `I` gives it."""
     begins = place == 0 or words[place - 1].endswith(_ENDS)
     says_nothing = begins and not (words[place].isupper() and len(low) > 1)
-    return not (words[place].islower() or says_nothing or _SHORTENED.sub("", low) == "i")
+    has_capital = words[place] != words[place].lower()  # Korean has neither capitals nor small letters
+    return has_capital and not (says_nothing or _SHORTENED.sub("", low) == "i")

@@ -71,7 +71,7 @@ def recomposed(documents: Sequence[Document], selection: Selection) -> tuple[lis
             continue
         mark = {"strips_fallback": True} if selection.is_fallback else {}
         text = _joined(document.content or "", [selection.strips[k] for k in own])
-        found.append(_noted(replace(document, content=text, embedding=None), {**notes, **mark}))
+        found.append(_noted(replace(document, content=text, embedding=None, sparse_embedding=None), {**notes, **mark}))
     return found, dropped
 
 
