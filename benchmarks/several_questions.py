@@ -32,6 +32,7 @@ from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import corpus_statistics
+from haystack_integrations.crag.expansion import expanding
 from haystack_integrations.crag.judging import grading
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import Graded
@@ -53,9 +54,13 @@ Grade = Callable[[str, Sequence[str]], Graded]
 
 @contextmanager
 def rule(*, is_on: bool) -> Iterator[None]:
-    """Judge two questions apart, or as one."""
+    """Judge and search for two questions apart, or as one."""
     with ExitStack() as patched:
-        rules = ((grading, "asked_apart"), (grading, "things_compared"), (refinement, "asked_apart"))
+        rules = (
+            *((grading, name) for name in ("asked_apart", "things_compared")),
+            (refinement, "asked_apart"),
+            (expanding, "unanswered"),
+        )
         for module, name in () if is_on else rules:
             patched.enter_context(patch.object(module, name, lambda *_: []))
         yield

@@ -11,6 +11,7 @@ from haystack_integrations.crag.cli.span_values import read_tags
 from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import HeuristicGrader, StripRefiner
 from haystack_integrations.crag.deciding.record_tags import route_tags
+from haystack_integrations.crag.expansion.split import unanswered
 from haystack_integrations.crag.judging import grading
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -161,6 +162,38 @@ def test_sentences_are_kept_for_both_questions(scorer: str) -> None:
     assert "behind the old mill" in kept.content
     assert "Ada Holm" in kept.content
     assert "snows" not in kept.content
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        (["correct", "incorrect"], [1]),
+        (["ambiguous", "incorrect"], [1, 0]),
+        (["correct", "correct"], []),
+        (None, [0, 1]),  # as a model grades
+        (["correct"], [0, 1]),
+        (["correct", "perhaps"], [0, 1]),
+        ("correct", [0, 1]),
+        (7, [0, 1]),
+    ],
+)
+def test_what_the_last_pass_left_unanswered_is_searched_for_next(told: object, left: list[int]) -> None:
+    """The least answered first; whatever a grader of one's own wrote there."""
+    parts = questions_in(ASKED)
+    trail = [{"signals": None}, {"signals": {"set": {"asked_apart": told}}}]
+    assert unanswered(ASKED, trail) == [parts[place] for place in left]
+    assert unanswered(ASKED, []) == parts
+    assert unanswered(ASKED, [{"signals": {"set": "none"}}]) == parts
+    assert unanswered("Who designed the lighthouse of Merrow?", trail) == []
+
+
+def test_a_second_search_is_for_the_question_that_found_nothing() -> None:
+    """Words of both would find more of what the first search found."""
+    store = memory_store()
+    store.write_documents([HARBOUR, BREAD, Document(content="The harbour of Kestrel is deep, and the north windy.")])
+    record = load("corrective_retrieval", store=store).run(query=ASKED)["crag"]
+    assert record["trail"][0]["signals"]["set"]["asked_apart"] == ["correct", "incorrect"]
+    assert record["queries"][:2] == [ASKED, questions_in(ASKED)[1]]
 
 
 def test_the_trail_and_the_trace_tell_the_verdict_on_each_question() -> None:

@@ -12,7 +12,7 @@ from haystack_integrations.crag.expansion.options import ExpansionOptions
 from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key, without_operators
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.expansion.rules import web_form, wordings
-from haystack_integrations.crag.expansion.split import split
+from haystack_integrations.crag.expansion.split import split, unanswered
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.keywords import keywords
@@ -168,7 +168,8 @@ class Expansion:
         if self.name == WEB:
             # The taint rule: no word of a document reaches a search engine, nor of a query that learned from one.
             # Of few words none is for what the question tells besides.
-            asked = asking_part(self._question) or self._question
+            asked = next(iter(unanswered(self._question, self.state.trail)), None)
+            asked = asked or asking_part(self._question) or self._question
             yield web_form(keywords(asked, MAX_WEB_WORDS) or asked)
             for text in wordings(asked, options.synonyms, options.max_synonyms_per_term, (), ()):
                 yield web_form(keywords(text, MAX_WEB_WORDS) or text)
@@ -186,9 +187,11 @@ class Expansion:
         state, options = self.state, self.options
         # As its documents write it, and what it asks alone: both are closer to them than any other wording.
         question = reread(self._question, _read_as(state))
+        parts = [] if options.mode == "decompose" else unanswered(question, state.trail)
+        yield from parts
         yield from [part for part in (asking_part(question), question) if part not in (None, self._question)]
-        tried = [entry["query"] for entry in state.queries]
-        found = wordings(question, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
+        asked, tried = next(iter(parts), question), [entry["query"] for entry in state.queries]
+        found = wordings(asked, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":
             yield from found
         elif not self._first:

@@ -1,7 +1,12 @@
 """A question of several parts, split by rule: conservative, so that a doubt leaves the question whole."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.several_questions import questions_in
+from haystack_integrations.crag.vocabulary import JUDGED
 
 
 def split(question: str, most: int) -> list[str]:
@@ -27,3 +32,30 @@ def split(question: str, most: int) -> list[str]:
     """
     parts = things_compared(question) or questions_in(question)
     return parts if 1 < len(set(parts)) <= most else []
+
+
+def unanswered(question: str, trail: Sequence[Mapping[str, Any]]) -> list[str]:
+    """
+    Give the questions in what is asked that the last pass left without an answer.
+
+    ```python
+    from haystack_integrations.crag.expansion.split import unanswered
+
+    asked = "When was Emma written and who built the Chawton museum?"
+    judged = {"signals": {"set": {"asked_apart": ["correct", "incorrect"]}}}
+    assert unanswered(asked, [judged]) == ["who built the Chawton museum"]
+    ```
+
+    :param question: What is asked.
+    :param trail: The decisions of the run; the last one may tell the verdict on each question.
+    :returns: The questions, least answered first; all of them where no grader told; none when it is one question.
+    """
+    of_set = (trail[-1].get("signals") or {}).get("set") if trail else None
+    told = of_set.get("asked_apart") if isinstance(of_set, Mapping) else None
+    if not isinstance(told, list) or not all(each in JUDGED for each in told):  # anybody may write signals of this name
+        told = []
+    parts = asked_apart(question, ()) if told else questions_in(question)
+    if len(told) != len(parts):
+        return parts
+    judged = sorted(zip(told, parts, strict=True), key=lambda each: -JUDGED.index(each[0]))
+    return [part for verdict, part in judged if verdict != JUDGED[0]]
