@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from haystack_integrations.crag.deciding.record_tags import asked_apart as verdicts_apart
 from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.several_questions import questions_in
@@ -50,10 +51,7 @@ def unanswered(question: str, trail: Sequence[Mapping[str, Any]]) -> list[str]:
     :param trail: The decisions of the run; the last one may tell the verdict on each question.
     :returns: The questions, least answered first; all of them where no grader told; none when it is one question.
     """
-    of_set = (trail[-1].get("signals") or {}).get("set") if trail else None
-    told = of_set.get("asked_apart") if isinstance(of_set, Mapping) else None
-    if not isinstance(told, list) or not all(each in JUDGED for each in told):  # anybody may write signals of this name
-        told = []
+    told = (verdicts_apart(trail[-1]) if trail else None) or []
     parts = asked_apart(question, ()) if told else questions_in(question)
     if len(told) != len(parts):
         return parts
