@@ -25,9 +25,8 @@ from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 from unittest.mock import patch
 
-from haystack.document_stores.in_memory import InMemoryDocumentStore
+from typed_runs import store_of
 
-from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
@@ -46,7 +45,6 @@ from haystack_integrations.crag.vocabulary import JUDGED
 SETS = ("popqa", "clapnq", "covidqa", "hotpotqa", "selqa")
 FIRST = 5
 FILTER = 0.3
-_CORPUS = 2_500
 _ASKS = re.compile(r"(?:who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
 Pair = tuple[Case, Case]
 Grade = Callable[[str, Sequence[str]], Graded]
@@ -165,12 +163,7 @@ def show_comparisons(name: str, data: Dataset, grade: Grade) -> None:
 
 def show_runs(name: str, data: Dataset, pairs: Sequence[Pair]) -> None:
     """Print what whole runs bring."""
-    drawn = random.Random(2).sample(list(data.passages), min(_CORPUS, len(data.passages)))
-    wanted = {*drawn, *(id_ for pair in pairs for case in pair for id_ in case.fixed.retrieved)}
-    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    documents = [passage.document() for id_, passage in data.passages.items() if id_ in wanted]
-    store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
-    rag = load("corrective_retrieval", store=store)
+    rag = load("corrective_retrieval", store=store_of(data, chain.from_iterable(pairs)))
     for is_on in (False, True):
         found = abstained = words = 0
         with rule(is_on=is_on):

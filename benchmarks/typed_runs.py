@@ -10,13 +10,14 @@ sentence in front that nobody needs (`as_typed.CHATTER`). An abstention is wrong
 
 import argparse
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from as_typed import CHATTER, FIRST, small
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
+from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.pipelines import load
 
@@ -35,6 +36,16 @@ WAYS: dict[str, Callable[[str, random.Random], str]] = {
 }
 
 
+def store_of(data: Dataset, cases: Iterable[Case]) -> InMemoryDocumentStore:
+    """Fill a store with some documents of a corpus, and all of the fixed lists of these questions."""
+    drawn = random.Random(2).sample(list(data.passages), min(_CORPUS, len(data.passages)))
+    wanted = {*drawn, *(id_ for case in cases for id_ in case.fixed.retrieved)}
+    documents = [passage.document() for id_, passage in data.passages.items() if id_ in wanted]
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
+    return store
+
+
 def main() -> None:
     """Run, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -46,12 +57,7 @@ def main() -> None:
         cases = [c for c in data.ordered if c.strict and c.fixed and data.truth(c, c.fixed, FIRST) == "correct"]
         random.Random(1).shuffle(cases)
         cases = cases[: asked.limit]
-        drawn = random.Random(2).sample(list(data.passages), min(_CORPUS, len(data.passages)))
-        wanted = {*drawn, *(id_ for case in cases for id_ in case.fixed.retrieved)}
-        documents = [passage.document() for id_, passage in data.passages.items() if id_ in wanted]
-        store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-        store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
-        rag = load("corrective_retrieval", store=store)
+        rag = load("corrective_retrieval", store=store_of(data, cases))
         for way, typed in WAYS.items():
             chance, found, abstained, words = random.Random(5), 0, 0, 0
             for case in cases:
