@@ -93,6 +93,30 @@ def test_british_and_american_spelling_are_the_same(question: str, text: str, ex
     assert read(question, text) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("Where does Mueller live?", "Ms M\u00fcller lives in Cologne.", {"mueller": "m\u00fcller"}),
+        ("Where does M\u00fcller live?", "Ms Mueller lives in Cologne.", {"m\u00fcller": "mueller"}),
+        ("Where is Aarhus?", "\u00c5rhus is in Jutland.", {"aarhus": "\u00e5rhus"}),
+        ("Where does M\u00fcller live?", "Ms Muller lives in Cologne.", {}),  # one term
+        ("Who is the poet?", "A pot stands on the stove.", {}),
+    ],
+)
+def test_a_letter_with_a_mark_may_be_spelt_out(question: str, text: str, expected: dict[str, str]) -> None:
+    """As keyboards without it have it; two letters are one in nothing but such a word."""
+    assert read(question, text) == expected
+
+
+def test_a_question_without_marks_is_judged_as_with_them() -> None:
+    """Most people who ask in English type none; a third of popqa's verdicts on such names changed by that."""
+    documents = [Document(content=text) for text in ("Alois Ra\u0161\u00edn was born in Sm\u00edchov.", *TEXTS)]
+    asked = [f"Where was Alois {name} born?" for name in ("Ra\u0161\u00edn", "Rasin", "Rasim")]
+    right, bare, other = (HeuristicGrader().run(query=question, documents=documents)["scores"] for question in asked)
+    assert bare == pytest.approx(right, abs=0.1)
+    assert other[0] < min(bare[0], right[0])
+
+
 def test_what_is_read_takes_the_place_of_what_is_typed_and_keeps_a_capital() -> None:
     """Whatever stands between two parts."""
     assert reread("Log-in: how do I log  in with my Notcie?", {"log in": "login", "notcie": "notice"}) == (

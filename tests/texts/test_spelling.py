@@ -24,10 +24,18 @@ from haystack_integrations.crag.texts.text import surface_words, terms, words
         ("램프의", "램프"),
         ("L'Italia", "dell'Italia"),
         ("lorsqu'un syst\u00e8me", "un syst\u00e8me"),
+        ("Ra\u0161\u00edn \u0141\u00f3d\u017a Malm\u00f6 Nguy\u1ec5n", "Rasin Lodz Malmo Nguyen"),
+        ("\u0391\u03b8\u03ae\u03bd\u03b1", "\u03b1\u03b8\u03b7\u03bd\u03b1"),
     ],
 )
 def test_spellings_of_one_word_are_one_term(one: str, other: str) -> None:
     assert terms(one) == terms(other) != []
+
+
+def test_letters_that_differ_in_more_than_a_mark_are_two() -> None:
+    """The short i of Russian is a letter of its own, and an umlaut spelt out is read by what documents have."""
+    assert terms("\u0439\u043e\u0433\u0430") != terms("\u0438\u043e\u0433\u0430")
+    assert terms("Mueller") != terms("M\u00fcller")
 
 
 def test_what_is_elided_is_no_part_of_a_word() -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 
+from haystack_integrations.crag.elasticsearch.analysis import make_index
 from haystack_integrations.crag.elasticsearch.tls import no_answer, tls_options
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
@@ -235,15 +236,11 @@ def prepare(store: Any, **settings: Any) -> bool:
     if profile is None or not profile.index:
         return False
     server = server_of(store)
-    index, wanted = server.index, {**profile.index, "settings": {**profile.index["settings"], **settings}}
-    if server.custom_mapping:
-        wanted = {**wanted, "mappings": server.custom_mapping}
+    index, mappings = server.index, server.custom_mapping or profile.index["mappings"]
     with elasticsearch_client(store) as client:
         if client.indices.exists(index=index):
             return False
-        # Answered when the first copy of each shard is there, which a server that has just started takes its time for.
-        answer = client.options(ignore_status=400, request_timeout=60).indices.create(index=index, **wanted)
-        kind = answer.get("error", {}).get("type") if isinstance(answer.get("error"), dict) else None
+        kind = make_index(client, index, {**profile.index["settings"], **settings}, mappings)
         if kind not in (None, "resource_already_exists_exception"):
             msg = f"Elasticsearch refused to make the index {index!r}: {kind}; choose another name or check the server"
             raise StoreError(msg)

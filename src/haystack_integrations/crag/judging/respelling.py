@@ -67,7 +67,11 @@ def respelled(
     """
     asked = words(query)
     missing = {word for word in asked if len(word) <= _LONGEST and stems()[word] and not _holds(readings, word)}
-    twins = {word: [other for other in other_spellings(word) if _holds(readings, other)] for word in missing}
+    written = [f"{title}\n{content}" for title, content in texts]
+    twins = {
+        word: [other for other in other_spellings(word) if _holds(readings, other) and _is_shown(other, written)]
+        for word in missing
+    }
     found = {word: others[0] for word, others in twins.items() if others}
     found |= {
         f"{one} {two}": one + two
@@ -75,7 +79,6 @@ def respelled(
         if not missing.isdisjoint((one, two)) and _is_compound(one, two) and _holds(readings, one + two)
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
-    written = [f"{title}\n{content}" for title, content in texts]
     found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
@@ -85,6 +88,11 @@ def respelled(
 def _holds(readings: Sequence[Reading], word: str) -> bool:
     stem = stems()[word]
     return bool(stem) and any(reading.holds(stem) for reading in readings)
+
+
+def _is_shown(word: str, written: Sequence[str]) -> bool:
+    """Tell whether texts have a word's own letters: without its marks, pot is no poet."""
+    return word.isascii() or any(word in text.lower() for text in written)
 
 
 def _in_two(word: str, texts: Sequence[tuple[str, str]], readings: Sequence[Reading]) -> str | None:

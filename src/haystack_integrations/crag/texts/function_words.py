@@ -1,8 +1,9 @@
 """The words that hold a question together in some languages beside English, and name nothing that a text can lack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from haystack_integrations.crag.texts.spelling import one_spelling
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import is_ideograph
 
@@ -109,34 +110,48 @@ _KOREAN: Final = (
     "제가 나는 내 우리 그 이것 저것 하나요 하나 되나요 됩니까 합니까 하려면 해야 할 한 하는 하면 되는 있나요 "
     "있습니까 있는 있어요 있는지 없나요 없습니까 없는 인가요 입니까 대한 대해 위한 위해 관한"
 )
-_LISTS: Final = tuple(
-    frozenset(words.split())
-    for words in (
-        _GERMAN,
-        _FRENCH,
-        _SPANISH,
-        _ITALIAN,
-        _PORTUGUESE,
-        _DUTCH,
-        _SWEDISH,
-        _RUSSIAN,
-        _POLISH,
-        _TURKISH,
-        _KOREAN,
-    )
+
+
+def _as_typed(words: Iterable[str]) -> Iterator[str]:
+    """Give words as they are, as they are without their marks, and with German ones spelt out (fuer)."""
+    for word in words:
+        yield from (word, one_spelling(word), word.translate(_SPELT_OUT))
+
+
+_SPELT_OUT: Final = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
+_LISTS: Final = (
+    *(
+        frozenset(_as_typed(words.split()))
+        for words in (
+            _GERMAN,
+            _FRENCH,
+            _SPANISH,
+            _ITALIAN,
+            _PORTUGUESE,
+            _DUTCH,
+            _SWEDISH,
+            _RUSSIAN,
+            _POLISH,
+            _TURKISH,
+        )
+    ),
+    frozenset(_KOREAN.split()),
 )
 
-ASKING: Final = frozenset(
+_ASKING: Final = (
     "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
     "wie wieviel viele welche welchem welchen welcher welches qui que quoi quel quelle quels quelles quand où pourquoi "
     "combien quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas perché quanto quanta quanti "
     "quante quale quali quem onde quantos quantas quais waar waarom wanneer hoeveel welk welke när varför vilken "
     "vilket vilka kto gdzie kiedy dlaczego jaki jaka jakie który "
     "która które кто что где когда куда откуда почему зачем как сколько какой какая какое какие каков "
-    "nedir niçin niye nasıl nerede nereye nereden hangi hangisi kaç "
-    "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 누구 누가 언제 어디 어디서 어디에 어디로 어떻게 어떤 어느 "
-    "무슨 왜 몇 며칠 얼마 얼마나 얼마예요 얼마인가요 얼마입니까".split()
+    "nedir niçin niye nasıl nerede nereye nereden hangi hangisi kaç"
 )
+_KOREAN_ASKING: Final = (
+    "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 누구 누가 언제 어디 어디서 어디에 어디로 어떻게 어떤 어느 "
+    "무슨 왜 몇 며칠 얼마 얼마나 얼마예요 얼마인가요 얼마입니까"
+)
+ASKING: Final = frozenset([*_as_typed(_ASKING.split()), *_KOREAN_ASKING.split()])
 """What asks, in English and in these languages."""
 
 # Chinese has no spaces, and a word is one sign: these are runs of signs. Those that ask stand in no other word, and no

@@ -1,14 +1,43 @@
-"""One word in several spellings: other signs in German, Russian, Turkish and Greek, elisions, Korean particles."""
+"""One word in several spellings: with marks or without, ß and io, elisions, Korean particles, British and American."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
+from unicodedata import normalize
 
 from haystack_integrations.crag.texts.remembering import Remembered
 
-# The sharp s, as Swiss German and capitals have it; the Russian io, which most texts write as ie; both i of Turkish,
-# since `lower` cannot know which one a capital is; the sigma that ends a Greek word.
-_SIGNS: Final = str.maketrans({"\u00df": "ss", "\u0451": "\u0435", "\u0131": "i", "\u0307": None, "\u03c2": "\u03c3"})
+# Latin and Greek letters, which many people type without their marks. Cyrillic keeps them: its short i is a letter.
+_MARKED: Final = ((0xC0, 0x250), (0x370, 0x400), (0x1E00, 0x2000))
+_MARKS: Final = dict.fromkeys(range(0x300, 0x370), "")
+# The sharp s, as Swiss German and capitals have it; letters that Unicode takes for whole ones; the Russian io, which
+# most texts write as ie; both i of Turkish, since `lower` cannot know which one a capital is; the sigma that ends a
+# Greek word.
+_LETTERS: Final = {
+    "\u00df": "ss",
+    "\u00e6": "ae",
+    "\u00f0": "d",
+    "\u00f8": "o",
+    "\u00fe": "th",
+    "\u0111": "d",
+    "\u0127": "h",
+    "\u0131": "i",
+    "\u0142": "l",
+    "\u0153": "oe",
+    "\u0451": "\u0435",
+    "\u03c2": "\u03c3",
+}
+
+
+def _without_marks() -> Iterator[tuple[int, str]]:
+    for code in chain.from_iterable(range(*ends) for ends in _MARKED):
+        bare = normalize("NFD", chr(code)).translate(_MARKS)
+        if bare and bare != chr(code):
+            yield code, bare
+
+
+_SIGNS: Final = {**_MARKS, **dict(_without_marks()), **str.maketrans(_LETTERS)}
 
 # What is left of an article, a pronoun and the like before a vowel.
 _ELIDED: Final = re.compile(
@@ -21,8 +50,9 @@ _PARTICLES: Final = re.compile(
     r"|입니[다까]|인가요?|인지|이에요|예요|[되하됩합된한될할했됐해돼][가-힣]{0,4})$"
 )
 
-# British and American, either way round.
+# British and American, and letters with marks spelt out as keyboards without them have it (Mueller), either way round.
 _ENDINGS: Final = r"(?:e[drs]?|ing|ations?)$"
+_SPELT_OUT: Final = (("\u00e4", "ae"), ("\u00f6", "oe"), ("\u00fc", "ue"), ("\u00f8", "oe"), ("\u00e5", "aa"))
 _TWO_SPELLINGS: Final = tuple(
     (re.compile(one), other)
     for one, other in (
@@ -41,19 +71,21 @@ _TWO_SPELLINGS: Final = tuple(
         (r"(?<=\w)[ao]e(?=\w{3})|^[ao]e(?=\w{5})", "e"),  # paediatric, oestrogen; not canoe and cane
         (r"(?<![ao])e(?=\w{3})", "ae"),
         (r"(?<![ao])e(?=\w{3})", "oe"),
+        *(pair for one, two in _SPELT_OUT for pair in ((one, two), (two, one))),
     )
 )
 
 
 def other_spellings(word: str) -> tuple[str, ...]:
     """
-    Give the spellings that a word of English may have on the other side of the Atlantic, and some that no word has.
+    Give the spellings that a word may have on the other side of the Atlantic or of a border, and some that no word has.
 
     ```python
     from haystack_integrations.crag.texts.spelling import other_spellings
 
     assert "organize" in other_spellings("organise")
     assert "anaemia" in other_spellings("anemia")
+    assert "m\\u00fcller" in other_spellings("mueller")
     ```
 
     :param word: A word in small letters.
