@@ -35,6 +35,7 @@ class _Courtesies(NamedTuple):
     opening: re.Pattern[str]
     closing: re.Pattern[str]
     signed: re.Pattern[str]
+    alone: re.Pattern[str]
     form: frozenset[str]
     occasion: frozenset[str]
 
@@ -59,7 +60,7 @@ def bare_question(query: str) -> str:
     plain = in_plain_letters(query)
     query = plain if plain.strip() else query
     told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
-    left = [part for part in map(_bare, told) if not _is_silent(part)]
+    left = [bare for part in told if not (_is_silent(part) or _is_silent(bare := _bare(part)))]
     if not any(map(_names, left)):
         return query
     return query if " ".join(left) == " ".join(query.split()) else " ".join(left)
@@ -103,7 +104,7 @@ def _is_silent(sentence: str) -> bool:
     """Tell whether a sentence says why one asks, or how to answer, and nothing else."""
     known = _courtesies()
     is_of_words = not (_names(sentence) or known.occasion.isdisjoint(words(sentence)))
-    return is_of_words or known.tails.fullmatch(f" {sentence}") is not None
+    return is_of_words or any(part.fullmatch(f" {sentence}") for part in (known.tails, known.alone))
 
 
 def _names(sentence: str) -> bool:
@@ -140,6 +141,7 @@ def _courtesies() -> _Courtesies:
         signed=re.compile(
             rf"(?<=[.!?])\s+(?i:{known['letter']['closing']})\s*[,.!\u2013\u2014-]*(?:\s+[A-Z][\w.'-]*){{0,4}}\s*\Z"
         ),
+        alone=re.compile(rf"\s*(?:{known['alone']})", re.IGNORECASE),
         form=frozenset(form),
         occasion=frozenset((*form, *" ".join(known["occasion"].values()).split())),
     )
