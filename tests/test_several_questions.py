@@ -70,6 +70,33 @@ def test_up_to_four_questions_are_told_apart(question: str, parts: list[str]) ->
     assert questions_in(question) == parts
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "- Where is the harbour of Kestrel?\n- Who designed the lighthouse of Merrow?",
+        "1. Where is the harbour of Kestrel\n\n2. Who designed the lighthouse of Merrow",
+        "1) Where is the harbour of Kestrel? 2) Who designed the lighthouse of Merrow?",
+        "(a) Where is the harbour of Kestrel? (b) Who designed the lighthouse of Merrow?",
+        "Where is the harbour of Kestrel? And who designed the lighthouse of Merrow?",
+        "Where is the harbour of Kestrel and also who designed the lighthouse of Merrow?",
+        "Where is the harbour of Kestrel, plus who designed the lighthouse of Merrow?",
+        "Where is the harbour of Kestrel as well as who designed the lighthouse of Merrow?",
+    ],
+)
+def test_questions_are_told_apart_however_they_are_put_in_a_row(question: str) -> None:
+    """As items of a list, too, with question marks or without."""
+    wanted = ["where is the harbour of kestrel", "who designed the lighthouse of merrow"]
+    assert [part.lower() for part in questions_in(question)] == wanted
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which of these is a lake?\n- Who\n- What", "How do I start it?\n- it says that it is gone", "Is C# & what it is"],
+)
+def test_a_list_of_answers_is_no_list_of_questions(question: str) -> None:
+    assert questions_in(question) == []
+
+
 def test_three_questions_are_correct_when_all_are_answered() -> None:
     """One that is not makes the list ambiguous."""
     asked = f"{ASKED[:-1]} and how long is bread left to rise?"

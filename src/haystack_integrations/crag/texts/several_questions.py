@@ -12,10 +12,12 @@ AUXILIARY: Final = r"(?:is|are|was|were|do|does|did|has|have|had)"
 NAME: Final = r"[A-Z][\w.'\u2019-]*(?:\s+(?:(?:of|the|de|van|von|da)\s+)*[A-Z][\w.'\u2019-]*)*"
 """Pattern of a name as it is written, of one word or more."""
 
+_ITEM: Final = r"(?:[-*\u2022\u2013]|\(?(?:\d{1,2}|[a-d])[.)])\s+"
+_FIRST_ITEM: Final = re.compile(rf"\A\s*{_ITEM}", re.IGNORECASE)
 # Behind a question mark a verb begins a question, too; behind "and" it may go on with the one before.
 _NEXT: Final = re.compile(
-    rf"(?:\s*[,;]\s*and\s+|\s+and\s+|\s*;\s*)(?={_ASKS}\b)"
-    rf"|\?\s+(?:(?:and|also),?\s+)?(?={_ASKS}\b|{AUXILIARY}\b|(?:can|could|may|must|should|will|would)\b)",
+    rf"(?:\s*[,;]\s*and\s+|\s+and\s+(?:also\s+)?|,?\s+(?:plus|as\s+well\s+as|&)\s+|\s*;\s*)(?={_ASKS}\b)"
+    rf"|\?\s+(?:{_ITEM})?(?:(?:and|also),?\s+)?(?={_ASKS}\b|{AUXILIARY}\b|(?:can|could|may|must|should|will|would)\b)",
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(rf"(?:\d[\w.-]*\s+)?{NAME}(?:\s+\d[\w.-]*)?")
@@ -60,7 +62,7 @@ def questions_in(question: str) -> list[str]:
     :param question: What is asked, in English.
     :returns: Two to four questions, in order; none when it is one question, or with any doubt.
     """
-    text = " ".join(question.split())
+    text = _in_a_row(question)
     if len(text) > LONGEST or _QUOTES.search(text) or not OPENING.match(text):
         return []
     first, *others = (part.strip(" ,;?.!") for part in _NEXT.split(text))
@@ -73,6 +75,13 @@ def questions_in(question: str) -> list[str]:
             return []
         parts.append(part)
     return parts if all(len(part.split()) >= _FEWEST_WORDS and terms(part) for part in parts) else []
+
+
+def _in_a_row(question: str) -> str:
+    """Write the items of a list as sentences, where each of them begins as a question does."""
+    items = [_FIRST_ITEM.sub("", line).strip() for line in question.split("\n") if line.strip()]
+    rows = [f"{item.rstrip('?;,.')}?" for item in items] if all(map(OPENING.match, items)) else items
+    return " ".join(" ".join(rows).split())
 
 
 def _dangling(first: str) -> bool:
