@@ -228,6 +228,17 @@ def test_a_proxy_with_which_the_models_client_cannot_be_made_is_named_with_the_w
     assert model.calls > 0
 
 
+def test_certificates_without_which_the_models_client_cannot_be_made_are_named_with_the_way_out(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, model: ScriptedModel
+) -> None:
+    """As conda leaves them behind: the error named no file, and no setting."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/gone/cacert.pem")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert "got '/gone/cacert.pem' as SSL_CERT_FILE" in message
+    assert "correct or unset it" in message
+    assert model.calls == 0
+
+
 def test_an_address_that_is_no_model_is_named(
     docs: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

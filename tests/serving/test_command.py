@@ -356,6 +356,18 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
 
 
+def test_a_start_that_fails_at_the_last_moment_is_a_line_without_the_text_of_the_exception(
+    tmp_path: Path, docs: str
+) -> None:
+    """Here the model's client cannot be made: uvicorn would log pages of traceback, with what the exception says."""
+    chat = {"CRAG_LLM_BASE_URL": "http://127.0.0.1:9/v1", "CRAG_LLM_MODEL": NAME, "HTTPS_PROXY": "canary://proxy"}
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+        assert running.process.wait(60) == ExitCode.FAILED
+    assert "ERROR The server cannot start, or end: ValueError" in running.log
+    assert "Traceback" not in running.log
+    assert "canary" not in running.log
+
+
 def test_a_folder_of_documents_may_have_a_comma_in_its_name(tmp_path: Path, docs: str) -> None:
     """As an option it is one path; only in CRAG_SERVE_DOCS a comma separates several."""
     folder = Path(docs).rename(tmp_path / "letters, 2026")

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -112,6 +113,7 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
     _check_proxies()
+    _check_authorities()
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
@@ -131,6 +133,13 @@ def _check_proxies() -> None:
             f"got a SOCKS proxy in {' and '.join(named)}, which the chat model's client takes only as socks5:// and "
             "with the package socksio, also where NO_PROXY avoids the proxy; run `pip install socksio`, or unset it"
         )
+        raise ConfigurationError(msg)
+
+
+def _check_authorities() -> None:
+    """Refuse certificates that are not there: without them the model's client cannot be made, whatever it is to ask."""
+    if (file := os.environ.get("SSL_CERT_FILE")) and not Path(file).is_file():
+        msg = f"got {file!r} as SSL_CERT_FILE, wanted a file with the certificates of authorities; correct or unset it"
         raise ConfigurationError(msg)
 
 
