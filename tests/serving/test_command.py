@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from cli_runner import QUESTION, crag, refused, two_documents
-from scripted_model import NAME, ScriptedModel, judging
+from scripted_model import NAME, ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY
 from serving.process import command
 from waiting import eventually
@@ -300,6 +300,38 @@ def test_a_run_may_take_as_long_as_an_operator_lets_its_answer(
     guard = wrapper.pipeline.get_component("guard")
     assert guard.run(query="When?")["state"].budget.seconds == wanted
     assert guard.run(query="When?", budget={"seconds": 7})["state"].budget.seconds == 7
+
+
+@pytest.mark.parametrize("by_yaml", [True, False])
+@pytest.mark.parametrize(("seconds", "status"), [(0.5, "failed"), (300, "written")])
+def test_an_answer_is_waited_for_as_long_as_an_operator_says(
+    serve: Any,
+    scripted_model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    by_yaml: bool,
+    seconds: float,
+    status: str,
+) -> None:
+    """Also where the model is the one of the pipeline's YAML, which has a time of its own."""
+    grade = judging(lambda text: float("Emma" in text))
+
+    def reply(messages: Any) -> tuple[str, str]:
+        time.sleep(0 if documents_in(messages) else 2)
+        return grade(messages)
+
+    scripted_model.reply = reply
+    if by_yaml:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", scripted_model.url)
+    else:
+        monkeypatch.setenv("CRAG_LLM_BASE_URL", scripted_model.url)
+        monkeypatch.setenv("CRAG_LLM_MODEL", NAME)
+    running = serve(pipelines="corrective_rag", answer_seconds=seconds)
+    generator = running.app.state.deployment.wrappers["corrective_rag"].pipeline.get_component("generator")
+    assert (generator.timeout_s, generator.chat_generator.async_client.timeout) == (seconds, seconds)
+    with running.client() as client:
+        result = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]
+    assert result["crag"]["answer"]["status"] == status
 
 
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:
