@@ -98,6 +98,7 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     option = " or pass --llm-model" if base_url else ""  # only commands with the one option have the other
     base_url, model = base_url or configured(URL_SETTING), model or configured(MODEL_SETTING)
     if base_url is None and model is None:
+        _check_alone()
         return None
     if model is None:
         msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING}{option}"
@@ -120,6 +121,17 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     sent = mine if mine is not None or own else options
     judging = ChatModel(own or model, base_url, key, sent or {})
     return ChatModel(model, base_url, key, options or {}, judging)
+
+
+def _check_alone() -> None:
+    """Refuse what is for a chat model where none is named, and those of the shipped YAML are asked without it."""
+    alone = [name for name in (OPTIONS_SETTING, GRADING_MODEL_SETTING, GRADING_OPTIONS_SETTING) if configured(name)]
+    if alone and has_key():
+        msg = (
+            f"got {' and '.join(alone)} without {MODEL_SETTING}, so the models that stand in the pipelines would be "
+            f"asked as they are; set {MODEL_SETTING} as well, or unset what is for it"
+        )
+        raise ConfigurationError(msg)
 
 
 def _check_proxies() -> None:
