@@ -163,6 +163,24 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, t
         assert ("Nothing is indexed" in caplog.text) is is_told
 
 
+def test_files_that_could_not_be_indexed_are_named_at_the_start(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, docs: str
+) -> None:
+    """Their number alone tells nobody which answers are missing; of very many the first will do."""
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    for number in range(21):
+        (bad / f"bad-{number:02}.pdf").write_text("CANARY")
+    deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{bad / 'bad-07.pdf'}"))
+    assert "bad-07.pdf is not indexed: " in caplog.text
+    assert "more" not in caplog.text
+    caplog.clear()
+    deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{bad}"))
+    assert caplog.text.count("is not indexed") == 20
+    assert "And 1 more" in caplog.text
+    assert "CANARY" not in caplog.text
+
+
 def test_the_address_of_a_store_that_is_not_asked_is_told(
     docs: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
