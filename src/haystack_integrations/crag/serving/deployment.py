@@ -215,7 +215,8 @@ def _store(settings: ServeSettings) -> Any:
         for what in told[:_MOST_TOLD]:
             logger.warning("{what}", what=what)
         if len(told) > _MOST_TOLD:
-            logger.warning("And {more} more; `crag ask QUESTION --docs PATH --json` lists them.", more=len(told) - _MOST_TOLD)
+            words = "And {more} more; `crag ask QUESTION --docs PATH --json` lists them."
+            logger.warning(words, more=len(told) - _MOST_TOLD)
     return store
 
 
