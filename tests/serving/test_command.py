@@ -406,6 +406,12 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
 
 
+def test_a_platforms_own_number_of_workers_does_not_end_the_start(tmp_path: Path, docs: str) -> None:
+    """As Heroku sets it for whatever runs there: uvicorn reads it, and wants the app named then."""
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_retrieval", WEB_CONCURRENCY="2") as running:
+        assert httpx.get(f"{running.url()}/health/ready").status_code == 200
+
+
 def test_a_start_that_fails_at_the_last_moment_is_a_line_without_the_text_of_the_exception(
     tmp_path: Path, docs: str
 ) -> None:
