@@ -203,6 +203,32 @@ class TestRealServer:
             assert [cache.read([key], seconds=2) for key in scores] == again
         await cache.close_async()
 
+    async def test_a_password_that_was_exchanged_is_read_anew_once_the_old_one_is_refused(
+        self, own_server: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On an event loop as in a thread, as with the tokens of cloud providers, which hold for an hour."""
+        url, _ = own_server
+
+        def exchanged(old: str, new: str) -> None:
+            with redis.Redis.from_url(url, password=old or None) as admin:
+                admin.config_set("requirepass", new)
+                for known in admin.client_list():
+                    with suppress(redis.ResponseError):
+                        admin.client_kill_filter(_id=known["id"])
+            monkeypatch.setenv("CRAG_TEST_URL", url.replace("//", f"//:{new}@"))
+
+        exchanged("", "one")
+        cache = RedisGradeCache(Secret.from_env_var("CRAG_TEST_URL"), timeout_s=2.0, cooldown_s=0.01)
+        for read in (cache.read_async, lambda *a, **b: asyncio.to_thread(cache.read, *a, **b)):
+            assert await read(["k"], seconds=2) == Found()
+            exchanged("one", "two")
+            assert (await read(["k"], seconds=2)).error == "AuthenticationError"
+            await asyncio.sleep(0.02)
+            assert await read(["k"], seconds=2) == Found()
+            exchanged("two", "one")
+            await cache.close_async()
+        cache.close()
+
     @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
     def test_connections_that_were_reset_while_nothing_was_asked_cost_no_grade(
         self, loop: str, redis_url: str, prefix: str
@@ -632,9 +658,19 @@ class TestSettings:
         with pytest.raises(ConfigurationError, match=name):
             RedisGradeCache(**{name: -1})
 
-    def test_a_secret_that_is_not_set_is_a_failure_of_the_cache_and_not_of_the_run(self) -> None:
-        cache = RedisGradeCache(Secret.from_env_var("CRAG_TEST_UNSET"))
-        assert cache.read(["k"], seconds=1).error == "ValueError"
+    @pytest.mark.parametrize(("url", "told"), [(None, "not set"), ("http://:tell-nobody@x", "redis://127.0.0.1:6379")])
+    async def test_a_secret_that_is_not_set_or_no_address_is_a_failure_of_the_cache_whose_log_says_so(
+        self, url: str | None, told: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """And not of the run. The kind alone would send an operator to look at a server that was never asked."""
+        if url:
+            monkeypatch.setenv("CRAG_TEST_URL", url)
+        cache = RedisGradeCache(Secret.from_env_var("CRAG_TEST_URL"), cooldown_s=0.001)
+        assert cache.read(["k"], seconds=1).error == "ConfigurationError"
+        time.sleep(0.01)
+        assert (await cache.read_async(["k"], seconds=1)).error == "ConfigurationError"
+        assert caplog.text.count(told) == 2
+        assert "tell-nobody" not in caplog.text
 
     def test_a_component_keeps_its_cache_with_every_setting_through_yaml_without_the_password(
         self, redis_url: str, monkeypatch: pytest.MonkeyPatch

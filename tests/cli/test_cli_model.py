@@ -228,6 +228,31 @@ def test_a_proxy_with_which_the_models_client_cannot_be_made_is_named_with_the_w
     assert model.calls > 0
 
 
+@pytest.mark.parametrize("name", ["CRAG_LLM_GRADING_MODEL", "CRAG_LLM_OPTIONS", "CRAG_LLM_GRADING_OPTIONS"])
+def test_what_is_for_a_chat_model_that_is_not_named_is_refused_with_the_way_out(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """With OpenAI's key alone the models of the pipeline were asked, and the setting did nothing."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv(name, "{}")
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "corrective_rag"), ExitCode.USAGE)
+    assert f"got {name} without CRAG_LLM_MODEL" in message
+    assert "set CRAG_LLM_MODEL as well" in message
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert chat_model() is None  # nothing is asked
+
+
+def test_certificates_without_which_the_models_client_cannot_be_made_are_named_with_the_way_out(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, model: ScriptedModel
+) -> None:
+    """As conda leaves them behind: the error named no file, and no setting."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/gone/cacert.pem")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert "got '/gone/cacert.pem' as SSL_CERT_FILE" in message
+    assert "correct or unset it" in message
+    assert model.calls == 0
+
+
 def test_an_address_that_is_no_model_is_named(
     docs: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """OpenAI-compatible chat: the newest message is the question, and only the answer is streamed."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -405,6 +406,19 @@ def test_a_first_question_costs_no_further_call(answering: Any, model: ScriptedM
         told = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
     assert told["follow_up"] is None
     assert model.calls == told["crag"]["llm_calls"]
+
+
+def test_the_seconds_of_a_chats_budget_are_for_its_follow_up_too(answering: Any, model: ScriptedModel) -> None:
+    """With a model that hangs a client waited fifteen seconds more than it had said; there is time for a search yet."""
+    model.delay = 30.0
+    begun = time.monotonic()
+    with answering.client() as client:
+        body = {"model": "corrective_rag", "messages": FOLLOW_UP, "budget": {"seconds": 4.0, "tokens": 9_000}}
+        told = client.post("/v1/chat/completions", json=body).json()
+    assert time.monotonic() - begun < 12
+    assert (told["follow_up"]["source"], told["follow_up"]["fallback"]) == ("message", "deadline")
+    assert told["crag"]["answer"]["status"] == "failed"
+    assert told["evidence"]
 
 
 def test_a_follow_up_that_cannot_be_written_out_is_asked_as_it_stands(answering: Any, model: ScriptedModel) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from cli_runner import QUESTION, crag, refused, two_documents
-from scripted_model import NAME, ScriptedModel, judging
+from scripted_model import NAME, ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY
 from serving.process import command
 from waiting import eventually
@@ -163,6 +163,24 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, t
         assert ("Nothing is indexed" in caplog.text) is is_told
 
 
+def test_files_that_could_not_be_indexed_are_named_at_the_start(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, docs: str
+) -> None:
+    """Their number alone tells nobody which answers are missing; of very many the first will do."""
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    for number in range(21):
+        (bad / f"bad-{number:02}.pdf").write_text("CANARY")
+    deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{bad / 'bad-07.pdf'}"))
+    assert "bad-07.pdf is not indexed: " in caplog.text
+    assert "more" not in caplog.text
+    caplog.clear()
+    deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{bad}"))
+    assert caplog.text.count("is not indexed") == 20
+    assert "And 1 more" in caplog.text
+    assert "CANARY" not in caplog.text
+
+
 def test_the_address_of_a_store_that_is_not_asked_is_told(
     docs: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +320,38 @@ def test_a_run_may_take_as_long_as_an_operator_lets_its_answer(
     assert guard.run(query="When?", budget={"seconds": 7})["state"].budget.seconds == 7
 
 
+@pytest.mark.parametrize("by_yaml", [True, False])
+@pytest.mark.parametrize(("seconds", "status"), [(0.5, "failed"), (300, "written")])
+def test_an_answer_is_waited_for_as_long_as_an_operator_says(
+    serve: Any,
+    scripted_model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    by_yaml: bool,
+    seconds: float,
+    status: str,
+) -> None:
+    """Also where the model is the one of the pipeline's YAML, which has a time of its own."""
+    grade = judging(lambda text: float("Emma" in text))
+
+    def reply(messages: Any) -> tuple[str, str]:
+        time.sleep(0 if documents_in(messages) else 2)
+        return grade(messages)
+
+    scripted_model.reply = reply
+    if by_yaml:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", scripted_model.url)
+    else:
+        monkeypatch.setenv("CRAG_LLM_BASE_URL", scripted_model.url)
+        monkeypatch.setenv("CRAG_LLM_MODEL", NAME)
+    running = serve(pipelines="corrective_rag", answer_seconds=seconds)
+    generator = running.app.state.deployment.wrappers["corrective_rag"].pipeline.get_component("generator")
+    assert (generator.timeout_s, generator.chat_generator.async_client.timeout) == (seconds, seconds)
+    with running.client() as client:
+        result = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]
+    assert result["crag"]["answer"]["status"] == status
+
+
 def test_a_store_that_cannot_be_reached_ends_the_command(tmp_path: Path) -> None:
     """With the exit code for it, and without the password of its address."""
     url = "http://elastic:CANARY@127.0.0.1:9"
@@ -354,6 +404,24 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("uvicorn.run", failing)
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
+
+
+def test_a_platforms_own_number_of_workers_does_not_end_the_start(tmp_path: Path, docs: str) -> None:
+    """As Heroku sets it for whatever runs there: uvicorn reads it, and wants the app named then."""
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_retrieval", WEB_CONCURRENCY="2") as running:
+        assert httpx.get(f"{running.url()}/health/ready").status_code == 200
+
+
+def test_a_start_that_fails_at_the_last_moment_is_a_line_without_the_text_of_the_exception(
+    tmp_path: Path, docs: str
+) -> None:
+    """Here the model's client cannot be made: uvicorn would log pages of traceback, with what the exception says."""
+    chat = {"CRAG_LLM_BASE_URL": "http://127.0.0.1:9/v1", "CRAG_LLM_MODEL": NAME, "HTTPS_PROXY": "canary://proxy"}
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+        assert running.process.wait(60) == ExitCode.FAILED
+    assert "ERROR The server cannot start, or end: ValueError" in running.log
+    assert "Traceback" not in running.log
+    assert "canary" not in running.log
 
 
 def test_a_folder_of_documents_may_have_a_comma_in_its_name(tmp_path: Path, docs: str) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -97,6 +98,7 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     option = " or pass --llm-model" if base_url else ""  # only commands with the one option have the other
     base_url, model = base_url or configured(URL_SETTING), model or configured(MODEL_SETTING)
     if base_url is None and model is None:
+        _check_alone()
         return None
     if model is None:
         msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING}{option}"
@@ -112,12 +114,24 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
     _check_proxies()
+    _check_authorities()
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
     sent = mine if mine is not None or own else options
     judging = ChatModel(own or model, base_url, key, sent or {})
     return ChatModel(model, base_url, key, options or {}, judging)
+
+
+def _check_alone() -> None:
+    """Refuse what is for a chat model where none is named, and those of the shipped YAML are asked without it."""
+    alone = [name for name in (OPTIONS_SETTING, GRADING_MODEL_SETTING, GRADING_OPTIONS_SETTING) if configured(name)]
+    if alone and has_key():
+        msg = (
+            f"got {' and '.join(alone)} without {MODEL_SETTING}, so the models that stand in the pipelines would be "
+            f"asked as they are; set {MODEL_SETTING} as well, or unset what is for it"
+        )
+        raise ConfigurationError(msg)
 
 
 def _check_proxies() -> None:
@@ -131,6 +145,13 @@ def _check_proxies() -> None:
             f"got a SOCKS proxy in {' and '.join(named)}, which the chat model's client takes only as socks5:// and "
             "with the package socksio, also where NO_PROXY avoids the proxy; run `pip install socksio`, or unset it"
         )
+        raise ConfigurationError(msg)
+
+
+def _check_authorities() -> None:
+    """Refuse certificates that are not there: without them the model's client cannot be made, whatever it is to ask."""
+    if (file := os.environ.get("SSL_CERT_FILE")) and not Path(file).is_file():
+        msg = f"got {file!r} as SSL_CERT_FILE, wanted a file with the certificates of authorities; correct or unset it"
         raise ConfigurationError(msg)
 
 

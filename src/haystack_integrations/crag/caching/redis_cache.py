@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final, Literal, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from haystack import logging
@@ -15,6 +15,7 @@ from haystack.utils import Secret
 
 from haystack_integrations.crag.caching.base import Found, GradeCache, pack, unpack, usable
 from haystack_integrations.crag.caching.lookups import Name
+from haystack_integrations.crag.caching.redis_url import checked, resolved
 from haystack_integrations.crag.caching.watch import Watch
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.errors import ConfigurationError
@@ -65,7 +66,7 @@ class RedisGradeCache(GradeCache):
         """
         Set the cache up; the first use connects.
 
-        :param url: `redis://`, `rediss://` or `unix://`. One with a password must be a Secret, read at first use.
+        :param url: `redis://`, `rediss://` or `unix://`. One with a password must be a Secret, read when it connects.
         :param prefix: Before every key in Redis.
         :param ttl_s: Seconds for which a score is kept.
         :param jitter: How far a lifetime varies, as a share of `ttl_s`.
@@ -82,7 +83,7 @@ class RedisGradeCache(GradeCache):
         client.check()
         super().__init__(ttl_s=ttl_s, jitter=jitter, tenant=tenant, web=web)
         check_positive({"timeout_s": timeout_s, "cooldown_s": cooldown_s})
-        self.url = _checked(url, secret=False) if isinstance(url, str) else url
+        self.url = checked(url, secret=False) if isinstance(url, str) else url
         self.prefix, self.timeout_s, self.cooldown_s = prefix, timeout_s, cooldown_s
         self._redis: Any = redis
         self._client: Any = None
@@ -156,6 +157,8 @@ class RedisGradeCache(GradeCache):
                 # The first is uvloop's word for it, the second asyncio's from Python 3.12 on: it has no socket by then.
                 result = await watch.result_async(_anew(client, command))
         except Exception as failure:  # not CancelledError, which is the caller's
+            if isinstance(failure, self._redis.AuthenticationError):
+                await self.close_async()  # the Secret may hold another password by now
             return _Reply(None, self._failed(access, failure), watch)
         self._resumes[access] = 0.0
         return _Reply(result, None, watch)
@@ -187,9 +190,10 @@ class RedisGradeCache(GradeCache):
             self._told = now if news else self._told
         if not self._is_answer(failure):
             self._name.ask()
-        if news:  # the kind only: a message may hold the URL
+        if news:  # the kind only: a message that is not ours may hold the URL
+            why = str(failure) if isinstance(failure, ConfigurationError) else kind
             what = "cached grades" if "read" in stopped else "grades kept"
-            logger.warning("Redis failed ({kind}); no {what} for {s} s.", kind=kind, what=what, s=self.cooldown_s)
+            logger.warning("Redis failed ({why}); no {what} for {s} s.", why=why, what=what, s=self.cooldown_s)
         return kind
 
     def _connected(self) -> Any:
@@ -208,7 +212,7 @@ class RedisGradeCache(GradeCache):
             return self._clients[loop]
 
     def _new(self, library: Any) -> Any:
-        url = self.url if isinstance(self.url, str) else _checked(self.url.resolve_value() or "", secret=True)
+        url = self.url if isinstance(self.url, str) else resolved(self.url)
         self._name.host = urlsplit(url).hostname
         # Who waits ends the waiting; the client's own timers would blame the server for a late process. Only a thread
         # that was given up needs one, to end with its socket.
@@ -234,16 +238,3 @@ async def _anew(client: Any, command: Callable[[Any], Coroutine[Any, Any, Any]])
 def _found(keys: Sequence[str], reply: _Reply) -> Found:
     pairs = zip(keys, reply.value if isinstance(reply.value, list) else (), strict=False)
     return Found(usable({key: unpack(raw) for key, raw in pairs}), reply.error, reply.watch.spent)
-
-
-def _checked(url: str, *, secret: bool) -> str:
-    try:
-        parts = urlsplit(url)
-        bare = not parts.password and "password" not in parse_qs(parts.query)
-        fits = parts.scheme in {"redis", "rediss", "unix"} and parts.port != 0  # reading the port checks it
-    except ValueError:  # its text may hold a part of the password
-        fits = False
-    if not (fits and (secret or bare)):
-        msg = "url must be like 'redis://127.0.0.1:6379/0', with a password a Secret; this one is not shown"
-        raise ConfigurationError(msg)
-    return url

@@ -1,8 +1,8 @@
 """The app of `crag serve`: parts of Hayhooks, and only the routes that are wanted, behind keys and limits."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Request, params
@@ -11,16 +11,18 @@ from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi_openai_compat import ModelObject
 from hayhooks.server.routers import create_openai_router
 from hayhooks.server.utils.deploy_utils import create_run_endpoint_handler
+from haystack import logging
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.routing import Route
 
 from haystack_integrations.crag import __version__
+from haystack_integrations.crag.errors import CragError
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.answers import RunResult
 from haystack_integrations.crag.serving.deployment import Deployment, deploy
 from haystack_integrations.crag.serving.envelope import DOCS, Envelope
-from haystack_integrations.crag.serving.failures import add_handlers, no_such_pipeline
+from haystack_integrations.crag.serving.failures import add_handlers, no_such_pipeline, what_failed
 from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
 from haystack_integrations.crag.serving.keys import Keys
@@ -34,6 +36,8 @@ from haystack_integrations.crag.serving.tools import Tools
 from haystack_integrations.crag.serving.uploads import PATH as UPLOADS
 from haystack_integrations.crag.serving.uploads import uploads_router
 from haystack_integrations.crag.serving.workers import end_with_loop
+
+logger = logging.getLogger(__name__)
 
 _CHAT: Final = (CHAT, MODELS)
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
@@ -67,12 +71,13 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            async with deployment.running(), tools.manager.run(), readiness.watched():
-                end_with_loop()
-                yield
-                # Requests that were ended have a last word for their clients: behind this the process is killed.
-                if running:
-                    await asyncio.wait(running, timeout=_LAST_WORDS_SECONDS)
+            with _failures_told():
+                async with deployment.running(), tools.manager.run(), readiness.watched():
+                    end_with_loop()
+                    yield
+                    # Requests that were ended have a last word for their clients: behind this the process is killed.
+                    if running:
+                        await asyncio.wait(running, timeout=_LAST_WORDS_SECONDS)
         finally:
             await send_rest()
 
@@ -87,6 +92,17 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     app.add_middleware(Envelope, running=running)
     trace_requests(app)
     return app
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """Say why a server does not start, or end; uvicorn would say it by a traceback, which the log leaves out."""
+    try:
+        yield
+    except Exception as error:
+        why = str(error) if isinstance(error, CragError) else what_failed(error)
+        logger.error("The server cannot start, or end: {why}", why=why)
+        raise
 
 
 def _bare_app(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:

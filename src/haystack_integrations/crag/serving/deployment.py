@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hayhooks.server.pipelines.models import create_pipeline_metadata
 from hayhooks.server.pipelines.registry import ImmutablePipelineRegistry, PipelineRegistration
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 
 logger = logging.getLogger(__name__)
+
+_MOST_TOLD: Final = 20  # files at the start, each with what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -208,8 +210,13 @@ def _store(settings: ServeSettings) -> Any:
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
-        for doubt in report.doubts:
-            logger.warning("{source}: {reason}", source=doubt.source, reason=doubt.reason)
+        told = [f"{one.source} is not indexed: {one.reason}" for one in report.failures]
+        told += [f"{one.source}: {one.reason}" for one in report.doubts]
+        for what in told[:_MOST_TOLD]:
+            logger.warning("{what}", what=what)
+        if len(told) > _MOST_TOLD:
+            words = "And {more} more; `crag ask QUESTION --docs PATH --json` lists them."
+            logger.warning(words, more=len(told) - _MOST_TOLD)
     return store
 
 

@@ -171,11 +171,20 @@ def translated(options: Mapping[str, Any]) -> Iterator[None]:
         raise
     except Exception as error:  # the boundary of the server: whatever a pipeline raises
         status, code = _kind(error, options)
-        kinds = " < ".join(type(link).__name__ for link in causes(error))
-        named = (name for link in causes(error) if (name := getattr(link, "component_name", None)))
-        part = next(named, None) or _raised_in(error)
-        logger.warning("A run failed: {code} ({kinds}; {part})", code=code, kinds=kinds, part=part)
+        logger.warning("A run failed: {code} ({what})", code=code, what=what_failed(error))
         raise ServeError(status, code, _rules_of(code, error)) from None
+
+
+def what_failed(error: BaseException) -> str:
+    """
+    Say what failed without a word of its text, which may hold a question, a document or a key.
+
+    :param error: What was raised.
+    :returns: The kinds of the errors in its chain, and the component or module that failed.
+    """
+    kinds = " < ".join(type(link).__name__ for link in causes(error))
+    named = (name for link in causes(error) if (name := getattr(link, "component_name", None)))
+    return f"{kinds}; {next(named, None) or _raised_in(error)}"
 
 
 def _rules_of(code: str, error: Exception) -> Sequence[Mapping[str, Any]] | None:
@@ -186,7 +195,7 @@ def _rules_of(code: str, error: Exception) -> Sequence[Mapping[str, Any]] | None
     return [{"field": "question", **broken}] if code == "invalid_question" and broken else None
 
 
-def _raised_in(error: Exception) -> str:
+def _raised_in(error: BaseException) -> str:
     """Name the module that failed before a component ran, such as one that reads a file anew."""
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     return str(frames[-1].f_globals.get("__name__")).rpartition(".")[2] if frames else "no component"

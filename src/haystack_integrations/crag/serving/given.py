@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 
@@ -23,11 +24,15 @@ def share_cache(loaded: "LoadedPipeline", cache: Any) -> None:
 
 def give_time(loaded: "LoadedPipeline", seconds: float) -> None:
     """
-    Let a run take as long as an operator lets its answer: ended by its budget, the setting would do nothing.
+    Let an answer take as long as an operator says, and its run: ended by its budget, the setting would do nothing.
 
-    :param loaded: The pipeline.
+    :param loaded: The pipeline, before its warm-up.
     :param seconds: Longest wait for an answer; a longer budget of the pipeline stays.
     """
     for _, part in loaded.pipeline.walk():
+        if isinstance(part, AnswerGenerator):
+            part.timeout_s = seconds
+            if hasattr(part.chat_generator, "timeout"):  # of the client, which would give up before
+                part.chat_generator.timeout = seconds
         if isinstance(part, QuestionGuard) and part.budget and "seconds" in part.budget:
             part.budget = {**part.budget, "seconds": max(seconds, part.budget["seconds"])}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 OURS: Final = ("haystack_integrations.crag", "uvicorn.error", "asyncio")
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _CREDENTIALS: Final = re.compile(r"//[^/\s]+@")  # up to the last @: who writes addresses may leave one in a password
+_TRACEBACK: Final = "Traceback (most recent call last)"
 REQUEST: Final = "crag_request"
 """What names its request on a line. Hayhooks adds a `trace_id`, too, and makes one up where nothing is traced."""
 
@@ -83,7 +84,7 @@ def configure_logs(sink: TextIO | None = None) -> None:
     intercept_stdlib_logging(OURS)
     for name in OURS:
         logging.getLogger(name).setLevel(logging.INFO)
-        logging.getLogger(name).addFilter(_is_no_cancelling)
+        logging.getLogger(name).addFilter(_is_news)
     undelivered = Undelivered()
     for name in SENDERS:
         sender = logging.getLogger(name)
@@ -91,10 +92,16 @@ def configure_logs(sink: TextIO | None = None) -> None:
         sender.setLevel(logging.WARNING)
 
 
-def _is_no_cancelling(record: logging.LogRecord) -> bool:
-    """Leave out that an impatient end cancels what runs: uvicorn tells it as errors, and the app's with a traceback."""
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, CancelledError) and not str(record.msg).rstrip().endswith(CancelledError.__name__)
+def _is_news(record: logging.LogRecord) -> bool:
+    """
+    Leave out what uvicorn tells of exceptions that are told already.
+
+    An impatient end cancels what runs: uvicorn tells it as errors, and the app's with a traceback. Of a start or end
+    that fails it gets the traceback as a text, with that of the exception in it.
+    """
+    error, said = record.exc_info[1] if record.exc_info else None, str(record.msg).rstrip()
+    is_cancelling = isinstance(error, CancelledError) or said.endswith(CancelledError.__name__)
+    return not is_cancelling and _TRACEBACK not in said
 
 
 def _line(record: "Record") -> str:

@@ -50,5 +50,3 @@ class Places:
         :param client: Who took it.
         """
         self._held[client] -= 1
-        if not self._held[client]:
-            del self._held[client]

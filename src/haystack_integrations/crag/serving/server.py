@@ -181,7 +181,7 @@ def serve(**given: Any) -> None:
             return
         # Worker processes read the environment: what was given goes there.
         os.environ.update({environment_name(name): str(value) for name, value in given.items()})
-        run_workers(uvicorn.Config(_FACTORY, factory=True, workers=settings.workers, **options))
+        run_workers(uvicorn.Config(_FACTORY, factory=True, **options))
     except SystemExit as end:
         # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
         raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end
@@ -230,6 +230,7 @@ def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,
+        "workers": settings.workers,  # unset, uvicorn reads WEB_CONCURRENCY, which some platforms set for all apps
         "http": PunctualProtocol,
         "ws": "none",
         "access_log": False,  # it holds the path as the client wrote it

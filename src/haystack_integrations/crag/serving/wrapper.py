@@ -1,7 +1,9 @@
 """One Hayhooks wrapper for every pipeline: REST, chat and MCP tools come from its two methods."""
 
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from math import inf
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -13,6 +15,7 @@ from haystack.dataclasses import StreamingChunk
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.copying import made_of, settings_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
 from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken, usage_of
@@ -108,9 +111,17 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Check the newest message, and have it written out where earlier ones may say what it is about."""
         asked, said = self._asked(last_question(messages), restrictions(body)), conversation(messages)
-        if self._rewriter is None or len(said) == 1 or not asked[QUERY].strip():
+        rewriter, begun = self._rewriter, time.monotonic()
+        if rewriter is None or len(said) == 1 or not asked[QUERY].strip():
             return asked, None
-        found = await self._rewriter.run_async(messages=said)
+        # Who waits for the answer waits for this, too; a half of the time stays for the search.
+        budget = asked.get("budget") or {}
+        half = budget.get("seconds", inf) / 2
+        if half < rewriter.timeout_s:
+            rewriter = made_of(FollowUpRewriter, {**settings_of(rewriter), "timeout_s": half})
+        found = await rewriter.run_async(messages=said)
+        if half < inf:
+            asked["budget"] = {**budget, "seconds": max(half, 2 * half - (time.monotonic() - begun))}
         return {**asked, QUERY: found["query"]}, {"question": found["query"], **found["report"]}
 
     async def _streamed(
