@@ -408,6 +408,30 @@ def test_a_first_question_costs_no_further_call(answering: Any, model: ScriptedM
     assert model.calls == told["crag"]["llm_calls"]
 
 
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+@pytest.mark.parametrize("said", ["Hi!", "Great, thanks a lot \U0001f44d", "What can you do?"])
+def test_a_message_that_asks_nothing_costs_nothing(answering: Any, model: ScriptedModel, name: str, said: str) -> None:
+    """It was searched for, graded and corrected, and the documents "did not answer" it."""
+    earlier = [*FOLLOW_UP[1:3], {"role": "user", "content": said}]
+    with answering.client() as client:
+        for messages in ([{"role": "user", "content": said}], earlier):
+            body = {"model": name, "messages": messages}
+            told = client.post("/v1/chat/completions", json=body).json()
+            parts, reasons = streamed(client, body)
+            assert told["choices"][0]["message"]["content"] == "".join(parts)
+            assert "Ask one whenever you like." in parts[0]
+            assert (told["evidence"], told["crag"]["llm_calls"], reasons[-1]) == ([], 0, "stop")
+            assert set(told["usage"].values()) == {0}
+    assert model.calls == 0
+
+
+def test_a_message_that_only_begins_with_small_talk_is_a_question(answering: Any, model: ScriptedModel) -> None:
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json=chat(f"Hi, thanks! {QUESTION}")).json()
+    assert told["crag"]["verdict"] == "correct"
+    assert model.calls == 2
+
+
 def test_the_seconds_of_a_chats_budget_are_for_its_follow_up_too(answering: Any, model: ScriptedModel) -> None:
     """With a model that hangs a client waited fifteen seconds more than it had said; there is time for a search yet."""
     model.delay = 30.0

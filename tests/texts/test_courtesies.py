@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers import fill, scripted
 
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.courtesies import asks_nothing, bare_question
 from haystack_integrations.crag.texts.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import words
 
@@ -223,3 +223,31 @@ def test_plain_letters_stay_as_they_are(text: str) -> None:
     assert in_plain_letters(once) == once
     assert is_normalized("NFC", once)
     assert [once.count(joiner) for joiner in "\u200c\u200d"] == [text.count(one) for one in "\u200c\u200d"]
+
+
+@pytest.mark.parametrize(
+    ("message", "is_talk"),
+    [
+        ("Hi", True),
+        ("Good morning team!", True),
+        ("ok thanks, bye", True),
+        ("That was very helpful, thank you \U0001f64f", True),
+        ("Who are you? What can you do?", True),
+        ("Danke sch\u00f6n!", True),
+        ("\u4f60\u597d", True),
+        ("Hi Anna", False),
+        ("Hello world program", False),
+        ("And in German, please?", False),
+        ("no", False),
+        ("Great Britain", False),
+        ("What can you do about noise?", False),
+        ("?", False),
+        ("", False),
+        ("hi " * 2_000, False),
+    ],
+)
+def test_small_talk_asks_nothing(message: str, is_talk: bool) -> None:
+    """A follow-up on the last answer does."""
+    begun = time.monotonic()
+    assert asks_nothing(message) is is_talk
+    assert time.monotonic() - begun < 0.5

@@ -50,3 +50,5 @@ class Places:
         :param client: Who took it.
         """
         self._held[client] -= 1
+        if not self._held[client]:  # clients come and go for as long as the server runs
+            del self._held[client]

@@ -4,13 +4,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from fastapi_openai_compat import ChatCompletion
 from fastapi_openai_compat.chat_completions import chat_completion_response
 from hayhooks import BasePipelineWrapper, async_streaming_generator
-from haystack.dataclasses import StreamingChunk
+from haystack.dataclasses import GeneratedAnswer, StreamingChunk
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
@@ -29,8 +29,16 @@ from haystack_integrations.crag.serving.questions import (
     restrictions,
 )
 from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.texts.courtesies import asks_nothing
 
 Part: TypeAlias = StreamingChunk | ChatCompletion
+
+_INVITATION: Final = "I answer questions from the indexed documents. Ask one whenever you like."
+_SMALL_TALK: Final[Mapping[str, Any]] = {
+    "answers": [GeneratedAnswer(data=_INVITATION, query="", documents=[])],
+    "crag": {"llm_calls": 0, "tokens": {"in": 0, "out": 0}},
+}
+"""What becomes of a message that asks nothing: no run, which would search, grade and correct in vain."""
 
 
 class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no types
@@ -90,7 +98,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         asked, follow_up = await self._understood(messages, body)
         if not body.get("stream"):
             with translated(asked):
-                outputs = await self.loaded.run_async(**asked)
+                outputs = await self._outputs(asked)
                 completion = chat_completion_response(spoken(outputs), f"crag-{uuid4().hex}", model)
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
@@ -112,7 +120,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         """Check the newest message, and have it written out where earlier ones may say what it is about."""
         asked, said = self._asked(last_question(messages), restrictions(body)), conversation(messages)
         rewriter, begun = self._rewriter, time.monotonic()
-        if rewriter is None or len(said) == 1 or not asked[QUERY].strip():
+        if rewriter is None or len(said) == 1 or not asked[QUERY].strip() or asks_nothing(asked[QUERY]):
             return asked, None
         # Who waits for the answer waits for this, too; a half of the time stays for the search.
         budget = asked.get("budget") or {}
@@ -123,6 +131,9 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         if half < inf:
             asked["budget"] = {**budget, "seconds": max(half, 2 * half - (time.monotonic() - begun))}
         return {**asked, QUERY: found["query"]}, {"question": found["query"], **found["report"]}
+
+    async def _outputs(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        return _SMALL_TALK if asks_nothing(asked[QUERY]) else await self.loaded.run_async(**asked)
 
     async def _streamed(
         self, asked: Mapping[str, Any], usage: Callable[[Mapping[str, Any]], list[ChatCompletion]]
@@ -138,8 +149,8 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
             ends.extend(usage(outputs))
 
         with translated(asked):
-            if not self._writers:
-                ended(await self.loaded.run_async(**asked))
+            if not self._writers or asks_nothing(asked[QUERY]):
+                ended(await self._outputs(asked))
             else:
                 stream = async_streaming_generator(
                     pipeline=self.pipeline,

@@ -22,6 +22,8 @@ _MOST_LEADS: Final = 8
 _MOST_KEPT: Final = 64
 """Questions that are kept: retriever, grader, statistics and expander ask for the same one."""
 
+_LONGEST_TALK: Final = 200
+
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "i'd", "we're", "we've", "we'd"})
 ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
@@ -36,6 +38,7 @@ class _Courtesies(NamedTuple):
     closing: re.Pattern[str]
     signed: re.Pattern[str]
     alone: re.Pattern[str]
+    talk: re.Pattern[str]
     form: frozenset[str]
     occasion: frozenset[str]
 
@@ -64,6 +67,23 @@ def bare_question(query: str) -> str:
     if not any(map(_names, left)):
         return query
     return query if " ".join(left) == " ".join(query.split()) else " ".join(left)
+
+
+def asks_nothing(message: str) -> bool:
+    """
+    Tell small talk: a message of greetings, thanks and the like, or about whoever answers, and nothing else.
+
+    ```python
+    from haystack_integrations.crag.texts.courtesies import asks_nothing
+
+    assert asks_nothing("Hello! How are you?") and asks_nothing("Great, thanks a lot \\U0001f44d")
+    assert not asks_nothing("Hello, who wrote Emma?") and not asks_nothing("And in German, please?")
+    ```
+
+    :param message: A message to an assistant.
+    :returns: Whether no document can answer it.
+    """
+    return len(message) <= _LONGEST_TALK and _courtesies().talk.fullmatch(in_plain_letters(message)) is not None
 
 
 def _unlettered(query: str) -> str:
@@ -142,6 +162,7 @@ def _courtesies() -> _Courtesies:
             rf"(?<=[.!?])\s+(?i:{known['letter']['closing']})\s*[,.!\u2013\u2014-]*(?:\s+[A-Z][\w.'-]*){{0,4}}\s*\Z"
         ),
         alone=re.compile(rf"\s*(?:{known['alone']})", re.IGNORECASE),
+        talk=re.compile(rf"[\W_]*+(?:(?:{written(known['talk'])})(?!\w)[\W_]*+)+", re.IGNORECASE),
         form=frozenset(form),
         occasion=frozenset((*form, *" ".join(known["occasion"].values()).split())),
     )
