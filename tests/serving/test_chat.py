@@ -425,6 +425,39 @@ def test_a_message_that_asks_nothing_costs_nothing(answering: Any, model: Script
     assert model.calls == 0
 
 
+def task_of_open_webui(wanted: str, answer: str = "Jane Austen [1].") -> str:
+    """As it sends tasks to the model of a chat, in our own words."""
+    told = f"### Task:\nLook at the chat and do it.\n### Output:\nJSON format: {wanted}\n### Chat History:\n"
+    return f"{told}<chat_history>\nUSER: Hi, could you tell me {QUESTION}\nASSISTANT: {answer}\n</chat_history>"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "done"),
+    [
+        ('{ "title": "your title" }', {"title": QUESTION}),
+        ('{ "tags": ["one", "two"] }', {"tags": []}),
+        ('{ "follow_ups": ["Question 1?"] }', {"follow_ups": []}),
+    ],
+)
+def test_what_open_webui_asks_behind_an_answer_costs_nothing(
+    answering: Any, model: ScriptedModel, wanted: str, done: dict[str, Any]
+) -> None:
+    """Each chat had an abstention as its title, at three times the cost; a long answer in the task is no question."""
+    with answering.client() as client:
+        for task in (task_of_open_webui(wanted), task_of_open_webui(wanted, "Long. " * 2_000)):
+            told = client.post("/v1/chat/completions", json=chat(task)).json()
+            assert json.loads(told["choices"][0]["message"]["content"]) == done
+    assert model.calls == 0
+
+
+def test_any_other_task_is_taken_for_a_question(answering: Any) -> None:
+    """Whoever only writes as Open WebUI does gets what everybody gets."""
+    with answering.client() as client:
+        for task in (task_of_open_webui('{ "poem": "..." }'), f'### Task:\nGive {{ "title": {QUESTION} }}'):
+            told = client.post("/v1/chat/completions", json=chat(task)).json()
+            assert told["crag"]["verdict"] in ("correct", "ambiguous", "incorrect")
+
+
 def test_a_message_that_only_begins_with_small_talk_is_a_question(answering: Any, model: ScriptedModel) -> None:
     with answering.client() as client:
         told = client.post("/v1/chat/completions", json=chat(f"Hi, thanks! {QUESTION}")).json()

@@ -4,13 +4,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from fastapi_openai_compat import ChatCompletion
 from fastapi_openai_compat.chat_completions import chat_completion_response
 from hayhooks import BasePipelineWrapper, async_streaming_generator
-from haystack.dataclasses import GeneratedAnswer, StreamingChunk
+from haystack.dataclasses import StreamingChunk
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
@@ -28,17 +28,10 @@ from haystack_integrations.crag.serving.questions import (
     question_model,
     restrictions,
 )
+from haystack_integrations.crag.serving.unasked import without_run
 from haystack_integrations.crag.sockets import sockets_of
-from haystack_integrations.crag.texts.courtesies import asks_nothing
 
 Part: TypeAlias = StreamingChunk | ChatCompletion
-
-_INVITATION: Final = "I answer questions from the indexed documents. Ask one whenever you like."
-_SMALL_TALK: Final[Mapping[str, Any]] = {
-    "answers": [GeneratedAnswer(data=_INVITATION, query="", documents=[])],
-    "crag": {"llm_calls": 0, "tokens": {"in": 0, "out": 0}},
-}
-"""What becomes of a message that asks nothing: no run, which would search, grade and correct in vain."""
 
 
 class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no types
@@ -95,10 +88,11 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         :returns: The answer with its evidence and record, and how a message was asked that goes on from earlier ones;
             or, with `stream`, the parts of the answer as they come.
         """
-        asked, follow_up = await self._understood(messages, body)
+        known = without_run(last_question(messages))
+        asked, follow_up = ({}, None) if known else await self._understood(messages, body)
         if not body.get("stream"):
             with translated(asked):
-                outputs = await self._outputs(asked)
+                outputs = known or await self.loaded.run_async(**asked)
                 completion = chat_completion_response(spoken(outputs), f"crag-{uuid4().hex}", model)
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
@@ -106,7 +100,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
                 return completion.model_copy(
                     update={**beside, "usage": usage_of(outputs, follow_up), "follow_up": follow_up}
                 )
-        parts = self._streamed(asked, lambda outputs: _usage(model, body, usage_of(outputs, follow_up)))
+        parts = self._streamed(asked, known, lambda outputs: _usage(model, body, usage_of(outputs, follow_up)))
         # A run that fails before its first word is an HTTP error, not a stream that breaks off.
         return _continued(await anext(parts), parts)
 
@@ -120,7 +114,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         """Check the newest message, and have it written out where earlier ones may say what it is about."""
         asked, said = self._asked(last_question(messages), restrictions(body)), conversation(messages)
         rewriter, begun = self._rewriter, time.monotonic()
-        if rewriter is None or len(said) == 1 or not asked[QUERY].strip() or asks_nothing(asked[QUERY]):
+        if rewriter is None or len(said) == 1 or not asked[QUERY].strip():
             return asked, None
         # Who waits for the answer waits for this, too; a half of the time stays for the search.
         budget = asked.get("budget") or {}
@@ -132,11 +126,11 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
             asked["budget"] = {**budget, "seconds": max(half, 2 * half - (time.monotonic() - begun))}
         return {**asked, QUERY: found["query"]}, {"question": found["query"], **found["report"]}
 
-    async def _outputs(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        return _SMALL_TALK if asks_nothing(asked[QUERY]) else await self.loaded.run_async(**asked)
-
     async def _streamed(
-        self, asked: Mapping[str, Any], usage: Callable[[Mapping[str, Any]], list[ChatCompletion]]
+        self,
+        asked: Mapping[str, Any],
+        known: Mapping[str, Any] | None,
+        usage: Callable[[Mapping[str, Any]], list[ChatCompletion]],
     ) -> AsyncGenerator[Part, None]:
         """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
         ends: list[Part] = []
@@ -149,8 +143,8 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
             ends.extend(usage(outputs))
 
         with translated(asked):
-            if not self._writers or asks_nothing(asked[QUERY]):
-                ended(await self._outputs(asked))
+            if known or not self._writers:
+                ended(known or await self.loaded.run_async(**asked))
             else:
                 stream = async_streaming_generator(
                     pipeline=self.pipeline,

@@ -1,0 +1,47 @@
+"""Messages of a chat that ask nothing of documents: small talk, and what Open WebUI wants for itself."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from haystack.dataclasses import GeneratedAnswer
+
+from haystack_integrations.crag.texts.courtesies import asks_nothing, bare_question
+
+INVITATION: Final = "I answer questions from the indexed documents. Ask one whenever you like."
+
+# Behind each answer Open WebUI asks its chat's model for a title, tags and further questions, as a JSON object.
+_TASK: Final = re.compile(r"\s*### Task:\n(?P<told>.*?)<chat_history>\s*(?:user:\s*)?(?P<first>.*)", re.I | re.DOTALL)
+_KEY: Final = re.compile(r"\{\s*\"(title|tags|follow_ups|queries)\"\s*:")
+_TITLE_CHARACTERS: Final = 50
+
+
+def without_run(message: str) -> Mapping[str, Any] | None:
+    """
+    Answer a message that asks nothing of documents: a run would search, grade and correct in vain.
+
+    :param message: The newest message of a chat.
+    :returns: Outputs as of a pipeline, with a record of no model calls; None of a question.
+    """
+    said = INVITATION if asks_nothing(message) else _done(message)
+    if said is None:
+        return None
+    answer = GeneratedAnswer(data=said, query="", documents=[])
+    return {"answers": [answer], "crag": {"llm_calls": 0, "tokens": {"in": 0, "out": 0}}}
+
+
+def _done(message: str) -> str | None:
+    """Do a task of Open WebUI's: the question as title, and nothing where it would take a model to invent."""
+    task = _TASK.fullmatch(message)
+    key = _KEY.search(task["told"]) if task else None
+    if task is None or key is None:
+        return None
+    if key[1] != "title":
+        return json.dumps({key[1]: []})
+    first = next((line for line in task["first"].splitlines() if line.strip()), "")
+    title = " ".join(bare_question(first).split())
+    shown = (
+        title if len(title) <= _TITLE_CHARACTERS else f"{title[:_TITLE_CHARACTERS].rpartition(' ')[0] or title}\u2026"
+    )
+    return json.dumps({"title": shown}, ensure_ascii=False)
