@@ -11,9 +11,13 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 )
 from haystack_integrations.crag.elasticsearch import requests as asking
 from haystack_integrations.crag.elasticsearch import search as searching
+from haystack_integrations.crag.elasticsearch.spelling import search_words, search_words_async
+from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.searches import Filters, State, filters_for, limit_of
 from haystack_integrations.crag.settings import check_positive, check_whole
+
+_EXACT = "0"
 
 
 @component
@@ -51,7 +55,8 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
 
         :param document_store: An ElasticsearchDocumentStore.
         :param filters: Haystack filters.
-        :param fuzziness: How far a word may differ. With `AUTO` one long question can end the server.
+        :param fuzziness: How far a word may differ. With `0` one that the index does not have is looked for once more
+            as the index spells it; with `AUTO` one long question can end the server.
         :param top_k: Most documents.
         :param filter_policy: When a run brings its own filters: `replace`, they take the place of these; `merge`, both
             hold, whatever they are.
@@ -63,6 +68,10 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         settings = dict[str, Any](filters=filters, fuzziness=fuzziness, top_k=top_k, filter_policy=filter_policy)
         ElasticsearchBM25Retriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
+
+    def warm_up(self) -> None:
+        """Load the words of English, by which a slip of the keyboard is told from a word."""
+        is_word("")
 
     def to_dict(self) -> dict[str, Any]:
         """Give the settings as plain values."""
@@ -83,23 +92,29 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         :returns: A dictionary with the following keys:
             - `documents`: What was found, in rank order.
             - `report`: `status` (`ok`, `incomplete`, `failed`), `kind` (`shards`, `timed_out`, `timeout`, `deadline`,
-              `connection`, such as `http_503`; `index_empty`, `filters_leave_none`), `shards` (`total`, `failed`).
+              `connection`, such as `http_503`; `index_empty`, `filters_leave_none`), `shards` (`total`, `failed`),
+              `respelt` (how many words, if any).
         :raises elasticsearch.ApiError: For a mistake, such as an index that is not there.
         """
-        limit = limit_of(state, self.timeout_s)
-        return searching.search(self._document_store, self._request(query, filters, top_k), limit).result()
+        store, limit, asked = self._document_store, limit_of(state, self.timeout_s), self._asked(filters, top_k)
+        if self._fuzziness == _EXACT:
+            return search_words(store, query, *asked, limit).result()
+        return searching.search(store, asking.words_request(query, self._fuzziness, *asked), limit).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
         self, query: str, filters: Filters = None, top_k: int | None = None, state: State = None
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
-        limit, request = limit_of(state, self.timeout_s), self._request(query, filters, top_k)
-        return (await searching.search_async(self._document_store, request, limit)).result()
+        store, limit, asked = self._document_store, limit_of(state, self.timeout_s), self._asked(filters, top_k)
+        if self._fuzziness == _EXACT:
+            return (await search_words_async(store, query, *asked, limit)).result()
+        request = asking.words_request(query, self._fuzziness, *asked)
+        return (await searching.search_async(store, request, limit)).result()
 
-    def _request(self, query: str, filters: Filters, top_k: int | None) -> dict[str, Any]:
+    def _asked(self, filters: Filters, top_k: int | None) -> tuple[Filters, int]:
         chosen = filters_for(self._filter_policy, self._filters, filters)
-        return asking.words_request(query, self._fuzziness, chosen, self._top_k if top_k is None else top_k)
+        return chosen, self._top_k if top_k is None else top_k
 
 
 @component

@@ -1,0 +1,129 @@
+"""A misspelt word is looked for as the index spells it; real Elasticsearch."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from elasticsearch import Elasticsearch
+from haystack import Document, Pipeline
+from lying_server import Wire, lying
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
+from haystack_integrations.crag.store_profiles import open_store, prepare
+
+BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+HARBOUR, VINLAND = "The harbour of Kestrel is in the north.", "Leif Eriksson reached Vinland by ship."
+TEXTS = [HARBOUR, VINLAND, "Bread is baked in the village.", "Karlsson lives on the roof."]
+
+
+@pytest.fixture
+def wire(elasticsearch_url: str) -> Iterator[Wire]:
+    with lying(elasticsearch_url) as made:
+        yield made
+
+
+@pytest.fixture
+def store(wire: Wire, elasticsearch_index: str) -> Iterator[Any]:
+    """Three shards with four documents: most words are in one of them alone."""
+    made = open_store("elasticsearch", wire.url, elasticsearch_index)
+    prepare(made, number_of_shards=3)
+    made.write_documents([Document(content=text) for text in TEXTS])
+    wire.searches.clear()
+    yield made
+    made.close()
+
+
+def found(store: Any, query: str, *, asynchronous: bool = False, **settings: Any) -> tuple[list[str | None], Any]:
+    retriever = ReportingBM25Retriever(document_store=store, **settings)
+
+    async def ask() -> Any:
+        try:
+            return await retriever.run_async(query=query)
+        finally:
+            await retriever.close_async()
+
+    result = asyncio.run(ask()) if asynchronous else retriever.run(query=query)
+    return [document.content for document in result["documents"]], result["report"]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Erikssson", VINLAND),
+        ("Eriskson", VINLAND),
+        ("Eriksson Vinlamd", VINLAND),
+        ("Kestrle harbours", HARBOUR),
+        ("kestral", HARBOUR),
+    ],
+)
+def test_a_slip_in_a_word_finds_what_the_word_finds(store: Any, query: str, text: str, asynchronous: bool) -> None:
+    """A letter too many, too few, another one, or two in each other's place; never the first."""
+    documents, report = found(store, query, asynchronous=asynchronous)
+    assert documents[0] == text
+    assert report == {"status": "ok", "shards": {"total": 3, "failed": 0}, "respelt": 1 + ("harbours" in query)}
+
+
+@BOTH
+@pytest.mark.parametrize("query", ["Eriksson", "Karlsson ships", "bread", "Wrestle", "xyzzyxy", "Kestr"])
+def test_a_word_of_the_index_of_english_or_of_nobody_is_left_alone(store: Any, query: str, asynchronous: bool) -> None:
+    """Also one that two of the three shards do not have."""
+    _, report = found(store, query, asynchronous=asynchronous)
+    assert report == {"status": "ok", "shards": {"total": 3, "failed": 0}}
+
+
+def test_a_question_without_such_a_word_is_one_request(store: Any, wire: Wire) -> None:
+    found(store, "Where is the harbour of Kestrel in the village?")
+    assert len(wire.searches) == 1
+    wire.searches.clear()
+    found(store, "Where is the harbour of Kestrle?")
+    assert len(wire.searches) == 3
+
+
+@BOTH
+def test_what_cannot_be_asked_takes_nothing_away(store: Any, wire: Wire, asynchronous: bool) -> None:
+    """A server that has no answer to the second request."""
+
+    def without_words(reply: dict[str, Any]) -> None:
+        reply.pop("suggest", None)
+
+    wire.change = without_words
+    documents, report = found(store, "bread Kestrle", asynchronous=asynchronous)
+    assert documents == [TEXTS[2]]
+    assert report["status"] == "ok"
+    assert "respelt" not in report
+
+
+def test_whoever_lets_words_differ_is_not_asked_twice(store: Any, wire: Wire) -> None:
+    """Elasticsearch has looked for near words then."""
+    documents, report = found(store, "Kestrle", fuzziness="AUTO")
+    assert documents == [HARBOUR]
+    assert "respelt" not in report
+    assert len(wire.searches) == 1
+
+
+def test_a_text_that_is_searched_as_a_whole_value_stays_a_failed_search(
+    elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """There are no words to be near to."""
+    with Elasticsearch(elasticsearch_url) as client:
+        client.indices.create(index=elasticsearch_index, mappings={"properties": {"content": {"type": "keyword"}}})
+        client.index(index=elasticsearch_index, document={"id": "1", "content": VINLAND}, refresh=True)
+    made = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    documents, report = found(made, "Erikssson")
+    made.close()
+    assert (documents, report["status"]) == ([], "failed")
+
+
+def test_the_span_says_how_many_words_were_read_otherwise_and_not_which(
+    store: Any, exporter: InMemorySpanExporter
+) -> None:
+    """A word of a question is content."""
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", ReportingBM25Retriever(document_store=store))
+    pipeline.run({"bm25": {"query": "Where is Kestrle?"}})
+    [span] = [one for one in exporter.get_finished_spans() if "crag.retrieval.respelt" in (one.attributes or {})]
+    assert (span.attributes or {})["crag.retrieval.respelt"] == 1
+    assert "estr" not in str(dict(span.attributes or {}))
