@@ -29,6 +29,8 @@ ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
 
 _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")
+_TAG: Final = re.compile(r"</?(?:user_?)?(?:question|query|input|message)>", re.IGNORECASE)
+"""Who has a prompt for a template puts the question between such."""
 
 
 class _Courtesies(NamedTuple):
@@ -88,7 +90,7 @@ def asks_nothing(message: str) -> bool:
 
 def _unlettered(query: str) -> str:
     """Take the first line off a letter, and its closing with what stands behind it: names, addresses."""
-    lines, known = query.strip().split("\n"), _courtesies()
+    lines, known = _TAG.sub("", query).strip().split("\n"), _courtesies()
     if len(lines) > 1 and known.opening.fullmatch(lines[0].strip()):
         del lines[0]
     for number, line in enumerate(lines[1:], 1):
