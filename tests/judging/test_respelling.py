@@ -101,6 +101,7 @@ def test_british_and_american_spelling_are_the_same(question: str, text: str, ex
         ("Where is Aarhus?", "\u00c5rhus is in Jutland.", {"aarhus": "\u00e5rhus"}),
         ("Where does M\u00fcller live?", "Ms Muller lives in Cologne.", {}),  # one term
         ("Who is the poet?", "A pot stands on the stove.", {}),
+        ("\u00c4 what?", "\u00c6", {}),
     ],
 )
 def test_a_letter_with_a_mark_may_be_spelt_out(question: str, text: str, expected: dict[str, str]) -> None:

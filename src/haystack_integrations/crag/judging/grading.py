@@ -13,11 +13,12 @@ from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
-from haystack_integrations.crag.judging.joining import between, of_all, with_sides
+from haystack_integrations.crag.judging.joining import best_of, between, of_all, with_sides
 from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.alternatives import alternatives_in
 from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
@@ -122,7 +123,9 @@ def _judged(
     counted = _frequencies(known, readings)
     opinion = judge(query, texts, calibration, reader, counted)
     bare = bare_question(query)
-    if apart := [judge(part, texts, calibration, reader, counted) for part in asked_apart(bare, texts)]:
+    if offered := [judge(each, texts, calibration, reader, counted) for each in alternatives_in(bare)]:
+        opinion, how["alternatives"] = best_of(offered), len(offered)
+    elif apart := [judge(part, texts, calibration, reader, counted) for part in asked_apart(bare, texts)]:
         opinion, how["asked_apart"] = of_all(opinion, apart), [part.conclusion.verdict for part in apart]
     elif sides := [judge(side, texts, calibration, reader, counted) for side in things_compared(bare)]:
         opinion = with_sides(opinion, sides)

@@ -91,8 +91,11 @@ def _holds(readings: Sequence[Reading], word: str) -> bool:
 
 
 def _is_shown(word: str, written: Sequence[str]) -> bool:
-    """Tell whether texts have a word's own letters: without its marks, pot is no poet."""
-    return word.isascii() or any(word in text.lower() for text in written)
+    """Tell whether texts have a word by its own letters: without its marks, pot is no poet."""
+    if not word.isascii():
+        return any(word in words(text) for text in written)
+    stem = stems()[word]
+    return any(shown.isascii() and stems()[shown] == stem for text in written for shown in words(text))
 
 
 def _in_two(word: str, texts: Sequence[tuple[str, str]], readings: Sequence[Reading]) -> str | None:
