@@ -22,6 +22,8 @@ from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as trace_messages
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as trace_service
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from reading import Figures
 from serving.process import command
 
@@ -190,6 +192,23 @@ def test_a_sampler_that_is_misspelt_is_told(
     monkeypatch.setattr(library, "propagate", False)
     TracerProvider()
     assert [record.getMessage().partition(" or ")[0] for record in caplog.records] == ["OTEL_TRACES_SAMPLER"] * told
+
+
+@pytest.mark.parametrize("name", ["OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_MAX_QUEUE_SIZE"])
+def test_a_number_of_the_queue_that_is_none_is_told_by_its_name(
+    name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is no loss of traces: the log said that they could not be sent, with the default as the status."""
+    figures = Figures(configure_metrics())
+    monkeypatch.setenv(name, "CANARY")
+    library = logging.getLogger("opentelemetry.sdk")
+    monkeypatch.setattr(library, "handlers", [Undelivered()])
+    monkeypatch.setattr(library, "propagate", False)
+    BatchSpanProcessor(InMemorySpanExporter()).shutdown()
+    assert f"{name} is no whole number, so its default holds: correct it." in caplog.messages
+    assert "sent" not in caplog.text
+    assert "CANARY" not in caplog.text
+    assert figures.added("crag_telemetry_losses_total", signal="traces") == 0
 
 
 def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:

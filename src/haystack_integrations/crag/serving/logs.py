@@ -26,6 +26,7 @@ REQUEST: Final = "crag_request"
 
 SENDERS: Final = ("opentelemetry.exporter", "opentelemetry.sdk")
 _QUIET_SECONDS: Final = 600.0
+_NO_NUMBER: Final = "Unable to parse value for %s"  # the SDK's words for a setting of its queue
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,9 @@ class Undelivered(logging.Handler):
         """Count it, and say it unless that was done a short while ago: a collector that is gone fails all the time."""
         if "sampler" in str(record.msg).lower():
             logger.warning("OTEL_TRACES_SAMPLER or its _ARG cannot be used, so all traces are recorded: correct it.")
+            return
+        if str(record.msg).startswith(_NO_NUMBER) and isinstance(record.args, tuple):
+            logger.warning("%s is no whole number, so its default holds: correct it.", record.args[0])
             return
         signal, name = _lost(record)
         if record.levelno >= logging.ERROR:
