@@ -413,6 +413,25 @@ def test_two_long_records_of_one_id_are_refused(tmp_path, store):
     assert "give each record an id of its own" in report.failures[0].reason
 
 
+def test_a_long_and_a_short_record_of_one_id_are_refused(tmp_path, store):
+    """Else each run would delete what the run before wrote of one of them, and write it again."""
+    jsonl(tmp_path / "c.jsonl", record("a"), record("a", "Two. " * 3_000))
+    report = index(tmp_path, store)
+    assert (report.added, len(report.failures)) == (1, 1)
+    assert "give each record an id of its own" in report.failures[0].reason
+    assert index(tmp_path, store).documents_deleted == 0
+
+
+def test_a_record_may_have_the_name_of_a_file_as_its_id(tmp_path, store):
+    """It is indexed beside the file, and is removed though the file stays."""
+    (tmp_path / "emma.md").write_text("Emma is a novel.", "utf-8")
+    jsonl(tmp_path / "c.jsonl", record("emma.md"), record("b"))
+    assert events(index(tmp_path, store, base=tmp_path))["added"] == 3
+    jsonl(tmp_path / "c.jsonl", record("b"))
+    assert index(tmp_path, store, base=tmp_path).removed == 1
+    assert "emma.md" not in {document.id for document in store.filter_documents()}
+
+
 def test_what_another_pipeline_made_is_made_anew(folder, store, tmp_path_factory):
     """Also of files that have not changed: else a store would keep passages that are no longer made so."""
     index(folder, store, base=folder)
