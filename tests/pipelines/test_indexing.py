@@ -30,7 +30,7 @@ from haystack.errors import FilterError
 from makers import PartStore
 from openpyxl import Workbook
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
+from pypdf.generic import ArrayObject, BooleanObject, DictionaryObject, NameObject, NumberObject, StreamObject
 
 from haystack_integrations.crag.errors import SourceError, StoreError
 from haystack_integrations.crag.pipelines.identity import identity_of
@@ -1246,6 +1246,17 @@ def test_a_pdf_with_a_damaged_page_is_indexed_without_it_and_named(folder, store
     assert doubt.reason.startswith("got a PDF of which 1 of 3 pages, page 2 first, are damaged")
     text = "".join(one.content for one in store.filter_documents())
     assert ("The first page." in text, "The last page." in text) == (True, True)
+
+
+def test_a_pdf_that_lists_its_pictures_wrongly_ends_no_run(folder, store):
+    """Its text is read; the look for scanned pages ended the run, for all files after it."""
+    writer = PdfWriter(clone_from=io.BytesIO(scanned("The first page.", "")))
+    writer.pages[1][NameObject("/Resources")] = DictionaryObject(
+        {NameObject("/XObject"): ArrayObject([NumberObject(7)])}
+    )
+    writer.write(folder / "a.pdf")
+    report = index(folder, store, base=folder)
+    assert (report.added, report.failures) == (6, ())
 
 
 def test_a_pdf_that_shows_its_form_to_few_programs_is_named(folder, store):
