@@ -155,6 +155,10 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
     try:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if (place := _not_utf8(line)) is not None:
+            return Failure(
+                file, f"line {number} has a byte at position {place} that is not UTF-8; save the file as UTF-8"
+            )
         return Failure(file, f"line {number} is no JSON (at byte {error.pos}); write one JSON object per line")
     if not isinstance(fields, dict):
         return Failure(file, f"line {number} is a {type(fields).__name__}, wanted an object with id and text")
@@ -179,6 +183,15 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
         return Source(name, shown, sha256, content.replace("\0", " ").encode(), ".txt", meta=_meta(fields))
     meta = {**_meta(fields), **provenance(name, shown, sha256), "chunk": 0, "chunks": 1}
     return Source(name, shown, sha256, document=Document(id=key, content=content, meta=meta))
+
+
+def _not_utf8(line: bytes) -> int | None:
+    """Tell where a line is none of UTF-8: as Windows' programs write it, in UTF-16 or in one byte a letter."""
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
 
 
 def _unwieldy(fields: dict[str, Any]) -> str | None:
