@@ -199,8 +199,8 @@ def test_line_endings_and_a_byte_order_mark_do_not_change_a_record(tmp_path):
     ("line", "source", "words"),
     [
         (b'{"id": "x", "text": "cut o', "c.jsonl", "no JSON"),
-        (b'{"id": "x", "text": "\xff"}', "c.jsonl", "at position 21 that is not UTF-8; save the file as UTF-8"),
-        ('{"id": "x", "text": "y"}'.encode("utf-16"), "c.jsonl", "at position 0 that is not UTF-8; save"),
+        (b'{"id": "x", "text": "\xff"}', "c.jsonl", "not UTF-8 (at byte 21); save the file"),
+        ('{"id": "x", "text": "y"}'.encode("utf-16"), "c.jsonl", "not UTF-8 (at byte 0); save the file"),
         (b'["a list"]', "c.jsonl", "a list"),
         (b'{"text": "secret words"}', "c.jsonl", "no id"),
         (b'{"id": "", "text": "secret words"}', "c.jsonl", "no id"),

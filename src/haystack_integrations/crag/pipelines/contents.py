@@ -156,9 +156,7 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         if (place := _not_utf8(line)) is not None:
-            return Failure(
-                file, f"line {number} has a byte at position {place} that is not UTF-8; save the file as UTF-8"
-            )
+            return Failure(file, f"line {number} is not UTF-8 (at byte {place}); save the file as UTF-8")
         return Failure(file, f"line {number} is no JSON (at byte {error.pos}); write one JSON object per line")
     if not isinstance(fields, dict):
         return Failure(file, f"line {number} is a {type(fields).__name__}, wanted an object with id and text")
